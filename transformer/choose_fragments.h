@@ -20,6 +20,7 @@ struct FragmentBlock {
   bool splits_values = false;         ///< and is put there as two numbers of 16 bits
   std::uint32_t joined = 1;           ///< of placed values: panels that have a unit together
   std::uint32_t shares = 1;           ///< of placed values: warps that put the values of a unit in their places, a power of two
+  std::uint32_t line_rows = 1;        ///< rows of B that stand in a line of shared memory, of sparse steps, a power of two
 
   auto operator<=>(const FragmentBlock&) const = default;
 };

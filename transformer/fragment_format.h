@@ -28,24 +28,25 @@ namespace esc::transformer {
 // unit has 4 steps, belongs to `joined` consecutive panels of its block, and 16 bits of each value say where it stands, in
 // place of a bit of each element. Where it is 2 the same holds of values that are put in their places as two numbers of 16
 // bits each, one in the same place of another table.
-// Two groups are a set. Slots without a column have zeros, and name a column that no other of their set equals modulo
-// its slots, or column 0.
+// Two groups are a set, whose rows of B are read at once: quickest if their residues differ. That of a column is what it
+// is modulo the slots of a set or, where `line_rows` rows of B stand in a line of shared memory whose pieces change places
+// from line to line, what says which piece it is there. Slots without a column have zeros, and name a column of a residue
+// that no other of their set has, or column 0.
 //
 // Bytes of a unit, where a lane is one of 32:
 //   values    [step][strip][lane] 16 bytes, the registers a0 to a3 of the lane, 4 bytes each. Those of row i of the strip
 //             and group q = 0..7 are in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8, in the order of their
 //             slots. Of quarter steps 8 bytes, the one value of each of these registers
-//   metadata  [pair of steps, rounded up][strip][lane] uint32. Of the even step in lanes 4 * g (its groups 0 to 3) and
-//             4 * g + 1 (4 to 7), of the odd one in lanes 4 * g + 2 and 4 * g + 3; bits 0 to 15 for row g of the strip,
-//             16 to 31 for row g + 8; 4 bits a group. Of 16-bit values: the place in the group of the first one and, shifted by 2, of the
+//   metadata  [step][strip][row set][2] uint32, as lanes 4 * g and 4 * g + 1 tell the tensor core: the first one of groups
+//             0 to 3, the second one of 4 to 7; bits 0 to 15 for row g of the strip, 16 to 31 for row g + 8; 4 bits a
+//             group. Of 16-bit values: the place in the group of the first one and, shifted by 2, of the
 //             second one, of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3;
 //             one in place 3 is the second, beside place 0; where there is none the places are 0 and 1. The one of a
 //             quarter step is the first in place 0, beside 2, and in place 1, beside 3, the second in place 2, beside
 //             1, and in place 3, beside 0: so it is the second where just one of the bits 0 and 2 is set. Of a 32-bit
 //             value: 4 in place 0, and where there is none; 14 in place 1
-//   columns   which column of the window each slot is, a byte. Of 16-bit values [four steps, rounded up][lane] 4 bytes:
-//             byte b is of slot `lane` of step 4 * s + b. Of 32-bit values [step][4] 4 bytes: byte b of number c is of
-//             slot 4 * b + c
+//   columns   which column of the window each slot is, a byte. Of 16-bit values [step][slot], of 32-bit values
+//             [step][4] 4 bytes: byte b of number c is of slot 4 * b + c
 //   ends      where there are extras, [row set] 1 byte: how many of them this one and those in front of it have
 //   extras    [extra] the value, and behind it in as many bytes its column in the window and, shifted by 8, r where it
 //             is of row g + 8 * r. Those of a row set stand together, their columns ascend; what is not used is 0
@@ -106,7 +107,8 @@ inline constexpr uint32_t exponent_at = 20;         ///< in a unit with placed v
 inline constexpr uint32_t placed_at = 32;           ///< the values
 inline constexpr uint32_t least_exponent = 14;      ///< so that a power of two that makes the greatest value 2^14 is a normal float
 inline constexpr uint32_t max_fragment_panels = 16;
-inline constexpr uint32_t unit_alignment = 128;  ///< a line of the cache
+inline constexpr uint32_t max_line_rows = 4;
+inline constexpr uint32_t unit_alignment = 32;  ///< what memory gives at once
 
 /// What the tensor core takes of elements of so many bytes, 2 or 4.
 struct FragmentElement {
@@ -116,11 +118,21 @@ struct FragmentElement {
   constexpr uint32_t group_slots() const { return 2 * group_values(); }
   constexpr uint32_t step_slots() const { return step_groups * group_slots(); }
   constexpr uint32_t set_slots() const { return 2 * group_slots(); }  ///< whose rows of B are read at once
+  /// Of `set_slots` residues that of a column, and the first column that has a residue.
+  constexpr uint32_t residue_of(uint32_t column, uint32_t line_rows) const {
+    const uint32_t pieces = set_slots() / line_rows;  // of a row
+    return ((column ^ column / set_slots()) % line_rows) * pieces + column / line_rows % pieces;
+  }
+  constexpr uint32_t first_of_residue(uint32_t residue, uint32_t line_rows) const {
+    const uint32_t pieces = set_slots() / line_rows;
+    return residue % pieces * line_rows + residue / pieces;
+  }
   constexpr uint32_t window_columns() const { return 128 * group_values(); }
   constexpr uint32_t extra_bytes() const { return 2 * bytes; }
   constexpr bool has_quarter_steps() const { return bytes == 2; }
   constexpr bool has_whole_dense_steps() const { return bytes == 4; }
   constexpr bool has_placed_values() const { return bytes == 4; }
+  constexpr bool has_lines() const { return bytes == 2; }
 };
 
 inline constexpr uint32_t max_window_columns = FragmentElement{2}.window_columns();
@@ -150,6 +162,7 @@ struct FragmentCut {
   uint32_t placed = 0;        ///< where each of the listed values has its place beside it, in place of bits: placed_words or placed_halves
   uint32_t joined = 1;        ///< of placed values: panels that have a unit together
   uint32_t shares = 1;        ///< of placed values: groups of threads that put the values of a unit in their places
+  uint32_t line_rows = 1;     ///< rows of B that stand in a line of shared memory whose pieces change places
 
   constexpr UnitSteps unit_steps() const { return {steps, quarter_steps}; }
 
@@ -167,6 +180,7 @@ struct FragmentCut {
     visit("placed", placed, between(0, placed_halves));
     visit("joined", joined, between(1, block_panels));
     visit("shares", shares, power_of_two(max_shares));
+    visit("line_rows", line_rows, power_of_two(max_line_rows));
   }
 };
 
@@ -252,7 +266,7 @@ struct PlaceOrder {
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 11;
+  static constexpr uint32_t version = 12;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -280,24 +294,20 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     return step < half ? ((uint64_t{step} * strips() + strip) * lanes + lane) * 16
                        : quarter_steps_at() + ((uint64_t{step - half} * strips() + strip) * lanes + lane) * 8;
   }
-  constexpr uint64_t metadata_at(uint32_t step_pair, uint32_t strip, uint32_t lane) const {
-    return values_at(shape.steps, 0, 0) + ((uint64_t{step_pair} * strips() + strip) * lanes + lane) * 4;
+  constexpr uint64_t metadata_at(uint32_t step, uint32_t strip, uint32_t row_set, uint32_t half) const {
+    return values_at(shape.steps, 0, 0) + (((uint64_t{step} * strips() + strip) * row_sets + row_set) * 2 + half) * 4;
   }
   /// Of quarter steps, in which two bits say where the one value of a group is: whether in the last two columns, and whether in the second one of two. Rows g and
   /// g + 8 of a strip have a word.
   constexpr uint64_t quarter_metadata_at(uint32_t quarter_step, uint32_t strip, uint32_t row_set) const {
-    return metadata_at(is_dense() ? 0 : (shape.unit_steps().half() + 1) / 2, 0, 0) + ((uint64_t{quarter_step} * strips() + strip) * row_sets + row_set) * 4;
+    return metadata_at(is_dense() ? 0 : shape.unit_steps().half(), 0, 0, 0) + ((uint64_t{quarter_step} * strips() + strip) * row_sets + row_set) * 4;
   }
   constexpr uint64_t columns_at() const { return quarter_metadata_at(shape.quarter_steps, 0, 0); }
   constexpr uint64_t column_at(uint32_t step, uint32_t slot) const {
-    return columns_at() + (element().bytes == 2 ? (uint64_t{step / 4} * lanes + slot) * 4 + step % 4
-                                                : (uint64_t{step} * 4 + slot % 4) * 4 + slot / 4);
+    return columns_at() + uint64_t{step} * step_slots() + (element().bytes == 2 ? slot : slot % 4 * 4 + slot / 4);
   }
   constexpr uint64_t extras_end_at(uint32_t row_set) const {
-    const uint64_t behind_columns = is_dense()              ? columns_at()
-                                    : element().bytes == 2 ? column_at((shape.steps + 3) / 4 * 4, 0)
-                                                           : column_at(shape.steps, 0);
-    return behind_columns + row_set;
+    return (is_dense() ? columns_at() : column_at(shape.steps, 0)) + row_set;
   }
   constexpr uint64_t extra_at(uint32_t extra) const {
     return extras_end_at(row_sets) + uint64_t{extra} * element().extra_bytes();
@@ -344,7 +354,7 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     if (is_quarter(step)) {
       return {values + (half * 2 + upper) * 2, quarter_metadata_at(step - shape.unit_steps().half(), strip, row_set), shift + half};
     }
-    return {values + (half * 2 + upper) * 4, metadata_at(step / 2, strip, row_set * 4 + step % 2 * 2 + half), shift};
+    return {values + (half * 2 + upper) * 4, metadata_at(step, strip, row_set, half), shift};
   }
 
   // Places in the packed matrix; the first two only where it is not regular.
@@ -369,6 +379,9 @@ constexpr FragmentFormat describe(const FragmentShape& shape, const FragmentCoun
   if (!format.is_placed()) {
     format.shape.placed = 0;
     format.shape.joined = format.shape.shares = 1;
+  }
+  if (format.is_dense() || !format.element().has_lines()) {
+    format.shape.line_rows = 1;
   }
   if (format.is_dense()) {
     format.shape.steps = format.window_columns() / format.step_slots();

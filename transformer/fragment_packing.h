@@ -133,11 +133,12 @@ inline void write_values(const FragmentFormat& format, const UnitSlots& slots, c
 
 /// Writes the columns of a unit of a window with so many columns.
 inline void write_columns(const FragmentFormat& format, const UnitSlots& slots, uint64_t width, unsigned char* unit) {
-  const uint32_t step_slots = format.element().step_slots(), set_slots = format.element().set_slots();
+  const FragmentElement element = format.element();
+  const uint32_t step_slots = element.step_slots(), set_slots = element.set_slots(), line_rows = format.shape.line_rows;
   for (uint32_t set = 0; set < format.shape.steps * step_slots; set += set_slots) {
     uint32_t present = 0;
     for (uint32_t slot = set; slot < set + set_slots; ++slot) {
-      present |= slots.column[slot] != no_column ? 1u << slots.column[slot] % set_slots : 0;
+      present |= slots.column[slot] != no_column ? 1u << element.residue_of(slots.column[slot], line_rows) : 0;
     }
     uint32_t absent = 0;
     for (uint32_t slot = set; slot < set + set_slots; ++slot) {
@@ -146,8 +147,8 @@ inline void write_columns(const FragmentFormat& format, const UnitSlots& slots, 
         while (present >> absent & 1) {
           ++absent;
         }
-        column = absent < width ? absent : 0;
-        ++absent;
+        const uint32_t first = element.first_of_residue(absent++, line_rows);
+        column = first < width ? first : 0;
       }
       const uint32_t step = slot / step_slots;
       unit[format.column_at(step, slot % step_slots)] = static_cast<unsigned char>(column);

@@ -14,7 +14,7 @@ namespace esc::transformer {
 /// unit and number of steps of both kinds. Safe to use from several threads.
 class FragmentSearches {
  public:
-  /// For the matrix of this shape and panels of this height, however it is cut beside that.
+  /// For the matrix of this shape, panels of this height and lines of so many rows of B, however it is cut beside that.
   explicit FragmentSearches(const FragmentShape& shape);
   ~FragmentSearches();
 

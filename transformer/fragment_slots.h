@@ -16,8 +16,8 @@ namespace esc::transformer {
 // search makes few be left over: a column that has too much around it changes places with the one for which the most is
 // gained, also when nothing is, as the next change may then gain.
 //
-// Two groups are a set: their rows of B are read at once, and quickest if the columns are distinct modulo the slots of
-// a set. The search begins with sets that are, and of changes that gain the same takes the one with fewer repetitions.
+// Of the columns of a set the residues shall differ. The search begins with sets where they do, and of changes that gain
+// the same takes the one with fewer repetitions.
 //
 // Columns that have no slot stand behind the slots, where all they have is left over. The search draws from a generator
 // that is seeded with the unit's place: who packs it, and when, makes no difference.
@@ -60,8 +60,8 @@ struct SearchNumbers<max_fragment_rows> {
 template <uint32_t element_bytes, uint32_t panel_rows>
 class SlotSearch {
  public:
-  SlotSearch(const WindowRows& window, const UnitSteps& steps, uint64_t seed)
-      : slots_(steps.all * step_slots), half_slots_((steps.all - steps.quarter) * step_slots), random_(seed | 1) {
+  SlotSearch(const WindowRows& window, const UnitSteps& steps, uint32_t line_rows, uint64_t seed)
+      : slots_(steps.all * step_slots), half_slots_((steps.all - steps.quarter) * step_slots), line_rows_(line_rows), random_(seed | 1) {
     uint32_t columns = 0;
     for (const uint32_t rows : window.of_column) {
       columns += rows != 0 ? 1 : 0;
@@ -152,15 +152,16 @@ class SlotSearch {
     return static_cast<uint32_t>((random_ * 0x2545f4914f6cdd1du) >> 32);
   }
 
+  uint32_t residue_of(uint32_t column) const { return element.residue_of(column, line_rows_); }
+
   void put(uint32_t place, uint32_t column, uint32_t rows) {
     column_[place] = static_cast<Word>(column);
     rows_[place] = static_cast<Word>(rows);
-    residue_[place] = static_cast<Word>(column == no_column ? 0 : 1u << column % set_slots);
+    residue_[place] = static_cast<Word>(column == no_column ? 0 : 1u << residue_of(column));
   }
 
   /// Each column at its own number, so that a matrix that fits as it is stays so. Where there are fewer slots, those
-  /// that have non-zeros one behind the other among those that are equal modulo the slots of a set, and then in what is
-  /// free.
+  /// that have non-zeros one behind the other among those of the same residue, and then in what is free.
   void place_columns(const WindowRows& window) {
     const bool as_it_is = slots_ >= window_columns;
     uint32_t next[set_slots];
@@ -174,7 +175,7 @@ class SlotSearch {
       if (window.of_column[column] == 0) {
         continue;
       }
-      uint32_t& own_place = next[column % set_slots];
+      uint32_t& own_place = next[residue_of(column)];
       if (as_it_is || own_place < places_) {
         put(as_it_is ? column : own_place, column, window.of_column[column]);
         own_place += set_slots;
@@ -241,7 +242,7 @@ class SlotSearch {
     own_[place] = bits_in(static_cast<Word>(rows_[place] & full_[place]), 0);
   }
 
-  /// Finds which numbers modulo 8 the columns of a set have, and which of them have one that another has too.
+  /// Finds which residues the columns of a set have, and which of them have one that another has too.
   void note_residues(uint32_t set) {
     uint32_t present = 0;
     uint32_t repeated = 0;
@@ -394,6 +395,7 @@ class SlotSearch {
 
   uint32_t slots_;
   uint32_t half_slots_;  ///< of them, in front: those of half steps
+  uint32_t line_rows_;
   uint32_t places_;
   uint64_t random_;
   uint32_t total_ = 0;
@@ -401,7 +403,7 @@ class SlotSearch {
   Word rows_[max_places];
   Word full_[max_places];
   Word own_[max_places];       ///< of its non-zeros, in rows that are full
-  Word residue_[max_places];   ///< modulo the slots of a set, as a bit
+  Word residue_[max_places];   ///< as a bit
   Word present_[max_places];   ///< residues of its set
   Word repeated_[max_places];  ///< whether another of its set has its residue
 };
@@ -414,11 +416,11 @@ inline void search_slots(const FragmentShape& shape, const WindowRows& window, c
     search.take(unit);
   };
   if (element_of(shape).bytes == 2) {
-    shape.height == strip_rows ? take_from(SlotSearch<2, strip_rows>(window, steps, seed))
-                               : take_from(SlotSearch<2, max_fragment_rows>(window, steps, seed));
+    shape.height == strip_rows ? take_from(SlotSearch<2, strip_rows>(window, steps, shape.line_rows, seed))
+                               : take_from(SlotSearch<2, max_fragment_rows>(window, steps, shape.line_rows, seed));
   } else {
-    shape.height == strip_rows ? take_from(SlotSearch<4, strip_rows>(window, steps, seed))
-                               : take_from(SlotSearch<4, max_fragment_rows>(window, steps, seed));
+    shape.height == strip_rows ? take_from(SlotSearch<4, strip_rows>(window, steps, shape.line_rows, seed))
+                               : take_from(SlotSearch<4, max_fragment_rows>(window, steps, shape.line_rows, seed));
   }
 }
 

@@ -60,22 +60,22 @@ constexpr unsigned int M = 37;   // rows of C
 constexpr unsigned int K = 300;  // rows of B
 constexpr unsigned int blocks = 3;
 constexpr size_t units_at = 256;  // where the first unit begins
-constexpr int unit_steps = 6;     // 32 columns of a window each
+constexpr int unit_steps = 8;     // 32 columns of a window each
 constexpr int strips = 1;  // of 16 rows, which the tensor core multiplies at once, that a panel has
-constexpr int unit_extras = 41;  // of a unit at most, what fits in no step
+constexpr int unit_extras = 0;  // of a unit at most, what fits in no step
 constexpr int metadata_at =
-    1536;  // in a unit, behind the values: which of four columns they belong to
-constexpr int columns_at = 1728;     // which column of the window a slot is
-constexpr int extra_ends_at = 1984;  // where the extras of each set of rows end
-constexpr int extras_at = 1992;
-constexpr int unit_bytes = 2176;
+    2048;  // in a unit, behind the values: which of four columns they belong to
+constexpr int columns_at = 2304;     // which column of the window a slot is
+constexpr int extra_ends_at = 2560;  // where the extras of each set of rows end
+constexpr int extras_at = 2568;
+constexpr int unit_bytes = 2560;
 constexpr int window_bytes = 8192;  // of B
-constexpr int stage_bytes = 2176;
+constexpr int stage_bytes = 2560;
 constexpr int half_steps =
     0;  // steps that store two values of each four columns; the others store one
 constexpr int quarter_steps_at = 0;        // in a unit: the values of those
-constexpr int quarter_metadata_at = 1536;  // and two bits for each, which say of which column it is
-constexpr int barriers_at = 20736;         // in shared memory, behind the copies
+constexpr int quarter_metadata_at = 2048;  // and two bits for each, which say of which column it is
+constexpr int barriers_at = 21504;         // in shared memory, behind the copies
 
 // Consecutive elements that are moved at once, by 16 bytes at most.
 template <int width, typename Element = __nv_bfloat16>
@@ -136,13 +136,13 @@ __device__ __forceinline__ unsigned char* window_copy(unsigned char* memory, int
   return memory + (stage * turn_windows + part) * window_bytes;
 }
 
-// Where 8 columns of a row of a window stand, a piece: in such an order that rows whose numbers differ modulo 8 are in different banks.
+// Where 8 columns of a row of a window stand, a piece. Rows stand one behind the other in lines of 128 bytes, in which pieces change places from line to line.
 constexpr int piece_bytes = 16;
 constexpr int line_pieces = 128 / piece_bytes;
 constexpr int row_pieces = column_eighths;
-constexpr int line_rows = row_pieces < line_pieces ? line_pieces / row_pieces : 1;
+constexpr int line_rows = line_pieces / row_pieces;
 __device__ __forceinline__ int piece_at(int row, int piece) {
-  return (row * row_pieces + (piece ^ (row / line_rows % (line_pieces / line_rows)))) * piece_bytes;
+  return ((row * row_pieces + piece) ^ (row / line_rows % line_pieces)) * piece_bytes;
 }
 
 // The first row of B of the window that a block takes as number `its`.
@@ -278,14 +278,14 @@ __device__ __forceinline__ unsigned int barrier_of(const unsigned char* memory, 
 }
 
 // Makes the barriers known to the engine: who asks for a copy arrives once, and so does its last byte.
-template <bool vectors>
+template <bool vectors, bool tuned>
 __device__ __forceinline__ void make_barriers(const unsigned char* memory, int thread) {
   if constexpr (copies_in_bulk) {
     for (int barrier = thread; barrier < stages * turn_windows; barrier += threads_per_block) {
       asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
                    :
                    : "r"(barrier_of(memory, 0, barrier)),
-                     "r"(vectors ? block_panels + 1 : block_panels)
+                     "r"(tuned ? block_panels + 1 : block_panels)
                    : "memory");
       asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
       asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
@@ -339,14 +339,14 @@ __device__ __forceinline__ void copy_unit(unsigned char* memory, const unsigned 
 }
 
 // Asks for a team's window of B for a turn, a box, which one thread asks for: rows of B behind the last and columns behind N are zero in it, and its 16-byte
-// pieces stand where piece_at has them. Before compute capability 9.0, and without `vectors`, all threads of the team copy it.
-template <bool vectors>
+// pieces stand where piece_at has them. Before compute capability 9.0, and without B as it is `tuned` for, all threads of the team copy it.
+template <bool vectors, bool tuned>
 __device__ __forceinline__ void copy_windows(
     unsigned char* memory, Vector<vector_width> (&held)[held_pieces], const unsigned char* packed,
     const CUtensorMap* boxes, const __nv_bfloat16* __restrict__ B, long long ldb,
     unsigned int first_round, unsigned int rounds, unsigned int rotation, unsigned int turn,
     int stage, int part, unsigned int tile, int thread, unsigned int N) {
-  if constexpr (copies_in_bulk && vectors) {
+  if constexpr (copies_in_bulk && tuned) {
     const unsigned int its = turn * turn_windows + part;
     if (its < rounds && thread == 0) {
       const unsigned int row = first_row_of(packed, first_round, rounds, rotation, its);
@@ -357,7 +357,7 @@ __device__ __forceinline__ void copy_windows(
           "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, "
           "{%2, %3}], [%4];"
           :
-          : "r"(to), "l"(boxes), "r"(tile * tile_columns), "r"(row), "r"(barrier)
+          : "r"(to), "l"(boxes), "r"(tile * tile_columns), "r"(row / line_rows), "r"(barrier)
           : "memory");
     }
   } else {
@@ -414,7 +414,8 @@ __device__ __forceinline__ void read_quarter(const unsigned char* unit, int step
 }
 
 // Multiplies 32 columns of A, in the order of the unit, by the rows of B that they belong to. Each lane finds one of these rows; every 8 columns and
-// 16 rows of C are one product of the sparse tensor core, which takes two of four consecutive columns of each row of A and is told which.
+// 16 rows of C are one product of the sparse tensor core, which takes two of four consecutive columns of each row of A and is told
+// which by the first two of four lanes.
 __device__ __forceinline__ void multiply_step(const unsigned char* unit,
                                               const unsigned char* window, int first_step, int link,
                                               const Eighths& eighths, int lane,
@@ -430,11 +431,9 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
     }
     values[s] = reinterpret_cast<const uint4*>(unit)[(step * strips + s) * 32 + lane];
     metadata[s] = reinterpret_cast<const unsigned int*>(
-        unit + metadata_at)[(step / 2 * strips + s) * 32 + lane];
+        unit + metadata_at)[(step * strips + s) * 16 + lane / 4 * 2 + lane % 2];
   }
-  const unsigned int columns =
-      reinterpret_cast<const unsigned int*>(unit + columns_at)[step / 4 * 32 + lane];
-  const int row = __byte_perm(columns, 0, 0x4440 + step % 4);
+  const int row = (unit + columns_at)[step * 32 + lane];
   unsigned int rows[column_eighths][4];
 #pragma unroll
   for (int t = 0; t < column_eighths; ++t) {
@@ -455,20 +454,11 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
     const unsigned int* const b = rows[product / strips];
     const uint4 a = values[product % strips];
     float* const four = sums + 4 * product;
-    // Even steps have their metadata in the first two of four lanes, odd ones in the other two.
-    if (step % 2 == 0) {
-      asm("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 {%0, %1, %2, "
-          "%3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
-          : "+f"(four[0]), "+f"(four[1]), "+f"(four[2]), "+f"(four[3])
-          : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
-            "r"(metadata[product % strips]));
-    } else {
-      asm("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 {%0, %1, %2, "
-          "%3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x1;"
-          : "+f"(four[0]), "+f"(four[1]), "+f"(four[2]), "+f"(four[3])
-          : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
-            "r"(metadata[product % strips]));
-    }
+    asm("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 {%0, %1, %2, "
+        "%3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
+        : "+f"(four[0]), "+f"(four[1]), "+f"(four[2]), "+f"(four[3])
+        : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
+          "r"(metadata[product % strips]));
   }
 }
 
@@ -581,7 +571,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   const int copy = part * block_panels + place;
   const int lane = row_set * column_pairs + pair;
   const int team_thread = copy % block_panels * 32 + lane;
-  make_barriers<vectors>(shared_memory, thread);
+  make_barriers<vectors, tuned>(shared_memory, thread);
   __syncthreads();
 
   // The operands of the first turns. Those of A are there whatever the kernel in front does.
@@ -593,8 +583,8 @@ __global__ void __launch_bounds__(threads_per_block, 1)
     if (0 < s) {
       store_held<vectors>(shared_memory, held, rounds, s - 1, s - 1, part, team_thread);
     }
-    copy_windows<vectors>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round, rounds,
-                          rotation, s, s, part, tile, team_thread, N);
+    copy_windows<vectors, tuned>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round,
+                                 rounds, rotation, s, s, part, tile, team_thread, N);
     __pipeline_commit();
   }
 #pragma unroll 1
@@ -607,8 +597,8 @@ __global__ void __launch_bounds__(threads_per_block, 1)
     const int stage_ahead = ahead % stages;
     copy_unit(shared_memory, packed, first_round, rounds, rotation, ahead, stage_ahead, part,
               place);
-    copy_windows<vectors>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round, rounds,
-                          rotation, ahead, stage_ahead, part, tile, team_thread, N);
+    copy_windows<vectors, tuned>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round,
+                                 rounds, rotation, ahead, stage_ahead, part, tile, team_thread, N);
     __pipeline_commit();
     const int stage = turn % stages;
     const unsigned int its = turn * turn_windows + part;
@@ -645,7 +635,7 @@ namespace {
 
 constexpr unsigned int blocks_of_grid = 3;
 constexpr unsigned int threads_of_block = 32;
-constexpr size_t shared_bytes = 20864;
+constexpr size_t shared_bytes = 21632;
 
 // Asking for a kernel's attributes loads it, so that the first launch does not have to.
 template <typename Kernel>
@@ -667,10 +657,7 @@ bool allows_vectors(const void* matrix, int64_t leading_dimension) {
          leading_dimension % vector_width == 0;
 }
 
-// A tensor map gives the distance of rows 40 bits.
-constexpr int64_t most_ldb_of_boxes = (int64_t{1} << 40) / sizeof(__nv_bfloat16) - 1;
-
-// Describes the first columns of B to tensor copies: boxes of a window's rows and a tile's columns, with the pieces of their rows where piece_at has them.
+// Describes the first columns of B to tensor copies: boxes of a window's lines and a tile's columns, with the pieces of their rows where piece_at has them.
 cudaError_t describe_boxes(CUtensorMap* boxes, const __nv_bfloat16* b, int64_t ldb,
                            unsigned int columns) {
   void* function = nullptr;
@@ -680,14 +667,15 @@ cudaError_t describe_boxes(CUtensorMap* boxes, const __nv_bfloat16* b, int64_t l
   if (asked != cudaSuccess || found != cudaDriverEntryPointSuccess) {
     return asked != cudaSuccess ? asked : cudaErrorNotSupported;
   }
-  const cuuint64_t extents[2] = {columns, K};
-  const cuuint64_t row_bytes[1] = {static_cast<cuuint64_t>(ldb) * sizeof(__nv_bfloat16)};
-  const cuuint32_t box[2] = {tile_columns, window_columns};
+  const cuuint64_t extents[2] = {columns * line_rows, K / line_rows};
+  const cuuint64_t row_bytes[1] = {static_cast<cuuint64_t>(ldb) * sizeof(__nv_bfloat16) *
+                                   line_rows};
+  const cuuint32_t box[2] = {tile_columns * line_rows, window_columns / line_rows};
   const cuuint32_t steps[2] = {1, 1};
   const auto encode = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
   return static_cast<cudaError_t>(
       encode(boxes, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<__nv_bfloat16*>(b), extents,
-             row_bytes, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_32B,
+             row_bytes, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
              CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
 }
 
@@ -718,8 +706,8 @@ extern "C" cudaError_t awkward_bulk_spmm(const void* packed, const __nv_bfloat16
   }
   const unsigned char* const bytes = static_cast<const unsigned char*>(packed);
   const unsigned int columns = static_cast<unsigned int>(n);
-  const bool vectors = columns % vector_width == 0 && allows_vectors(b, ldb) &&
-                       allows_vectors(c, ldc) && ldb <= most_ldb_of_boxes;
+  const bool vectors =
+      columns % vector_width == 0 && allows_vectors(b, ldb) && allows_vectors(c, ldc);
   const bool tuned = vectors && columns == tuned_columns && ldb == tuned_columns &&
                      ldc == tuned_columns && tuned_columns <= most_tiles * tile_columns;
   const auto kernel = tuned     ? awkward_bulk_kernel<true, true>
@@ -745,7 +733,7 @@ extern "C" cudaError_t awkward_bulk_spmm(const void* packed, const __nv_bfloat16
     const unsigned int tiles = left / tile_columns + (left % tile_columns != 0);
     launch.gridDim = dim3(blocks_of_grid, tiles < most_tiles ? tiles : most_tiles);
     CUtensorMap boxes = {};
-    if (vectors && major >= 9) {
+    if (tuned && major >= 9) {
       const cudaError_t described = describe_boxes(&boxes, b + done, ldb, left);
       if (described != cudaSuccess) {
         return described;

@@ -323,24 +323,25 @@ const char* first_difference(const Header& header, Format format) {
 // unit has 4 steps, belongs to `joined` consecutive panels of its block, and 16 bits of each value say where it stands, in
 // place of a bit of each element. Where it is 2 the same holds of values that are put in their places as two numbers of 16
 // bits each, one in the same place of another table.
-// Two groups are a set. Slots without a column have zeros, and name a column that no other of their set equals modulo
-// its slots, or column 0.
+// Two groups are a set, whose rows of B are read at once: quickest if their residues differ. That of a column is what it
+// is modulo the slots of a set or, where `line_rows` rows of B stand in a line of shared memory whose pieces change places
+// from line to line, what says which piece it is there. Slots without a column have zeros, and name a column of a residue
+// that no other of their set has, or column 0.
 //
 // Bytes of a unit, where a lane is one of 32:
 //   values    [step][strip][lane] 16 bytes, the registers a0 to a3 of the lane, 4 bytes each. Those of row i of the strip
 //             and group q = 0..7 are in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8, in the order of their
 //             slots. Of quarter steps 8 bytes, the one value of each of these registers
-//   metadata  [pair of steps, rounded up][strip][lane] uint32. Of the even step in lanes 4 * g (its groups 0 to 3) and
-//             4 * g + 1 (4 to 7), of the odd one in lanes 4 * g + 2 and 4 * g + 3; bits 0 to 15 for row g of the strip,
-//             16 to 31 for row g + 8; 4 bits a group. Of 16-bit values: the place in the group of the first one and, shifted by 2, of the
+//   metadata  [step][strip][row set][2] uint32, as lanes 4 * g and 4 * g + 1 tell the tensor core: the first one of groups
+//             0 to 3, the second one of 4 to 7; bits 0 to 15 for row g of the strip, 16 to 31 for row g + 8; 4 bits a
+//             group. Of 16-bit values: the place in the group of the first one and, shifted by 2, of the
 //             second one, of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3;
 //             one in place 3 is the second, beside place 0; where there is none the places are 0 and 1. The one of a
 //             quarter step is the first in place 0, beside 2, and in place 1, beside 3, the second in place 2, beside
 //             1, and in place 3, beside 0: so it is the second where just one of the bits 0 and 2 is set. Of a 32-bit
 //             value: 4 in place 0, and where there is none; 14 in place 1
-//   columns   which column of the window each slot is, a byte. Of 16-bit values [four steps, rounded up][lane] 4 bytes:
-//             byte b is of slot `lane` of step 4 * s + b. Of 32-bit values [step][4] 4 bytes: byte b of number c is of
-//             slot 4 * b + c
+//   columns   which column of the window each slot is, a byte. Of 16-bit values [step][slot], of 32-bit values
+//             [step][4] 4 bytes: byte b of number c is of slot 4 * b + c
 //   ends      where there are extras, [row set] 1 byte: how many of them this one and those in front of it have
 //   extras    [extra] the value, and behind it in as many bytes its column in the window and, shifted by 8, r where it
 //             is of row g + 8 * r. Those of a row set stand together, their columns ascend; what is not used is 0
@@ -407,7 +408,8 @@ inline constexpr uint32_t placed_at = 32;  ///< the values
 inline constexpr uint32_t least_exponent =
     14;  ///< so that a power of two that makes the greatest value 2^14 is a normal float
 inline constexpr uint32_t max_fragment_panels = 16;
-inline constexpr uint32_t unit_alignment = 128;  ///< a line of the cache
+inline constexpr uint32_t max_line_rows = 4;
+inline constexpr uint32_t unit_alignment = 32;  ///< what memory gives at once
 
 /// What the tensor core takes of elements of so many bytes, 2 or 4.
 struct FragmentElement {
@@ -419,11 +421,21 @@ struct FragmentElement {
   constexpr uint32_t set_slots() const {
     return 2 * group_slots();
   }  ///< whose rows of B are read at once
+  /// Of `set_slots` residues that of a column, and the first column that has a residue.
+  constexpr uint32_t residue_of(uint32_t column, uint32_t line_rows) const {
+    const uint32_t pieces = set_slots() / line_rows;  // of a row
+    return ((column ^ column / set_slots()) % line_rows) * pieces + column / line_rows % pieces;
+  }
+  constexpr uint32_t first_of_residue(uint32_t residue, uint32_t line_rows) const {
+    const uint32_t pieces = set_slots() / line_rows;
+    return residue % pieces * line_rows + residue / pieces;
+  }
   constexpr uint32_t window_columns() const { return 128 * group_values(); }
   constexpr uint32_t extra_bytes() const { return 2 * bytes; }
   constexpr bool has_quarter_steps() const { return bytes == 2; }
   constexpr bool has_whole_dense_steps() const { return bytes == 4; }
   constexpr bool has_placed_values() const { return bytes == 4; }
+  constexpr bool has_lines() const { return bytes == 2; }
 };
 
 inline constexpr uint32_t max_window_columns = FragmentElement{2}.window_columns();
@@ -456,6 +468,8 @@ struct FragmentCut {
   uint32_t joined = 1;  ///< of placed values: panels that have a unit together
   uint32_t shares =
       1;  ///< of placed values: groups of threads that put the values of a unit in their places
+  uint32_t line_rows =
+      1;  ///< rows of B that stand in a line of shared memory whose pieces change places
 
   constexpr UnitSteps unit_steps() const { return {steps, quarter_steps}; }
 
@@ -473,6 +487,7 @@ struct FragmentCut {
     visit("placed", placed, between(0, placed_halves));
     visit("joined", joined, between(1, block_panels));
     visit("shares", shares, power_of_two(max_shares));
+    visit("line_rows", line_rows, power_of_two(max_line_rows));
   }
 };
 
@@ -563,7 +578,7 @@ struct PlaceOrder {
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   static constexpr char magic[9] = "ESCFRAG\x1a";
-  static constexpr uint32_t version = 11;
+  static constexpr uint32_t version = 12;
 
   ScalarType window = ScalarType::u16;
   uint64_t windows_at = 0;
@@ -596,27 +611,25 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
                        : quarter_steps_at() +
                              ((uint64_t{step - half} * strips() + strip) * lanes + lane) * 8;
   }
-  constexpr uint64_t metadata_at(uint32_t step_pair, uint32_t strip, uint32_t lane) const {
+  constexpr uint64_t metadata_at(uint32_t step, uint32_t strip, uint32_t row_set,
+                                 uint32_t half) const {
     return values_at(shape.steps, 0, 0) +
-           ((uint64_t{step_pair} * strips() + strip) * lanes + lane) * 4;
+           (((uint64_t{step} * strips() + strip) * row_sets + row_set) * 2 + half) * 4;
   }
   /// Of quarter steps, in which two bits say where the one value of a group is: whether in the last two columns, and whether in the second one of two. Rows g and
   /// g + 8 of a strip have a word.
   constexpr uint64_t quarter_metadata_at(uint32_t quarter_step, uint32_t strip,
                                          uint32_t row_set) const {
-    return metadata_at(is_dense() ? 0 : (shape.unit_steps().half() + 1) / 2, 0, 0) +
+    return metadata_at(is_dense() ? 0 : shape.unit_steps().half(), 0, 0, 0) +
            ((uint64_t{quarter_step} * strips() + strip) * row_sets + row_set) * 4;
   }
   constexpr uint64_t columns_at() const { return quarter_metadata_at(shape.quarter_steps, 0, 0); }
   constexpr uint64_t column_at(uint32_t step, uint32_t slot) const {
-    return columns_at() + (element().bytes == 2 ? (uint64_t{step / 4} * lanes + slot) * 4 + step % 4
-                                                : (uint64_t{step} * 4 + slot % 4) * 4 + slot / 4);
+    return columns_at() + uint64_t{step} * step_slots() +
+           (element().bytes == 2 ? slot : slot % 4 * 4 + slot / 4);
   }
   constexpr uint64_t extras_end_at(uint32_t row_set) const {
-    const uint64_t behind_columns = is_dense()             ? columns_at()
-                                    : element().bytes == 2 ? column_at((shape.steps + 3) / 4 * 4, 0)
-                                                           : column_at(shape.steps, 0);
-    return behind_columns + row_set;
+    return (is_dense() ? columns_at() : column_at(shape.steps, 0)) + row_set;
   }
   constexpr uint64_t extra_at(uint32_t extra) const {
     return extras_end_at(row_sets) + uint64_t{extra} * element().extra_bytes();
@@ -675,8 +688,7 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
       return {values + (half * 2 + upper) * 2,
               quarter_metadata_at(step - shape.unit_steps().half(), strip, row_set), shift + half};
     }
-    return {values + (half * 2 + upper) * 4,
-            metadata_at(step / 2, strip, row_set * 4 + step % 2 * 2 + half), shift};
+    return {values + (half * 2 + upper) * 4, metadata_at(step, strip, row_set, half), shift};
   }
 
   // Places in the packed matrix; the first two only where it is not regular.
@@ -705,6 +717,9 @@ constexpr FragmentFormat describe(const FragmentShape& shape, const FragmentCoun
   if (!format.is_placed()) {
     format.shape.placed = 0;
     format.shape.joined = format.shape.shares = 1;
+  }
+  if (format.is_dense() || !format.element().has_lines()) {
+    format.shape.line_rows = 1;
   }
   if (format.is_dense()) {
     format.shape.steps = format.window_columns() / format.step_slots();
@@ -913,8 +928,8 @@ struct CsrRows {
 // search makes few be left over: a column that has too much around it changes places with the one for which the most is
 // gained, also when nothing is, as the next change may then gain.
 //
-// Two groups are a set: their rows of B are read at once, and quickest if the columns are distinct modulo the slots of
-// a set. The search begins with sets that are, and of changes that gain the same takes the one with fewer repetitions.
+// Of the columns of a set the residues shall differ. The search begins with sets where they do, and of changes that gain
+// the same takes the one with fewer repetitions.
 //
 // Columns that have no slot stand behind the slots, where all they have is left over. The search draws from a generator
 // that is seeded with the unit's place: who packs it, and when, makes no difference.
@@ -959,9 +974,10 @@ struct SearchNumbers<max_fragment_rows> {
 template <uint32_t element_bytes, uint32_t panel_rows>
 class SlotSearch {
  public:
-  SlotSearch(const WindowRows& window, const UnitSteps& steps, uint64_t seed)
+  SlotSearch(const WindowRows& window, const UnitSteps& steps, uint32_t line_rows, uint64_t seed)
       : slots_(steps.all * step_slots),
         half_slots_((steps.all - steps.quarter) * step_slots),
+        line_rows_(line_rows),
         random_(seed | 1) {
     uint32_t columns = 0;
     for (const uint32_t rows : window.of_column) {
@@ -1055,15 +1071,16 @@ class SlotSearch {
     return static_cast<uint32_t>((random_ * 0x2545f4914f6cdd1du) >> 32);
   }
 
+  uint32_t residue_of(uint32_t column) const { return element.residue_of(column, line_rows_); }
+
   void put(uint32_t place, uint32_t column, uint32_t rows) {
     column_[place] = static_cast<Word>(column);
     rows_[place] = static_cast<Word>(rows);
-    residue_[place] = static_cast<Word>(column == no_column ? 0 : 1u << column % set_slots);
+    residue_[place] = static_cast<Word>(column == no_column ? 0 : 1u << residue_of(column));
   }
 
   /// Each column at its own number, so that a matrix that fits as it is stays so. Where there are fewer slots, those
-  /// that have non-zeros one behind the other among those that are equal modulo the slots of a set, and then in what is
-  /// free.
+  /// that have non-zeros one behind the other among those of the same residue, and then in what is free.
   void place_columns(const WindowRows& window) {
     const bool as_it_is = slots_ >= window_columns;
     uint32_t next[set_slots];
@@ -1077,7 +1094,7 @@ class SlotSearch {
       if (window.of_column[column] == 0) {
         continue;
       }
-      uint32_t& own_place = next[column % set_slots];
+      uint32_t& own_place = next[residue_of(column)];
       if (as_it_is || own_place < places_) {
         put(as_it_is ? column : own_place, column, window.of_column[column]);
         own_place += set_slots;
@@ -1145,7 +1162,7 @@ class SlotSearch {
     own_[place] = bits_in(static_cast<Word>(rows_[place] & full_[place]), 0);
   }
 
-  /// Finds which numbers modulo 8 the columns of a set have, and which of them have one that another has too.
+  /// Finds which residues the columns of a set have, and which of them have one that another has too.
   void note_residues(uint32_t set) {
     uint32_t present = 0;
     uint32_t repeated = 0;
@@ -1307,6 +1324,7 @@ class SlotSearch {
 
   uint32_t slots_;
   uint32_t half_slots_;  ///< of them, in front: those of half steps
+  uint32_t line_rows_;
   uint32_t places_;
   uint64_t random_;
   uint32_t total_ = 0;
@@ -1314,7 +1332,7 @@ class SlotSearch {
   Word rows_[max_places];
   Word full_[max_places];
   Word own_[max_places];       ///< of its non-zeros, in rows that are full
-  Word residue_[max_places];   ///< modulo the slots of a set, as a bit
+  Word residue_[max_places];   ///< as a bit
   Word present_[max_places];   ///< residues of its set
   Word repeated_[max_places];  ///< whether another of its set has its residue
 };
@@ -1327,11 +1345,13 @@ inline void search_slots(const FragmentShape& shape, const WindowRows& window,
     search.take(unit);
   };
   if (element_of(shape).bytes == 2) {
-    shape.height == strip_rows ? take_from(SlotSearch<2, strip_rows>(window, steps, seed))
-                               : take_from(SlotSearch<2, max_fragment_rows>(window, steps, seed));
+    shape.height == strip_rows
+        ? take_from(SlotSearch<2, strip_rows>(window, steps, shape.line_rows, seed))
+        : take_from(SlotSearch<2, max_fragment_rows>(window, steps, shape.line_rows, seed));
   } else {
-    shape.height == strip_rows ? take_from(SlotSearch<4, strip_rows>(window, steps, seed))
-                               : take_from(SlotSearch<4, max_fragment_rows>(window, steps, seed));
+    shape.height == strip_rows
+        ? take_from(SlotSearch<4, strip_rows>(window, steps, shape.line_rows, seed))
+        : take_from(SlotSearch<4, max_fragment_rows>(window, steps, shape.line_rows, seed));
   }
 }
 
@@ -1566,12 +1586,15 @@ inline void write_values(const FragmentFormat& format, const UnitSlots& slots,
 /// Writes the columns of a unit of a window with so many columns.
 inline void write_columns(const FragmentFormat& format, const UnitSlots& slots, uint64_t width,
                           unsigned char* unit) {
-  const uint32_t step_slots = format.element().step_slots(),
-                 set_slots = format.element().set_slots();
+  const FragmentElement element = format.element();
+  const uint32_t step_slots = element.step_slots(), set_slots = element.set_slots(),
+                 line_rows = format.shape.line_rows;
   for (uint32_t set = 0; set < format.shape.steps * step_slots; set += set_slots) {
     uint32_t present = 0;
     for (uint32_t slot = set; slot < set + set_slots; ++slot) {
-      present |= slots.column[slot] != no_column ? 1u << slots.column[slot] % set_slots : 0;
+      present |= slots.column[slot] != no_column
+                     ? 1u << element.residue_of(slots.column[slot], line_rows)
+                     : 0;
     }
     uint32_t absent = 0;
     for (uint32_t slot = set; slot < set + set_slots; ++slot) {
@@ -1580,8 +1603,8 @@ inline void write_columns(const FragmentFormat& format, const UnitSlots& slots, 
         while (present >> absent & 1) {
           ++absent;
         }
-        column = absent < width ? absent : 0;
-        ++absent;
+        const uint32_t first = element.first_of_residue(absent++, line_rows);
+        column = first < width ? first : 0;
       }
       const uint32_t step = slot / step_slots;
       unit[format.column_at(step, slot % step_slots)] = static_cast<unsigned char>(column);
@@ -1894,19 +1917,20 @@ constexpr uint64_t layer_numbers[] = {
     8,     // element
     16,    // height
     1,     // block_panels
-    6,     // steps
-    6,     // quarter_steps
-    41,    // extras
+    8,     // steps
+    8,     // quarter_steps
+    0,     // extras
     0,     // dense
     0,     // listed
     0,     // placed
     1,     // joined
     1,     // shares
+    4,     // line_rows
     1665,  // nonzeros
     6,     // rounds
 };
 constexpr FragmentFormat layer_format = format_of<FragmentFormat>(layer_numbers);
-static_assert(layer_format.bytes == 13312, "the kernel reads a packed matrix of another size");
+static_assert(layer_format.bytes == 15616, "the kernel reads a packed matrix of another size");
 
 // Hash and non-zeros of each group of panels.
 constexpr PatternDigest layer_pattern[] = {

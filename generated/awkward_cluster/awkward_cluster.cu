@@ -358,7 +358,7 @@ __device__ __forceinline__ unsigned int barrier_of(const unsigned char* memory, 
 }
 
 // Makes the barriers known to the engine: who asks for a copy arrives once, and so does its last byte.
-template <bool vectors>
+template <bool vectors, bool tuned>
 __device__ __forceinline__ void make_barriers(const unsigned char* memory, int thread) {
   if constexpr (copies_in_bulk) {
     for (int barrier = thread; barrier < stages * turn_windows; barrier += threads_per_block) {
@@ -420,7 +420,7 @@ __device__ __forceinline__ void copy_unit(unsigned char* memory, const unsigned 
 
 // Asks for a team's window of B for a turn, a box, which one thread asks for: rows of B behind the last and columns behind N are zero in it, and its 16-byte
 // pieces stand where piece_at has them. Before compute capability 9.0, and without `vectors`, all threads of the team copy it.
-template <bool vectors>
+template <bool vectors, bool tuned>
 __device__ __forceinline__ void copy_windows(
     unsigned char* memory, Vector<vector_width> (&held)[held_pieces], const unsigned char* packed,
     const CUtensorMap* boxes, const __half* __restrict__ B, long long ldb, unsigned int first_round,
@@ -463,7 +463,8 @@ struct Eighths {
 };
 
 // Multiplies 32 columns of A, in the order of the unit, by the rows of B that they belong to. Each lane finds one of these rows; every 8 columns and
-// 16 rows of C are one product of the sparse tensor core, which takes two of four consecutive columns of each row of A and is told which.
+// 16 rows of C are one product of the sparse tensor core, which takes two of four consecutive columns of each row of A and is told
+// which by the first two of four lanes.
 __device__ __forceinline__ void multiply_step(const unsigned char* unit,
                                               const unsigned char* window, int first_step, int link,
                                               const Eighths& eighths, int lane,
@@ -475,11 +476,9 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
   for (int s = 0; s < strips; ++s) {
     values[s] = reinterpret_cast<const uint4*>(unit)[(step * strips + s) * 32 + lane];
     metadata[s] = reinterpret_cast<const unsigned int*>(
-        unit + metadata_at)[(step / 2 * strips + s) * 32 + lane];
+        unit + metadata_at)[(step * strips + s) * 16 + lane / 4 * 2 + lane % 2];
   }
-  const unsigned int columns =
-      reinterpret_cast<const unsigned int*>(unit + columns_at)[step / 4 * 32 + lane];
-  const int row = __byte_perm(columns, 0, 0x4440 + step % 4);
+  const int row = (unit + columns_at)[step * 32 + lane];
   unsigned int rows[column_eighths][4];
 #pragma unroll
   for (int t = 0; t < column_eighths; ++t) {
@@ -500,20 +499,11 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
     const unsigned int* const b = rows[product / strips];
     const uint4 a = values[product % strips];
     float* const four = sums + 4 * product;
-    // Even steps have their metadata in the first two of four lanes, odd ones in the other two.
-    if (step % 2 == 0) {
-      asm("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%0, %1, %2, "
-          "%3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
-          : "+f"(four[0]), "+f"(four[1]), "+f"(four[2]), "+f"(four[3])
-          : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
-            "r"(metadata[product % strips]));
-    } else {
-      asm("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%0, %1, %2, "
-          "%3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x1;"
-          : "+f"(four[0]), "+f"(four[1]), "+f"(four[2]), "+f"(four[3])
-          : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
-            "r"(metadata[product % strips]));
-    }
+    asm("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
+        : "+f"(four[0]), "+f"(four[1]), "+f"(four[2]), "+f"(four[3])
+        : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
+          "r"(metadata[product % strips]));
   }
 }
 
@@ -628,7 +618,7 @@ __global__ void __cluster_dims__(cluster_blocks, 1, 1) __launch_bounds__(threads
   const int copy = part * block_panels + place;
   const int lane = row_set * column_pairs + pair;
   const int team_thread = copy % block_panels * 32 + lane;
-  make_barriers<vectors>(shared_memory, thread);
+  make_barriers<vectors, tuned>(shared_memory, thread);
   __syncthreads();
 
   // The operands of the first turns. Those of A are there whatever the kernel in front does.
@@ -644,8 +634,9 @@ __global__ void __cluster_dims__(cluster_blocks, 1, 1) __launch_bounds__(threads
       store_held<vectors>(shared_memory, held, rounds, (s - 1) * cluster_blocks + rank, s - 1, part,
                           team_thread);
     }
-    copy_windows<vectors>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round, rounds,
-                          rotation, s * cluster_blocks + rank, s, part, tile, team_thread, N);
+    copy_windows<vectors, tuned>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round,
+                                 rounds, rotation, s * cluster_blocks + rank, s, part, tile,
+                                 team_thread, N);
     __pipeline_commit();
   }
 
@@ -662,9 +653,9 @@ __global__ void __cluster_dims__(cluster_blocks, 1, 1) __launch_bounds__(threads
     const int stage_ahead = ahead % stages;
     copy_unit(shared_memory, packed, first_round, rounds, rotation, ahead * cluster_blocks + rank,
               stage_ahead, part, place);
-    copy_windows<vectors>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round, rounds,
-                          rotation, ahead * cluster_blocks + rank, stage_ahead, part, tile,
-                          team_thread, N);
+    copy_windows<vectors, tuned>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round,
+                                 rounds, rotation, ahead * cluster_blocks + rank, stage_ahead, part,
+                                 tile, team_thread, N);
     __pipeline_commit();
     const int stage = turn % stages;
     const unsigned int its = (turn * cluster_blocks + rank) * turn_windows + part;

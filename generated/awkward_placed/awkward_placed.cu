@@ -366,7 +366,7 @@ __device__ __forceinline__ unsigned int barrier_of(const unsigned char* memory, 
 }
 
 // Makes the barriers known to the engine: who asks for a copy arrives once, and so does its last byte.
-template <bool vectors>
+template <bool vectors, bool tuned>
 __device__ __forceinline__ void make_barriers(const unsigned char* memory, int thread) {
   if constexpr (copies_in_bulk) {
     for (int barrier = thread; barrier < stages * turn_windows; barrier += threads_per_block) {
@@ -428,7 +428,7 @@ __device__ __forceinline__ void copy_unit(unsigned char* memory, const unsigned 
 
 // Asks for a team's window of B for a turn, a box, which one thread asks for: rows of B behind the last and columns behind N are zero in it, and its 16-byte
 // pieces stand where piece_at has them. Before compute capability 9.0, and without `vectors`, all threads of the team copy it.
-template <bool vectors>
+template <bool vectors, bool tuned>
 __device__ __forceinline__ void copy_windows(
     unsigned char* memory, Vector<vector_width> (&held)[held_pieces], const unsigned char* packed,
     const CUtensorMap* boxes, const float* __restrict__ B, long long ldb, unsigned int first_round,
@@ -798,7 +798,7 @@ __global__ void __cluster_dims__(cluster_blocks, 1, 1) __launch_bounds__(threads
   const int copy = part * block_panels + place;
   const int lane = column_pair * row_pairs + row_pair;
   const int team_thread = (member * block_panels + copy % block_panels) * 32 + lane;
-  make_barriers<vectors>(shared_memory, thread);
+  make_barriers<vectors, tuned>(shared_memory, thread);
   __syncthreads();
 
   // The operands of the first turns. Those of A are there whatever the kernel in front does.
@@ -816,8 +816,9 @@ __global__ void __cluster_dims__(cluster_blocks, 1, 1) __launch_bounds__(threads
       store_held<vectors>(shared_memory, held, rounds, (s - 1) * cluster_blocks + rank, s - 1, part,
                           team_thread);
     }
-    copy_windows<vectors>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round, rounds,
-                          rotation, s * cluster_blocks + rank, s, part, tile, team_thread, N);
+    copy_windows<vectors, tuned>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round,
+                                 rounds, rotation, s * cluster_blocks + rank, s, part, tile,
+                                 team_thread, N);
     __pipeline_commit();
   }
 #pragma unroll 1
@@ -833,9 +834,9 @@ __global__ void __cluster_dims__(cluster_blocks, 1, 1) __launch_bounds__(threads
       copy_unit(shared_memory, packed, first_round, rounds, rotation, ahead * cluster_blocks + rank,
                 stage_ahead, part, place);
     }
-    copy_windows<vectors>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round, rounds,
-                          rotation, ahead * cluster_blocks + rank, stage_ahead, part, tile,
-                          team_thread, N);
+    copy_windows<vectors, tuned>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round,
+                                 rounds, rotation, ahead * cluster_blocks + rank, stage_ahead, part,
+                                 tile, team_thread, N);
     __pipeline_commit();
     const int stage = turn % stages;
     const unsigned int its = (turn * cluster_blocks + rank) * turn_windows + part;

@@ -66,10 +66,10 @@ constexpr int metadata_at =
 constexpr int columns_at = 1152;     // which column of the window a slot is
 constexpr int extra_ends_at = 1184;  // where the extras of each set of rows end
 constexpr int extras_at = 1192;
-constexpr int unit_bytes = 1280;
+constexpr int unit_bytes = 1184;
 constexpr int window_bytes = 8192;  // of B
-constexpr int stage_bytes = 21504;
-constexpr size_t staged_bytes = 43008;
+constexpr int stage_bytes = 21120;
+constexpr size_t staged_bytes = 42240;
 
 // A column of B: where it begins.
 struct ColumnOfB {
@@ -337,7 +337,7 @@ __device__ __forceinline__ Step step_at(const unsigned char* unit, int first_ste
   for (int s = 0; s < strips; ++s) {
     load_values(unit, first_step, link, s, lane, own.values[s]);
     own.metadata[s] = reinterpret_cast<const unsigned int*>(
-        unit + metadata_at)[(step / 2 * strips + s) * 32 + lane];
+        unit + metadata_at)[(step * strips + s) * 16 + lane / 4 * 2 + lane % 2];
   }
   own.rows = reinterpret_cast<const unsigned int*>(unit + columns_at)[step * 4 + lane % 4];
   return own;
@@ -350,25 +350,15 @@ __device__ __forceinline__ float element_of_window(const Step& step, const unsig
   return *reinterpret_cast<const float*>(window + element_at(row, t * 8 + lane / 4));
 }
 
-// One product of the sparse tensor core, which takes one of two consecutive columns of each row of A and is told which. Even steps have that in the
-// first two of four lanes, odd ones in the other two.
+// One product of the sparse tensor core, which takes one of two consecutive columns of each row of A and is told which by the first two of four lanes.
 __device__ __forceinline__ void add_step(const unsigned int (&a)[4],
                                          const unsigned int (&b)[step_rows], const Step& own,
-                                         int strip, int step, float* sums) {
-  const unsigned int metadata = own.metadata[strip];
-  if (step % 2 == 0) {
-    asm("mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%0, %1, %2, "
-        "%3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
-        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
-          "r"(metadata));
-  } else {
-    asm("mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%0, %1, %2, "
-        "%3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x1;"
-        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
-          "r"(metadata));
-  }
+                                         int strip, float* sums) {
+  asm("mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, "
+      "{%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
+        "r"(own.metadata[strip]));
 }
 
 // A number as two for the tensor core: its leading 11 bits - it takes no notice of the 13 below - and the rest, of which it takes as many.
@@ -436,9 +426,9 @@ __device__ __forceinline__ void multiply_split_steps(const unsigned char* unit,
       }
 #pragma unroll
       for (int s = 0; s < strips; ++s) {
-        add_step(rest_a[link][s], leading_b, own[link], s, first_step + link, products[s]);
-        add_step(leading_a[link][s], rest_b, own[link], s, first_step + link, products[s]);
-        add_step(leading_a[link][s], leading_b, own[link], s, first_step + link, products[s]);
+        add_step(rest_a[link][s], leading_b, own[link], s, products[s]);
+        add_step(leading_a[link][s], rest_b, own[link], s, products[s]);
+        add_step(leading_a[link][s], leading_b, own[link], s, products[s]);
       }
     }
 #pragma unroll
@@ -623,7 +613,7 @@ namespace {
 
 constexpr unsigned int blocks_of_grid = 2;
 constexpr unsigned int threads_of_block = 128;
-constexpr size_t shared_bytes = 45056;
+constexpr size_t shared_bytes = 44288;
 
 // Asking for a kernel's attributes loads it, so that the first launch does not have to.
 template <typename Kernel>

@@ -314,7 +314,8 @@ struct Eighths {
 };
 
 // Multiplies 32 columns of A, in the order of the unit, by the rows of B that they belong to. Each lane finds one of these rows; every 8 columns and
-// 16 rows of C are one product of the sparse tensor core, which takes two of four consecutive columns of each row of A and is told which.
+// 16 rows of C are one product of the sparse tensor core, which takes two of four consecutive columns of each row of A and is told
+// which by the first two of four lanes.
 __device__ __forceinline__ void multiply_step(const unsigned char* unit,
                                               const unsigned char* window, int first_step, int link,
                                               const Eighths& eighths, int lane,
@@ -326,11 +327,9 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
   for (int s = 0; s < strips; ++s) {
     values[s] = reinterpret_cast<const uint4*>(unit)[(step * strips + s) * 32 + lane];
     metadata[s] = reinterpret_cast<const unsigned int*>(
-        unit + metadata_at)[(step / 2 * strips + s) * 32 + lane];
+        unit + metadata_at)[(step * strips + s) * 16 + lane / 4 * 2 + lane % 2];
   }
-  const unsigned int columns =
-      reinterpret_cast<const unsigned int*>(unit + columns_at)[step / 4 * 32 + lane];
-  const int row = __byte_perm(columns, 0, 0x4440 + step % 4);
+  const int row = (unit + columns_at)[step * 32 + lane];
   unsigned int rows[column_eighths][4];
 #pragma unroll
   for (int t = 0; t < column_eighths; ++t) {
@@ -351,20 +350,11 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
     const unsigned int* const b = rows[product / strips];
     const uint4 a = values[product % strips];
     float* const four = sums + 4 * product;
-    // Even steps have their metadata in the first two of four lanes, odd ones in the other two.
-    if (step % 2 == 0) {
-      asm("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%0, %1, %2, "
-          "%3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
-          : "+f"(four[0]), "+f"(four[1]), "+f"(four[2]), "+f"(four[3])
-          : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
-            "r"(metadata[product % strips]));
-    } else {
-      asm("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%0, %1, %2, "
-          "%3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x1;"
-          : "+f"(four[0]), "+f"(four[1]), "+f"(four[2]), "+f"(four[3])
-          : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
-            "r"(metadata[product % strips]));
-    }
+    asm("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+        "{%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
+        : "+f"(four[0]), "+f"(four[1]), "+f"(four[2]), "+f"(four[3])
+        : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
+          "r"(metadata[product % strips]));
   }
 }
 

@@ -314,7 +314,7 @@ __device__ __forceinline__ unsigned int barrier_of(const unsigned char* memory, 
 }
 
 // Makes the barriers known to the engine: who asks for a copy arrives once, and so does its last byte.
-template <bool vectors>
+template <bool vectors, bool tuned>
 __device__ __forceinline__ void make_barriers(const unsigned char* memory, int thread) {
   if constexpr (copies_in_bulk) {
     for (int barrier = thread; barrier < stages * turn_windows; barrier += threads_per_block) {
@@ -376,7 +376,7 @@ __device__ __forceinline__ void copy_unit(unsigned char* memory, const unsigned 
 
 // Asks for a team's window of B for a turn, a box, which one thread asks for: rows of B behind the last and columns behind N are zero in it, and its 16-byte
 // pieces stand where piece_at has them. Before compute capability 9.0, and without `vectors`, all threads of the team copy it.
-template <bool vectors>
+template <bool vectors, bool tuned>
 __device__ __forceinline__ void copy_windows(
     unsigned char* memory, Vector<vector_width> (&held)[held_pieces], const unsigned char* packed,
     const CUtensorMap* boxes, const float* __restrict__ B, long long ldb, unsigned int first_round,
@@ -482,7 +482,7 @@ __device__ __forceinline__ float element_of_window(const Step& step, const unsig
 
 // One product of the tensor core.
 __device__ __forceinline__ void add_step(const unsigned int (&a)[4],
-                                         const unsigned int (&b)[step_rows], const Step&, int, int,
+                                         const unsigned int (&b)[step_rows], const Step&, int,
                                          float* sums) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
       "%9}, {%0, %1, %2, %3};"
@@ -523,7 +523,7 @@ __device__ __forceinline__ void multiply_step(const unsigned char* unit,
     }
 #pragma unroll
     for (int s = 0; s < strips; ++s) {
-      add_step(a[s], b, own, s, first_step + link, sums + 4 * (t * strips + s));
+      add_step(a[s], b, own, s, sums + 4 * (t * strips + s));
     }
   }
 }
@@ -574,7 +574,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   const int copy = part * block_panels + place;
   const int lane = row_set * column_pairs + pair;
   const int team_thread = (member * block_panels + copy % block_panels) * 32 + lane;
-  make_barriers<vectors>(shared_memory, thread);
+  make_barriers<vectors, tuned>(shared_memory, thread);
   __syncthreads();
 
   // The operands of the first turns. Those of A are there whatever the kernel in front does.
@@ -590,8 +590,8 @@ __global__ void __launch_bounds__(threads_per_block, 1)
     if (0 < s) {
       store_held<vectors>(shared_memory, held, rounds, s - 1, s - 1, part, team_thread);
     }
-    copy_windows<vectors>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round, rounds,
-                          rotation, s, s, part, tile, team_thread, N);
+    copy_windows<vectors, tuned>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round,
+                                 rounds, rotation, s, s, part, tile, team_thread, N);
     __pipeline_commit();
   }
 #pragma unroll 1
@@ -606,8 +606,8 @@ __global__ void __launch_bounds__(threads_per_block, 1)
       copy_unit(shared_memory, packed, first_round, rounds, rotation, ahead, stage_ahead, part,
                 place);
     }
-    copy_windows<vectors>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round, rounds,
-                          rotation, ahead, stage_ahead, part, tile, team_thread, N);
+    copy_windows<vectors, tuned>(shared_memory, held, packed, &boxes_of_B, B, ldb, first_round,
+                                 rounds, rotation, ahead, stage_ahead, part, tile, team_thread, N);
     __pipeline_commit();
     const int stage = turn % stages;
     const unsigned int its = turn * turn_windows + part;

@@ -18,7 +18,8 @@ transformer::FragmentBlock fragment_block(const PackedForm& form) {
           .placed_values = form.placed_values,
           .splits_values = form.splits_values,
           .joined = joined,
-          .shares = static_cast<std::uint32_t>(form.placing_warps)};
+          .shares = static_cast<std::uint32_t>(form.placing_warps),
+          .line_rows = static_cast<std::uint32_t>(form.line_rows)};
 }
 
 }  // namespace esc

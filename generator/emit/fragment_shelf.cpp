@@ -10,7 +10,7 @@ constexpr std::uint64_t most_bytes = std::uint64_t{4} << 30;
 
 FragmentShelf::Packing FragmentShelf::get(const transformer::CsrView& matrix, const transformer::FragmentBlock& block,
                                           const transformer::FragmentWeights& weights) {
-  transformer::FragmentSearches& searches = searches_of(matrix, block.height);
+  transformer::FragmentSearches& searches = searches_of(matrix, block);
   const transformer::FragmentCut cut =
       cuts_.get({block, weights}, [&] { return transformer::choose_fragments(matrix, block, weights, searches); });
   const auto pack = [&]() -> Packing {
@@ -29,10 +29,10 @@ FragmentShelf::Packing FragmentShelf::get(const transformer::CsrView& matrix, co
   });
 }
 
-transformer::FragmentSearches& FragmentShelf::searches_of(const transformer::CsrView& matrix, std::uint32_t height) {
+transformer::FragmentSearches& FragmentShelf::searches_of(const transformer::CsrView& matrix, const transformer::FragmentBlock& block) {
   const std::lock_guard lock(mutex_);
-  const transformer::FragmentShape shape{{.height = height}, matrix.rows, matrix.columns, matrix.element};
-  return searches_.try_emplace(height, shape).first->second;
+  const transformer::FragmentShape shape{{.height = block.height, .line_rows = block.line_rows}, matrix.rows, matrix.columns, matrix.element};
+  return searches_.try_emplace(std::pair(block.height, block.line_rows), shape).first->second;
 }
 
 bool FragmentShelf::is_full() {

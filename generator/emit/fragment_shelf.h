@@ -44,11 +44,11 @@ class FragmentShelf {
     auto operator<=>(const Cut&) const = default;
   };
 
-  transformer::FragmentSearches& searches_of(const transformer::CsrView& matrix, std::uint32_t height);
+  transformer::FragmentSearches& searches_of(const transformer::CsrView& matrix, const transformer::FragmentBlock& block);
   bool is_full();
 
   std::mutex mutex_;  ///< guards what follows
-  std::map<std::uint32_t, transformer::FragmentSearches> searches_;  ///< by the height of panels
+  std::map<std::pair<std::uint32_t, std::uint32_t>, transformer::FragmentSearches> searches_;  ///< by the height of panels and the rows of a line
   std::uint64_t bytes_ = 0;
 
   MadeOnce<Wish, transformer::FragmentCut> cuts_;

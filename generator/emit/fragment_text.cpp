@@ -14,6 +14,7 @@
 #include "generator/emit/patch_text.h"
 #include "generator/emit/shared_arrays.h"
 #include "generator/emit/warpgroup_text.h"
+#include "generator/emit/window_lines.h"
 #include "generator/ir/performed_instructions.h"
 #include "generator/ir/roles.h"
 #include "generator/ir/window_patches.h"
@@ -122,6 +123,17 @@ __device__ __forceinline__ int piece_at(int row, int piece) {{
 }}
 )";
 
+/// The same where a box has lines.
+constexpr const char* line_places = R"(// Where 8 columns of a row of a window stand, a piece. Rows stand one behind the other in lines of 128 bytes, in which pieces change places from line to line.
+constexpr int piece_bytes = {};
+constexpr int line_pieces = 128 / piece_bytes;
+constexpr int row_pieces = column_eighths;
+constexpr int line_rows = line_pieces / row_pieces;
+__device__ __forceinline__ int piece_at(int row, int piece) {{
+  return ((row * row_pieces + piece) ^ (row / line_rows % line_pieces)) * piece_bytes;
+}}
+)";
+
 /// And one of its elements, where these are read by themselves. What is added to a piece's place has bits of its own, so that the compiler needs one
 /// operation for each further piece.
 constexpr const char* element_of_row = R"(__device__ __forceinline__ int element_at(int row, int column) {
@@ -158,6 +170,9 @@ std::string places_text(const LoopNest& nest) {
     return fmt::format(fmt::runtime(padded_row_places), columns_of_window_row(nest));
   }
   const int piece_bytes = 8 * bytes_of(nest.element());
+  if (has_lines(nest)) {
+    return fmt::format(fmt::runtime(line_places), piece_bytes);
+  }
   const bool reads_elements = !is_half(nest.element()) && (!places_values(nest) || performs(nest, "stage_elements"));
   return fmt::format(fmt::runtime(row_places), 128 / piece_bytes, piece_bytes) +
          (reads_elements ? element_of_row : "");
@@ -165,7 +180,7 @@ std::string places_text(const LoopNest& nest) {
 
 /// How a lane reads what it has of 16 rows in a step of two values a group.
 constexpr const char* read_half = R"(    values[s] = reinterpret_cast<const uint4*>(unit)[(step * strips + s) * 32 + lane];
-    metadata[s] = reinterpret_cast<const unsigned int*>(unit + metadata_at)[(step / 2 * strips + s) * 32 + lane];)";
+    metadata[s] = reinterpret_cast<const unsigned int*>(unit + metadata_at)[(step * strips + s) * 16 + lane / 4 * 2 + lane % 2];)";
 
 /// The same in a unit that has quarter steps.
 constexpr const char* read_half_or_quarter = R"(    if (step >= half_steps) {
@@ -226,6 +241,9 @@ std::int64_t rows_of_product(const LoopNest& nest) {
   return places_values(nest) ? product_rows(nest.constant("block_rows"), {.splits = splits_products(nest), .has_many_registers = has_roles(nest)}) : 0;
 }
 
+/// Of what is called the engine copies windows of B.
+const char* has_boxes(const LoopNest& nest) { return has_lines(nest) ? "tuned" : "vectors"; }
+
 std::string find_rounds_text(const LoopNest& nest, const FragmentFormat& format) {
   const std::string type = packed_matrix_holes(nest).at("PACKED");
   if (format.regular()) {
@@ -264,7 +282,7 @@ std::uint32_t most_extras(FragmentFormat format) {
 /// What a unit has beside the values of its steps.
 std::vector<std::string> places_behind_values(const LoopNest& nest, const FragmentFormat& format) {
   return {c_constant("int", "unit_extras", nest.packed.is_told ? most_extras(format) : format.shape.extras, "of a unit at most, what fits in no step"),
-          c_constant("int", "metadata_at", format.metadata_at(0, 0, 0), fmt::format("in a unit, behind the values: which of {} columns they belong to", format.element().bytes == 2 ? "four" : "two")),
+          c_constant("int", "metadata_at", format.metadata_at(0, 0, 0, 0), fmt::format("in a unit, behind the values: which of {} columns they belong to", format.element().bytes == 2 ? "four" : "two")),
           c_constant("int", "columns_at", format.columns_at(), "which column of the window a slot is"),
           c_constant("int", "extra_ends_at", format.extras_end_at(0), "where the extras of each set of rows end"),
           c_constant("int", "extras_at", format.extra_at(0))};
@@ -329,7 +347,10 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
                                   : "The copies of a stage in shared memory: the units of the block's warps, and behind them the windows of B."},
           {"UNIT_COPY", boxes ? "memory + stages * turn_windows * window_bytes + stage * stage_bytes + copy * unit_bytes"
                               : "memory + stage * stage_bytes + copy * unit_bytes"},
-          {"ARRIVING_THREADS", boxes ? "vectors ? block_panels + 1 : block_panels" : "block_panels"},
+          {"ARRIVING_THREADS", boxes ? fmt::format("{} ? block_panels + 1 : block_panels", has_boxes(nest)) : "block_panels"},
+          {"HAS_BOXES", has_boxes(nest)},
+          {"IN_WORDS", has_lines(nest) ? "B as it is `tuned` for" : "`vectors`"},
+          {"ROW_OF_BOX", has_lines(nest) ? "row / line_rows" : "row"},
           {"ASKING_THREAD", places_values(nest) ? "team_threads - 32" : "0"},  // where all wait for the warp, not one that has asked for units
           {"WINDOW_COPY", boxes ? "memory + (stage * turn_windows + part) * window_bytes"
                           : transposes ? "unit_copy(memory, stages, 0) + (stage * turn_windows + part) * window_bytes"

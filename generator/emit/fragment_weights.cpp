@@ -6,26 +6,34 @@
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/lower/stream_windows.h"
+#include "generator/schedule/layer_class.h"
 #include "generator/schedule/stream_schedule.h"
+#include "generator/schedule/streamed_size.h"
 
 namespace esc {
 namespace {
 
-/// What takes the time of so many bytes of fragments for each column of C: an extra, where its row pair has the most, and the products of a step.
+/// What takes the time of so many bytes of fragments for each column of C: an extra, where its row pair has the most, in half steps of 16 bits and in others, and the products of a step.
+constexpr double half_step_extra_bytes = 80;
 constexpr double extra_bytes = 40;
 constexpr double step_bytes = 7.6;
 /// And of a step of either kind whatever the columns. Not measured: with it random matrices have as many steps as when a quarter step had the metadata of a half one, for which the others were.
 constexpr double read_step_bytes = 50;
-/// And an extra where bytes are saved by quarter steps and columns are so few that a block waits for memory.
-constexpr std::int64_t few_columns = 16;
+/// And an extra where a block waits for memory.
 constexpr double hidden_extra_bytes = 100;
 /// And one for each 16 rows of a panel where a step takes the time of three products and of splitting B, and warps that share a window a part of the extras each.
 constexpr double split_extra_bytes = 10;
 
+/// Whether columns of C are so few that the products are done before the next weights are there.
+bool waits_for_memory(const LoopNest& nest, const SparseMatrix& matrix) {
+  constexpr std::int64_t few_columns = 16;
+  return nest.packed.columns <= few_columns && exceeds_cache({.rows = matrix.rows, .columns = matrix.columns, .dtype = name_of(nest.element())});
+}
+
 }  // namespace
 
-/// Measured on one NVIDIA H200 and, with quarter steps and for split products, one H100. Without quarter steps all steps have the same bytes, which count for their products too.
-transformer::FragmentWeights fragment_weights(const LoopNest& nest) {
+/// Measured on one NVIDIA H200 and, with quarter steps, for split products and of layers larger than a cache, one H100. Without quarter steps all steps have the same bytes, which count for their products too.
+transformer::FragmentWeights fragment_weights(const LoopNest& nest, const SparseMatrix& matrix) {
   const auto columns = static_cast<double>(nest.packed.columns);
   const std::int64_t rounds = nest.constant("turn_windows") * (has_clusters(nest) ? nest.constant("cluster_blocks") : 1);
   transformer::FragmentWeights weights{.extra = extra_bytes * columns, .rounds_at_once = static_cast<std::uint32_t>(rounds)};
@@ -36,9 +44,10 @@ transformer::FragmentWeights fragment_weights(const LoopNest& nest) {
     const auto strips = static_cast<double>(nest.packed.height / StreamSchedule::strip_rows);
     weights.extra = split_extra_bytes * columns * strips / static_cast<double>(share);
     weights.steps_at_once = static_cast<std::uint32_t>(share * nest.constant("chained_steps"));
-  } else if (nest.packed.quarter_steps) {
-    weights.extra = nest.packed.columns <= few_columns ? hidden_extra_bytes : weights.extra;
-    weights.step = read_step_bytes + step_bytes * columns;
+  } else {
+    const double of_column = is_half(nest.element()) && !nest.packed.quarter_steps ? half_step_extra_bytes : extra_bytes;
+    weights.extra = waits_for_memory(nest, matrix) ? hidden_extra_bytes : of_column * columns;
+    weights.step = nest.packed.quarter_steps ? read_step_bytes + step_bytes * columns : 0;
   }
   return weights;
 }

@@ -19,6 +19,7 @@
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
 #include "generator/emit/sources.h"
+#include "generator/emit/window_lines.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/patterns/census.h"
 #include "generator/patterns/csr_view.h"
@@ -231,7 +232,7 @@ auto with_cut(const PackedForm& form, const GenerateOptions& options, const Use&
 FragmentShelf::Packing fragments_of(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
   const std::shared_ptr<FragmentShelf> shelf =
       options.fragments ? options.fragments : std::make_shared<FragmentShelf>();
-  FragmentShelf::Packing packing = shelf->get(csr_view(matrix), fragment_block(nest.packed), fragment_weights(nest));
+  FragmentShelf::Packing packing = shelf->get(csr_view(matrix), fragment_block(nest.packed), fragment_weights(nest, matrix));
   check_format(packing->format, nest, matrix, options);
   return packing;
 }
@@ -343,6 +344,7 @@ LoopNest lowered_nest(const LoopNest& nest, const SparseMatrix& matrix, const Sc
   LoopNest result = lower(nest, directives, patterns_of(directives, matrix));
   check_final(result, choice);
   check_launch(result, choice);
+  result.packed.line_rows = line_rows_of(result, matrix.columns, bcol);
   return result;
 }
 

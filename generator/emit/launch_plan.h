@@ -12,7 +12,7 @@ namespace esc {
 
 /// How a layer's launcher launches its kernel for N = bCol columns without gaps between rows, for programs that launch it
 /// themselves. The kernel's arguments are packed, B, ldb, C, ldc (long long), N (unsigned int), then `sizes` and, where there are `boxes`, a tensor map
-/// of B: of elements of 16 bits, with a swizzle as wide as a row of a box, or of float32 without one; before compute capability 9.0 it may hold anything.
+/// of B: of elements of 16 bits, with a swizzle as wide as a row of a box, of which it may have several of B, or of float32 without one; before compute capability 9.0 it may hold anything.
 struct LaunchPlan {
   /// A kernel in front that sets some rows of C to zero, which the other one adds to. Its arguments are packed, C, ldc
   /// (long long), N (unsigned int) and then `sizes`; it is programmatic where the other one is.
@@ -30,6 +30,7 @@ struct LaunchPlan {
     unsigned int rows = 1;
     unsigned int columns = 16;
     unsigned int element_bytes = 2;
+    unsigned int line_rows = 1;  ///< rows of B that are a row of a box; those and columns above are of B
     bool are_copied = true;  ///< else the kernel does not look at the map, which may hold anything
     bool operator==(const Boxes&) const = default;
   };

@@ -17,6 +17,7 @@
 #include "generator/emit/operand_text.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/told_launch.h"
+#include "generator/emit/window_lines.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -74,11 +75,12 @@ const char* const strict_overlap = R"(  cudaLaunchAttribute overlap = {};
 )";
 
 /// The driver's functions are asked for at run time, so that who links a bundle does not have to link the driver.
-const char* const describe_boxes = R"(
+const char* const limit_of_boxes = R"(
 // A tensor map gives the distance of rows 40 bits.
-constexpr int64_t most_ldb_of_boxes = (int64_t{{1}} << 40) / sizeof({0}) - 1;
-
-// Describes the first columns of B to tensor copies: boxes of a window's rows and a tile's columns{4}.
+constexpr int64_t most_ldb_of_boxes = (int64_t{{1}} << 40) / sizeof({}) - 1;
+)";
+const char* const describe_boxes = R"(
+// Describes the first columns of B to tensor copies: boxes of a window's {5} and a tile's columns{4}.
 cudaError_t describe_boxes(CUtensorMap* boxes, const {0}* b, int64_t ldb, unsigned int columns) {{
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
@@ -86,9 +88,9 @@ cudaError_t describe_boxes(CUtensorMap* boxes, const {0}* b, int64_t ldb, unsign
   if (asked != cudaSuccess || found != cudaDriverEntryPointSuccess) {{
     return asked != cudaSuccess ? asked : cudaErrorNotSupported;
   }}
-  const cuuint64_t extents[2] = {{columns, K}};
-  const cuuint64_t row_bytes[1] = {{static_cast<cuuint64_t>(ldb) * sizeof({0})}};
-  const cuuint32_t box[2] = {{{3}, window_columns}};
+  const cuuint64_t extents[2] = {{columns{6}, K{7}}};
+  const cuuint64_t row_bytes[1] = {{static_cast<cuuint64_t>(ldb) * sizeof({0}){6}}};
+  const cuuint32_t box[2] = {{{3}{6}, window_columns{7}}};
   const cuuint32_t steps[2] = {{1, 1}};
   const auto encode = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
   return static_cast<cudaError_t>(encode(boxes, {1}, 2, const_cast<{0}*>(b), extents, row_bytes, box, steps,
@@ -101,12 +103,14 @@ std::string describe_boxes_text(const LoopNest& nest) {
   const ScalarType element = nest.element();
   const bool has_more_columns = columns_of_window_row(nest) != nest.constant("tile_columns");
   const std::string pieces = gathers_rows(nest) ? "" : ", with the pieces of their rows where piece_at has them";
-  return fmt::format(fmt::runtime(describe_boxes), c_name(element),
+  const std::string limit = has_lines(nest) ? "" : fmt::format(fmt::runtime(limit_of_boxes), c_name(element));
+  return limit + fmt::format(fmt::runtime(describe_boxes), c_name(element),
                      element == ScalarType::f16    ? "CU_TENSOR_MAP_DATA_TYPE_FLOAT16"
                      : element == ScalarType::bf16 ? "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16"
                                                    : "CU_TENSOR_MAP_DATA_TYPE_FLOAT32",
-                     is_half(element) ? fmt::format("{}B", nest.constant("tile_columns") * bytes_of(element)) : "NONE",
-                     has_more_columns ? "row_columns" : "tile_columns", pieces + (has_more_columns ? ", and some columns more, which nobody reads" : ""));
+                     is_half(element) ? fmt::format("{}B", nest.packed.line_rows * nest.constant("tile_columns") * bytes_of(element)) : "NONE",
+                     has_more_columns ? "row_columns" : "tile_columns", pieces + (has_more_columns ? ", and some columns more, which nobody reads" : ""),
+                     has_lines(nest) ? "lines" : "rows", has_lines(nest) ? " * line_rows" : "", has_lines(nest) ? " / line_rows" : "");
 }
 
 std::string launch_attributes_text(const LoopNest& nest, bool programmatic) {
@@ -154,7 +158,7 @@ std::string variant_text(const Layer& layer, const std::string& kernel) {
       "const bool tuned = {5}columns == tuned_columns && ldb == {1} && ldc == {2} &&\n"
       "                   tuned_columns <= {3};\n"
       "const auto kernel = tuned ? {0}{6} : vectors ? {0}{7} : {0}{8};\n",
-      kernel, ldb, ldc, most_columns(nest), copies_boxes(nest) ? " && ldb <= most_ldb_of_boxes" : "",
+      kernel, ldb, ldc, most_columns(nest), copies_boxes(nest) && !has_lines(nest) ? " && ldb <= most_ldb_of_boxes" : "",
       tuned_moves_vectors(nest, layer.sizes, layer.bcol) ? "vectors && " : "", variants[0], variants[1], variants[2]);
 }
 
@@ -186,13 +190,13 @@ std::string distance(const Layer& layer, const ArrayDeclaration& array, const ch
   return distance_of_items(array, layer.sizes, items, leading_dimension);
 }
 
-const char* const boxes_of_launch = R"(    CUtensorMap boxes = {};
-    if (vectors && major >= 9) {
+const char* const boxes_of_launch = R"(    CUtensorMap boxes = {{}};
+    if ({} && major >= 9) {{
       const cudaError_t described = describe_boxes(&boxes, b + done, ldb, left);
-      if (described != cudaSuccess) {
+      if (described != cudaSuccess) {{
         return described;
-      }
-    }
+      }}
+    }}
 )";
 
 std::string launch_text(const Layer& layer) {
@@ -219,7 +223,7 @@ std::string launch_text(const Layer& layer) {
   }}
   return cudaSuccess;
 )",
-                     copies_boxes(nest) ? boxes_of_launch : "", distance(layer, dense(nest), "ldb"), distance(layer, output(nest), "ldc"),
+                     copies_boxes(nest) ? fmt::format(fmt::runtime(boxes_of_launch), has_lines(nest) ? "tuned" : "vectors") : "", distance(layer, dense(nest), "ldb"), distance(layer, output(nest), "ldc"),
                      operand_arguments(nest, layer.sizes, "done"), sizes, copies_boxes(nest) ? ", boxes" : "", most_columns(nest));
 }
 

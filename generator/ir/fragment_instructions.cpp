@@ -224,12 +224,12 @@ Instruction copy_unit() {
 
 Instruction copy_windows() {
   return asked_for(stage_windows(), "copy_windows",
-                   "copy_windows<vectors>(shared_memory, {held}, packed, &boxes_of_B, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {stage}, {part}, {tile}, {thread}, {width});",
+                   "copy_windows<vectors, tuned>(shared_memory, {held}, packed, &boxes_of_B, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {stage}, {part}, {tile}, {thread}, {width});",
                    copy_windows_text);
 }
 
 Instruction make_barriers() {
-  Instruction result = ordering("make_barriers", "make_barriers<vectors>(shared_memory, {thread});", {unit_text, async_barriers_text, bulk_text, make_barriers_text});
+  Instruction result = ordering("make_barriers", "make_barriers<vectors, tuned>(shared_memory, {thread});", {unit_text, async_barriers_text, bulk_text, make_barriers_text});
   result.parameters = {value("thread")};
   return result;
 }

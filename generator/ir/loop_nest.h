@@ -209,6 +209,7 @@ struct PackedForm {
   bool placed_values = false;    ///< fragments: of which each one has its place beside it, in place of the lists of lanes
   bool splits_values = false;    ///< placed values: whether each is put there as two numbers of 16 bits
   std::int64_t placing_warps = 1; ///< placed values: warps that put those of a panel in their places
+  std::int64_t line_rows = 1;    ///< fragments: rows of B that stand in a line of shared memory
   std::int64_t longest = 1;      ///< tasks: most non-zeros
   std::int64_t light = 1;        ///< tasks: most non-zeros of a light one
   bool is_told = false;          ///< whether the kernel is told by its caller where the packed matrix has what, because layers share it

@@ -141,6 +141,9 @@ std::vector<MutationSubject> mutation_subjects() {
       // Some units have extras; the second matrix has rounds beside those of its windows.
       streamed("streamed", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16)),
       streamed("bulk", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f16), ",copies=bulk"),
+      // One panel has more in a row than the steps of others have room for.
+      {"lines", spmm_nest(ScalarType::f16), with_full_panel(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16), [](std::int64_t column) { return column % 256 < 88; }), 16,
+       "stream:columns=16,panels=3,warps=2,stages=4,pdl=on,copies=bulk"},
       streamed("quartered", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::bf16), ",quarters=on"),
       // As few stages as there can be, so that half of the windows are turns beyond the first ones.
       {"clustered", spmm_nest(ScalarType::f16), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16), 36,

@@ -52,14 +52,14 @@ class Decoder {
     strips_ = shape.height / 16;
     half_steps_ = steps_ - shape.quarter_steps;
     metadata_at_ = half_steps_ * strips_ * 512 + shape.quarter_steps * strips_ * 256;
-    quarter_metadata_at_ = metadata_at_ + (half_steps_ + 1) / 2 * strips_ * 128;
+    quarter_metadata_at_ = metadata_at_ + half_steps_ * strips_ * 64;
     columns_at_ = quarter_metadata_at_ + shape.quarter_steps * strips_ * 32;
-    ends_at_ = columns_at_ + (wide_ ? steps_ * 16 : (steps_ + 3) / 4 * 128);
+    ends_at_ = columns_at_ + steps_ * (wide_ ? 16 : 32);
     room_ = shape.listed / 2 * 2;
-    unit_bytes_ = placed_           ? (32 + room_ * 6 + 127) / 128 * 128
-                  : shape.listed != 0 ? (lists_ * 80 + shape.listed * (wide_ ? 4 : 2) + 127) / 128 * 128
+    unit_bytes_ = placed_           ? (32 + room_ * 6 + 31) / 32 * 32
+                  : shape.listed != 0 ? (lists_ * 80 + shape.listed * (wide_ ? 4 : 2) + 31) / 32 * 32
                   : dense_          ? 16 * strips_ * 512
-                                    : (ends_at_ + (shape.extras == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.extras) + 127) / 128 * 128;
+                                    : (ends_at_ + (shape.extras == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.extras) + 31) / 32 * 32;
   }
 
   /// Everything that is stored, as bits. Records a problem where the bytes are not as the definition says.
@@ -120,12 +120,12 @@ class Decoder {
   }
 
   std::int64_t column_of(std::uint32_t step, std::uint32_t slot) const {
-    const std::uint64_t at = wide_ ? step * 16 + slot % 4 * 4 + slot / 4 : step / 4 * 128 + slot * 4 + step % 4;
+    const std::uint64_t at = wide_ ? step * 16 + slot % 4 * 4 + slot / 4 : step * 32 + slot;
     return static_cast<std::int64_t>(bytes_.number(at_ + columns_at_ + at, 1));
   }
 
-  std::uint64_t metadata_of(std::uint64_t step_pair, std::uint32_t strip, std::uint32_t lane) const {
-    return at_ + metadata_at_ + (step_pair * strips_ + strip) * 128 + lane * 4;
+  std::uint64_t metadata_of(std::uint64_t step, std::uint32_t strip, std::uint32_t group_id, std::uint32_t half) const {
+    return at_ + metadata_at_ + (step * strips_ + strip) * 64 + group_id * 8 + half * 4;
   }
 
   void add(std::int64_t row, std::int64_t column, std::uint64_t bits) {
@@ -136,8 +136,7 @@ class Decoder {
   /// The value of a lane's register, for the two columns of K that the lane's place says.
   void decode_wide_register(std::uint32_t step, std::uint32_t strip, std::uint32_t lane, std::uint32_t number) {
     const std::uint32_t group = lane % 4 + number / 2 * 4;
-    const std::uint32_t holder = lane / 4 * 4 + step % 2 * 2 + group / 4;
-    const std::uint64_t word = bytes_.number(metadata_of(step / 2, strip, holder), 4);
+    const std::uint64_t word = bytes_.number(metadata_of(step, strip, lane / 4, group / 4), 4);
     const std::uint64_t nibble = word >> (number % 2 * 16 + group % 4 * 4) & 15;
     const std::uint64_t bits = bytes_.number(at_ + ((step * strips_ + strip) * 32 + lane) * 16 + number * 4, 4);
     expect(nibble == 4 || (nibble == 14 && bits != 0), "a place that the tensor core does not know");
@@ -169,8 +168,7 @@ class Decoder {
     const std::uint32_t thread = lane % 4;
     const std::uint32_t row = number % 2 == 0 ? group_id : group_id + 8;
     const std::uint32_t first_k = thread * 4 + (number < 2 ? 0 : 16);
-    const std::uint32_t holder = group_id * 4 + (step % 2) * 2 + first_k / 16;
-    const std::uint64_t word = bytes_.number(metadata_of(step / 2, strip, holder), 4);
+    const std::uint64_t word = bytes_.number(metadata_of(step, strip, group_id, first_k / 16), 4);
     const std::uint64_t nibble = word >> (number % 2 * 16) >> (first_k % 16) & 15;
     const std::uint64_t places[] = {nibble & 3, nibble >> 2};
     expect(places[0] < places[1], "places that do not increase");
@@ -368,16 +366,6 @@ class Decoder {
             wide_ ? decode_wide_register(step, strip, lane, number) : decode_register(step, strip, lane, number);
           }
         }
-      }
-    }
-    for (std::uint32_t at = steps_; at < (steps_ + 3) / 4 * 4 && !wide_; ++at) {
-      for (std::uint32_t lane = 0; lane < 32; ++lane) {
-        expect(column_of(at, lane) == 0, "columns behind the last step");
-      }
-    }
-    for (std::uint32_t strip = 0; strip < strips_; ++strip) {
-      for (std::uint32_t lane = 0; lane < 32 && half_steps_ % 2 == 1; ++lane) {
-        expect(lane % 4 < 2 || bytes_.number(metadata_of(half_steps_ / 2, strip, lane), 4) == 0, "metadata behind the last step of two values");
       }
     }
     decode_extras();

@@ -355,17 +355,17 @@ TEST(ChoosePlaced, GivesRoomForWhatEveryUnitHas) {
       matrix_where(64, 256, single, [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; });
   const FragmentCut cut = choose_fragments(matrix.view(), placed_panels(2), {});
   EXPECT_EQ(cut.placed, placed_words);
-  EXPECT_EQ(cut.listed, (896U - 32) / 6 + 1) << "128 and a zero, as many as fill the last line, and one of a pair";
+  EXPECT_EQ(cut.listed, (832U - 32) / 6 / 2 * 2 + 1) << "128 and a zero, as many pairs as fill the last 32 bytes, and one of a pair";
   EXPECT_TRUE(plan(matrix.view(), cut).regular());
   const FragmentCut joined = choose_fragments(matrix.view(), placed_panels(4, 16, {4, 8}), {});
   EXPECT_EQ(std::tuple(joined.placed, joined.joined, joined.shares), std::tuple(placed_words, 4U, 8U));
-  EXPECT_EQ(joined.listed, (25U * 128 - 32) / 6 / 2 * 2 + 1) << "512, and a zero for each share";
+  EXPECT_EQ(joined.listed, (99U * 32 - 32) / 6 / 2 * 2 + 1) << "512, and a zero for each share";
   EXPECT_TRUE(plan(matrix.view(), joined).regular());
   const FragmentCut halves = choose_fragments(matrix.view(), placed_panels(4, 16, {4, 8, placed_halves}), {});
   EXPECT_EQ(std::tuple(halves.placed, halves.joined, halves.shares, halves.listed), std::tuple(placed_halves, 4U, 8U, joined.listed));
   EXPECT_TRUE(plan(matrix.view(), halves).regular());
   const CsrMatrix full = random_elements(32, 64, 1, 1, single);
-  EXPECT_EQ(choose_fragments(full.view(), placed_panels(1, 32), {}).listed, (49U * 128 - 32) / 6 + 1);
+  EXPECT_EQ(choose_fragments(full.view(), placed_panels(1, 32), {}).listed, (194U * 32 - 32) / 6 / 2 * 2 + 1);
   const CsrMatrix empty = random_elements(20, 50, 0, 1, single);
   EXPECT_TRUE(plan(empty.view(), choose_fragments(empty.view(), placed_panels(2), {})).regular());
 }

@@ -60,6 +60,7 @@ json to_json(const LaunchPlan& plan) {
                        {"rows", plan.boxes->rows},
                        {"columns", plan.boxes->columns},
                        {"element_bytes", plan.boxes->element_bytes},
+                       {"line_rows", plan.boxes->line_rows},
                        {"copied", plan.boxes->are_copied}};
   }
   return result;
@@ -87,6 +88,7 @@ LaunchPlan plan_from(const json& plan) {
                                      .rows = boxes.at("rows"),
                                      .columns = boxes.at("columns"),
                                      .element_bytes = boxes.at("element_bytes"),
+                                     .line_rows = boxes.at("line_rows"),
                                      .are_copied = boxes.at("copied")};
   }
   return result;
