@@ -167,17 +167,14 @@ Needs needs_of(const std::vector<SampledUnit>& units, const UnitSteps& steps, bo
 
 /// How much longer the blocks take where so large a share of windows takes a further round. They run beside each other,
 /// so that the one with the most counts, which has about twice the square root of what they have on average more; a
-/// turn is as long with one round as with all of them. And all blocks look up their rounds before they ask for any, while
-/// units could come: on one NVIDIA H100 about as many bytes of each block.
+/// turn is as long with one round as with all of them.
 double time_of_rounds(double further, const FragmentShape& shape, std::uint32_t rounds_at_once) {
-  constexpr double while_looking_up = 20 * 1024;
   const auto windows = static_cast<double>(windows_of(shape));
   const double of_block = further * windows;
   const double of_fullest = std::max(1.0, of_block + 2 * std::sqrt(of_block));
   const double probability_of_any = 1 - std::exp(-of_block * static_cast<double>(blocks_of(shape)));
   const auto turns = [&](double rounds) { return std::ceil(rounds / rounds_at_once); };
-  const double of_look_up = while_looking_up / (windows * shape.block_panels * unit_bytes(shape));
-  return 1 + probability_of_any * (turns(windows + of_fullest) / turns(windows) - 1 + of_look_up);
+  return 1 + probability_of_any * (turns(windows + of_fullest) / turns(windows) - 1);
 }
 
 /// The best number of extras beside such steps, among those that nearly all units can do with: what is left of one

@@ -241,7 +241,7 @@ std::int64_t rows_of_product(const LoopNest& nest) {
   return places_values(nest) ? product_rows(nest.constant("block_rows"), {.splits = splits_products(nest), .has_many_registers = has_roles(nest)}) : 0;
 }
 
-/// Of what is called the engine copies windows of B.
+/// Which variants of a kernel the engine copies windows of B for, as the kernel's text names them.
 const char* has_boxes(const LoopNest& nest) { return has_lines(nest) ? "tuned" : "vectors"; }
 
 std::string find_rounds_text(const LoopNest& nest, const FragmentFormat& format) {
@@ -349,7 +349,7 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
                               : "memory + stage * stage_bytes + copy * unit_bytes"},
           {"ARRIVING_THREADS", boxes ? fmt::format("{} ? block_panels + 1 : block_panels", has_boxes(nest)) : "block_panels"},
           {"HAS_BOXES", has_boxes(nest)},
-          {"IN_WORDS", has_lines(nest) ? "B as it is `tuned` for" : "`vectors`"},
+          {"BOXES_IN_WORDS", has_lines(nest) ? "B as it is `tuned` for" : "`vectors`"},
           {"ROW_OF_BOX", has_lines(nest) ? "row / line_rows" : "row"},
           {"ASKING_THREAD", places_values(nest) ? "team_threads - 32" : "0"},  // where all wait for the warp, not one that has asked for units
           {"WINDOW_COPY", boxes ? "memory + (stage * turn_windows + part) * window_bytes"
