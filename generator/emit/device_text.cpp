@@ -18,6 +18,7 @@
 #include "generator/emit/region_text.h"
 #include "generator/emit/text_template.h"
 #include "generator/emit/told_numbers.h"
+#include "generator/emit/window_places.h"
 #include "generator/ir/instruction.h"
 #include "generator/ir/performed_instructions.h"
 #include "generator/ir/print.h"
@@ -159,6 +160,7 @@ std::string instructions_text(const Layer& layer) {
   }
   if (const auto* fragments = std::get_if<transformer::FragmentFormat>(&layer.format)) {
     values.merge(fragment_holes(layer.lowered, *fragments));
+    values.emplace("PLACES", window_places_text(layer.lowered));
   }
   values.merge(dense_holes(layer.lowered));
   values.merge(packed_matrix_holes(layer.lowered));

@@ -112,72 +112,6 @@ const char* copy_rows_text(const LoopNest& nest) {
                                                 : "";
 }
 
-/// Where the rows of a window stand.
-constexpr const char* row_places = R"(// Where 8 columns of a row of a window stand, a piece: in such an order that rows whose numbers differ modulo {} are in different banks.
-constexpr int piece_bytes = {};
-constexpr int line_pieces = 128 / piece_bytes;
-constexpr int row_pieces = column_eighths;
-constexpr int line_rows = row_pieces < line_pieces ? line_pieces / row_pieces : 1;
-__device__ __forceinline__ int piece_at(int row, int piece) {{
-  return (row * row_pieces + (piece ^ (row / line_rows % (line_pieces / line_rows)))) * piece_bytes;
-}}
-)";
-
-/// The same where a box has lines.
-constexpr const char* line_places = R"(// Where 8 columns of a row of a window stand, a piece. Rows stand one behind the other in lines of 128 bytes, in which pieces change places from line to line.
-constexpr int piece_bytes = {};
-constexpr int line_pieces = 128 / piece_bytes;
-constexpr int row_pieces = column_eighths;
-constexpr int line_rows = line_pieces / row_pieces;
-__device__ __forceinline__ int piece_at(int row, int piece) {{
-  return ((row * row_pieces + piece) ^ (row / line_rows % line_pieces)) * piece_bytes;
-}}
-)";
-
-/// And one of its elements, where these are read by themselves. What is added to a piece's place has bits of its own, so that the compiler needs one
-/// operation for each further piece.
-constexpr const char* element_of_row = R"(__device__ __forceinline__ int element_at(int row, int column) {
-  return piece_at(row, 0) + column % 8 * 4 ^ column / 8 * piece_bytes;
-}
-)";
-
-/// The same of boxes of float32: the place of a further piece is a constant more.
-constexpr const char* padded_row_places = R"(// Where 8 columns of a row of a window stand, a piece, and where an element: rows are so long that those whose numbers differ modulo 4 are in different banks.
-constexpr int row_columns = {};
-__device__ __forceinline__ int element_at(int row, int column) {{
-  return (row * row_columns + column) * 4;
-}}
-__device__ __forceinline__ int piece_at(int row, int piece) {{
-  return element_at(row, piece * 8);
-}}
-)";
-
-/// The same where columns stand one behind the other.
-constexpr const char* element_of_column = R"(// Where an element of a window stands, four rows beside each other: in such an order that 8 columns of rows that differ modulo 4 are in different banks.
-__device__ __forceinline__ int element_at(int row, int column) {
-  return (column * window_columns + (row / 4 ^ column % 8) * 4 + row % 4) * 4;
-}
-)";
-
-std::string places_text(const LoopNest& nest) {
-  if (performs(nest, "stage_columns")) {
-    return element_of_column;
-  }
-  if (has_patches(nest)) {
-    return places_in_patches();
-  }
-  if (copies_boxes(nest) && !is_half(nest.element())) {
-    return fmt::format(fmt::runtime(padded_row_places), columns_of_window_row(nest));
-  }
-  const int piece_bytes = 8 * bytes_of(nest.element());
-  if (has_lines(nest)) {
-    return fmt::format(fmt::runtime(line_places), piece_bytes);
-  }
-  const bool reads_elements = !is_half(nest.element()) && (!places_values(nest) || performs(nest, "stage_elements"));
-  return fmt::format(fmt::runtime(row_places), 128 / piece_bytes, piece_bytes) +
-         (reads_elements ? element_of_row : "");
-}
-
 /// How a lane reads what it has of 16 rows in a step of two values a group.
 constexpr const char* read_half = R"(    values[s] = reinterpret_cast<const uint4*>(unit)[(step * strips + s) * 32 + lane];
     metadata[s] = reinterpret_cast<const unsigned int*>(unit + metadata_at)[(step * strips + s) * 16 + lane / 4 * 2 + lane % 2];)";
@@ -240,9 +174,6 @@ std::string two_of_window_text(const LoopNest& nest) {
 std::int64_t rows_of_product(const LoopNest& nest) {
   return places_values(nest) ? product_rows(nest.constant("block_rows"), {.splits = splits_products(nest), .has_many_registers = has_roles(nest)}) : 0;
 }
-
-/// Which variants of a kernel the engine copies windows of B for, as the kernel's text names them.
-const char* has_boxes(const LoopNest& nest) { return has_lines(nest) ? "tuned" : "vectors"; }
 
 std::string find_rounds_text(const LoopNest& nest, const FragmentFormat& format) {
   const std::string type = packed_matrix_holes(nest).at("PACKED");
@@ -347,15 +278,14 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
                                   : "The copies of a stage in shared memory: the units of the block's warps, and behind them the windows of B."},
           {"UNIT_COPY", boxes ? "memory + stages * turn_windows * window_bytes + stage * stage_bytes + copy * unit_bytes"
                               : "memory + stage * stage_bytes + copy * unit_bytes"},
-          {"ARRIVING_THREADS", boxes ? fmt::format("{} ? block_panels + 1 : block_panels", has_boxes(nest)) : "block_panels"},
-          {"HAS_BOXES", has_boxes(nest)},
+          {"ARRIVING_THREADS", boxes ? fmt::format("{} ? block_panels + 1 : block_panels", boxed_variant(nest)) : "block_panels"},
+          {"HAS_BOXES", boxed_variant(nest)},
           {"BOXES_IN_WORDS", has_lines(nest) ? "B as it is `tuned` for" : "`vectors`"},
           {"ROW_OF_BOX", has_lines(nest) ? "row / line_rows" : "row"},
           {"ASKING_THREAD", places_values(nest) ? "team_threads - 32" : "0"},  // where all wait for the warp, not one that has asked for units
           {"WINDOW_COPY", boxes ? "memory + (stage * turn_windows + part) * window_bytes"
                           : transposes ? "unit_copy(memory, stages, 0) + (stage * turn_windows + part) * window_bytes"
                                        : "unit_copy(memory, stage, block_copies) + part * window_bytes"},
-          {"PLACES", places_text(nest)},
           {"WHOLE_ROWS", whole_rows_text(nest)},
           {"COPY_ROWS", copy_rows_text(nest)},
           {"ELEMENT_AT", element_at_text(nest)},

@@ -223,7 +223,7 @@ std::string launch_text(const Layer& layer) {
   }}
   return cudaSuccess;
 )",
-                     copies_boxes(nest) ? fmt::format(fmt::runtime(boxes_of_launch), has_lines(nest) ? "tuned" : "vectors") : "", distance(layer, dense(nest), "ldb"), distance(layer, output(nest), "ldc"),
+                     copies_boxes(nest) ? fmt::format(fmt::runtime(boxes_of_launch), boxed_variant(nest)) : "", distance(layer, dense(nest), "ldb"), distance(layer, output(nest), "ldc"),
                      operand_arguments(nest, layer.sizes, "done"), sizes, copies_boxes(nest) ? ", boxes" : "", most_columns(nest));
 }
 

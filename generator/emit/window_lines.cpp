@@ -12,4 +12,6 @@ std::int64_t line_rows_of(const LoopNest& lowered, std::int64_t rows_of_b, std::
 
 bool has_lines(const LoopNest& lowered) { return lowered.packed.line_rows > 1; }
 
+const char* boxed_variant(const LoopNest& lowered) { return has_lines(lowered) ? "tuned" : "vectors"; }
+
 }  // namespace esc

@@ -13,4 +13,7 @@ std::int64_t line_rows_of(const LoopNest& lowered, std::int64_t rows_of_b, std::
 /// Whether boxes have lines.
 bool has_lines(const LoopNest& lowered);
 
+/// The variants of a kernel that have boxes, as the kernel and its launcher name them: `tuned` or `vectors`.
+const char* boxed_variant(const LoopNest& lowered);
+
 }  // namespace esc

@@ -30,8 +30,7 @@ StreamSchedule fastest_without_quarters(int panels, int columns) {
 
 /// The schedule with fewer warps as far as its stages need more shared memory than a block has.
 StreamSchedule that_fits(StreamSchedule schedule, const LayerShape& shape, const StreamedSize& size, const KernelTarget& target) {
-  const std::int64_t window_bytes = staged_window_bytes(schedule, shape.dtype, shape.layout);
-  while (schedule.warps > 1 && static_cast<std::uint64_t>(shared_bytes(schedule, size.unit_bytes, window_bytes)) > target.shared_bytes) {
+  while (schedule.warps > 1 && !fits_shared_memory(schedule, size.unit_bytes, shape, target)) {
     --schedule.warps;
   }
   return schedule;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <utility>
 
 #include "generator/schedule/even_panels.h"
 #include "generator/schedule/listed_streams.h"
@@ -14,10 +13,12 @@
 namespace esc {
 namespace {
 
+constexpr int most_columns = 32;
+
 /// 8192 x 8192, 11,008 x 4096, 8192 x 28,672 and 28,672 x 8192 at 50 and 60 % zeros with 8, 16 and 32 columns.
 bool is_half_full(const LayerShape& shape) {
   constexpr double densest = 0.55;
-  return exceeds_cache(shape) && !pays_in_quarters(shape) && shape.layout == "kn" && shape.bcol <= 32 && shape.density() <= densest && !follows_power_law(shape);
+  return exceeds_cache(shape) && !pays_in_quarters(shape) && shape.layout == "kn" && shape.bcol <= most_columns && shape.density() <= densest && !follows_power_law(shape);
 }
 
 /// Panels of a block where each multiprocessor has as few as it can, in one block as far as that may be.
@@ -37,8 +38,7 @@ StreamSchedule with_few_columns(int panels, int columns, const LayerShape& shape
                           .warps = warps,
                           .stages = std::clamp(block_units / (panels * warps), 2, 3),
                           .copies = is_narrow || line_rows_of_boxes(columns, shape.columns, shape.bcol) > 1 ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::units};
-  const std::int64_t bytes = shared_bytes(schedule, streamed_size(shape).unit_bytes, staged_window_bytes(schedule, shape.dtype, shape.layout));
-  if (std::cmp_greater(bytes, target.shared_bytes)) {
+  if (!fits_shared_memory(schedule, streamed_size(shape).unit_bytes, shape, target)) {
     schedule.stages = 2;
   }
   return schedule;
@@ -51,10 +51,9 @@ StreamSchedule with_many_columns(int panels, int columns) {
 }
 
 StreamSchedule fastest_in_half_steps(const LayerShape& shape, const KernelTarget& target) {
-  constexpr int many_columns = 32;
   const StreamedSize size = streamed_size(shape);
   const int columns = widest_stream(shape.bcol);
-  return columns < many_columns ? with_few_columns(panels_of_one_block(size, target), columns, shape, target) : with_many_columns(even_panels(size, columns, target), columns);
+  return columns < most_columns ? with_few_columns(panels_of_one_block(size, target), columns, shape, target) : with_many_columns(even_panels(size, columns, target), columns);
 }
 
 }  // namespace
@@ -63,15 +62,8 @@ std::vector<ScheduleChoice> half_step_streams(const LayerShape& shape, const Ker
   if (!is_half_full(shape) || target.oldest_architecture < StreamSchedule::bulk_architecture || !listed_streams(shape, target).empty()) {
     return {};
   }
-  const StreamSchedule schedule = fastest_in_half_steps(shape, target);
-  if (!reaches_most(blocks_of(schedule, shape), target)) {
-    return {};
-  }
-  StreamSchedule leaner = schedule;
-  leaner.warps = std::max(1, schedule.warps / 2);
-  leaner.stages = 2;
-  const char* const source = "by rule: layers larger than a cache with half of their elements not zero are streamed by as few blocks as there are multiprocessors; measured on one NVIDIA H100 and one H200";
-  return {{schedule, source}, {leaner, source}};
+  return with_leaner(fastest_in_half_steps(shape, target), shape, target,
+                     "by rule: layers larger than a cache with half of their elements not zero are streamed by as few blocks as there are multiprocessors; measured on one NVIDIA H100 and one H200");
 }
 
 }  // namespace esc

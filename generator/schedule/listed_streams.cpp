@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/schedule/listed_streams.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -58,14 +57,10 @@ std::vector<ScheduleChoice> listed_streams(const LayerShape& shape, const Kernel
   // A block for each multiprocessor: one that has two finds the values of both, which takes longer than to read what is saved.
   const std::int64_t strips = quotient_up(quotient_up(shape.rows, StreamSchedule::strip_rows), target.multiprocessors);
   const std::optional<StreamSchedule> schedule = fastest_with_lists(strips, shape.bcol);
-  if (!schedule || !reaches_most(blocks_of(*schedule, shape), target)) {
+  if (!schedule) {
     return {};
   }
-  StreamSchedule leaner = *schedule;
-  leaner.warps = std::max(1, schedule->warps / 2);
-  leaner.stages = 2;
-  const char* const source = "by rule: layers larger than a cache with half of their elements not zero are streamed with listed values; measured on one NVIDIA H100";
-  return {{*schedule, source}, {leaner, source}};
+  return with_leaner(*schedule, shape, target, "by rule: layers larger than a cache with half of their elements not zero are streamed with listed values; measured on one NVIDIA H100");
 }
 
 }  // namespace esc

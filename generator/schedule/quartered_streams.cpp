@@ -48,13 +48,7 @@ std::vector<ScheduleChoice> quartered_streams(const LayerShape& shape, const Ker
   }
   const int columns = widest_stream(shape.bcol);
   const StreamSchedule schedule = fastest_with_quarters(even_panels(streamed_size(shape), columns, target), columns, shape);
-  if (!reaches_most(blocks_of(schedule, shape), target)) {
-    return {};
-  }
-  StreamSchedule leaner = schedule;
-  leaner.warps = schedule.warps / 2;
-  const char* const source = "by rule: layers larger than a cache are streamed with quarter steps; measured on one NVIDIA H200";
-  return {{schedule, source}, {leaner, source}};
+  return with_leaner(schedule, shape, target, "by rule: layers larger than a cache are streamed with quarter steps; measured on one NVIDIA H200");
 }
 
 std::vector<ScheduleChoice> with_quarter_steps(std::vector<ScheduleChoice> choices, const LayerShape& shape) {

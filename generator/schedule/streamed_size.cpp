@@ -71,9 +71,12 @@ std::int64_t dense_unit_bytes(StreamSchedule::Dense dense, std::string_view dtyp
 
 bool suits_dense_steps(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
   const std::int64_t unit_bytes = dense_unit_bytes(schedule.dense, shape.dtype, shape.density(), schedule.rows);
-  const std::int64_t bytes = shared_bytes(schedule, unit_bytes, staged_window_bytes(schedule, shape.dtype, shape.layout));
   const bool has_instructions = !schedule.is_placed() || (target.newest_architecture == StreamSchedule::placed_architecture && schedule.columns <= widest_placed_stream(shape.bcol));
-  return has_instructions && std::cmp_less_equal(bytes, target.shared_bytes);
+  return has_instructions && fits_shared_memory(schedule, unit_bytes, shape, target);
+}
+
+bool fits_shared_memory(const StreamSchedule& schedule, std::int64_t unit_bytes, const LayerShape& shape, const KernelTarget& target) {
+  return std::cmp_less_equal(shared_bytes(schedule, unit_bytes, staged_window_bytes(schedule, shape.dtype, shape.layout)), target.shared_bytes);
 }
 
 StreamedSize streamed_size(const LayerShape& shape) {
@@ -119,5 +122,15 @@ bool fits_clusters(const StreamSchedule& schedule, const LayerShape& shape) {
 }
 
 bool reaches_most(std::int64_t blocks, const KernelTarget& target) { return 4 * blocks >= 3 * std::int64_t{target.multiprocessors}; }
+
+std::vector<ScheduleChoice> with_leaner(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target, const std::string& source) {
+  if (!reaches_most(blocks_of(schedule, shape), target)) {
+    return {};
+  }
+  StreamSchedule leaner = schedule;
+  leaner.warps = std::max(1, schedule.warps / 2);
+  leaner.stages = 2;
+  return {{schedule, source}, {leaner, source}};
+}
 
 }  // namespace esc

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "generator/schedule/layer_class.h"
+#include "generator/schedule/schedule_choice.h"
 #include "generator/schedule/stream_schedule.h"
 #include "generator/schedule/target.h"
 
@@ -28,6 +30,9 @@ std::int64_t dense_unit_bytes(StreamSchedule::Dense dense, std::string_view dtyp
 
 /// Whether a schedule with dense steps has room for its stages, columns that are those of the product and, where it places values, instructions that all devices have that it is built for.
 bool suits_dense_steps(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target);
+
+/// Whether a block has shared memory for the stages of a schedule, where a unit has so many bytes.
+bool fits_shared_memory(const StreamSchedule& schedule, std::int64_t unit_bytes, const LayerShape& shape, const KernelTarget& target);
 
 /// What of a streamed layer says how long it takes.
 struct StreamedSize {
@@ -58,5 +63,8 @@ bool fits_clusters(const StreamSchedule& schedule, const LayerShape& shape);
 
 /// Whether so many blocks leave few multiprocessors without one.
 bool reaches_most(std::int64_t blocks, const KernelTarget& target);
+
+/// The choice of a rule and one in less shared memory, with half of the warps and two stages; nothing where its blocks leave many multiprocessors without one.
+std::vector<ScheduleChoice> with_leaner(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target, const std::string& source);
 
 }  // namespace esc
