@@ -418,7 +418,7 @@ inline constexpr uint32_t placed_at = 32;  ///< the values
 inline constexpr uint32_t least_exponent =
     14;  ///< so that a power of two that makes the greatest value 2^14 is a normal float
 inline constexpr uint32_t max_fragment_panels = 16;
-inline constexpr uint32_t max_line_rows = 4;
+inline constexpr uint32_t max_line_rows = 8;
 inline constexpr uint32_t unit_alignment = 32;  ///< what memory gives at once
 
 /// What the tensor core takes of elements of so many bytes, 2 or 4.

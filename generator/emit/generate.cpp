@@ -340,7 +340,10 @@ ProductColumns product_columns(const LoopNest& nest, std::int64_t bcol) {
 LoopNest lowered_nest(const LoopNest& nest, const SparseMatrix& matrix, const ScheduleChoice& choice, std::int64_t bcol) {
   check_legal(choice, product_columns(nest, bcol));
   check_sizes(nest, matrix, bcol);
-  const std::vector<Directive> directives = directives_of(choice, nest.finishes_sums());
+  std::vector<Directive> directives = directives_of(choice, nest.finishes_sums());
+  if (is_half(nest.element())) {
+    directives = with_boxes_that_pay(std::move(directives), matrix.columns, bcol);
+  }
   LoopNest result = lower(nest, directives, patterns_of(directives, matrix));
   check_final(result, choice);
   check_launch(result, choice);

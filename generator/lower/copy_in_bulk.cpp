@@ -29,9 +29,10 @@ Block with_bulk_copies(const Block& block, bool copies_windows) {
                  }});
 }
 
-/// Windows of rows that threads copy as they are, 16 bytes of B and C at once where a call allows it.
+/// Windows of rows that threads copy as they are, 16 bytes of B and C at once where a call allows it; of 8 columns those of 16 bits, which may come as lines of several rows.
 bool has_boxes(const LoopNest& nest) {
-  return performs(nest, "stage_windows") && !nest.array(ArrayRole::output).layout && nest.constant("tile_columns") >= StreamSchedule::least_columns_of_boxes;
+  return performs(nest, "stage_windows") && !nest.array(ArrayRole::output).layout &&
+         (is_half(nest.element()) || nest.constant("tile_columns") >= StreamSchedule::least_columns_of_boxes);
 }
 
 LoopNest with_bulk_copies(const LoopNest& nest, const Directive& directive, bool boxes) {

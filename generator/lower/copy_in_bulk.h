@@ -19,7 +19,7 @@ namespace esc {
 ///                                                     multiply from shared memory ...;
 ///
 /// Nothing else moves: the barrier of a turn still says that everybody is done with the stage that is copied to. Windows of B stay with the lanes where they go
-/// through registers, and where a row of theirs has 16 bytes alone, for which the engine is slower.
+/// through registers, and where a row of theirs has 8 columns alone, for which the engine is slower: in float32 here, in 16 bits where B has no lines (with_boxes_that_pay).
 ///
 /// Behind pipeline(), whose loop and copies it changes. Throws ScheduleError where nothing is copied ahead.
 LoopNest copy_in_bulk(const LoopNest& nest, const CopyInBulk& directive);

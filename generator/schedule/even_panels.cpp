@@ -28,14 +28,6 @@ StreamSchedule fastest_without_quarters(int panels, int columns) {
   return schedule;
 }
 
-/// The schedule with fewer warps as far as its stages need more shared memory than a block has.
-StreamSchedule that_fits(StreamSchedule schedule, const LayerShape& shape, const StreamedSize& size, const KernelTarget& target) {
-  while (schedule.warps > 1 && !fits_shared_memory(schedule, size.unit_bytes, shape, target)) {
-    --schedule.warps;
-  }
-  return schedule;
-}
-
 /// Whether what was measured speaks for such layers.
 bool holds_for(const LayerShape& shape, const KernelTarget& target) {
   constexpr double smallest = 4096.0 * 4096;
@@ -80,7 +72,7 @@ std::vector<ScheduleChoice> with_even_panels(std::vector<ScheduleChoice> choices
     if (stream != nullptr && stream->rows == StreamSchedule::strip_rows &&
         (!is_of_these_sizes || unevenness(*stream, size, target) >= clearly * unevenness(*stream, of_class, target))) {
       ScheduleChoice even = choice;
-      even.schedule = that_fits(fastest_without_quarters(even_panels(size, stream->columns, target), stream->columns), shape, size, target);
+      even.schedule = with_warps_that_fit(fastest_without_quarters(even_panels(size, stream->columns, target), stream->columns), size.unit_bytes, shape, target);
       even.source += "; with panels that are dealt evenly to the multiprocessors by rule";
       even.notes.clear();  // which are of the measured one, as its ratios are
       even.measured.reset();

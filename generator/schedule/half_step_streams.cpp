@@ -7,7 +7,6 @@
 
 #include "generator/schedule/even_panels.h"
 #include "generator/schedule/listed_streams.h"
-#include "generator/schedule/quotient_up.h"
 #include "generator/schedule/streamed_size.h"
 
 namespace esc {
@@ -19,12 +18,6 @@ constexpr int most_columns = 32;
 bool is_half_full(const LayerShape& shape) {
   constexpr double densest = 0.55;
   return exceeds_cache(shape) && !pays_in_quarters(shape) && shape.layout == "kn" && shape.bcol <= most_columns && shape.density() <= densest && !follows_power_law(shape);
-}
-
-/// Panels of a block where each multiprocessor has as few as it can, in one block as far as that may be.
-int panels_of_one_block(const StreamedSize& size, const KernelTarget& target) {
-  const std::int64_t most = quotient_up(size.panels, target.multiprocessors);
-  return static_cast<int>(quotient_up(most, quotient_up(most, StreamSchedule::max_panels)));
 }
 
 /// So many units are on their way as a block has room for beside its windows of B, those of two stages at least.
@@ -62,8 +55,8 @@ std::vector<ScheduleChoice> half_step_streams(const LayerShape& shape, const Ker
   if (!is_half_full(shape) || target.oldest_architecture < StreamSchedule::bulk_architecture || !listed_streams(shape, target).empty()) {
     return {};
   }
-  return with_leaner(fastest_in_half_steps(shape, target), shape, target,
-                     "by rule: layers larger than a cache with half of their elements not zero are streamed by as few blocks as there are multiprocessors; measured on one NVIDIA H100 and one H200");
+  return with_leaner_if_spread(fastest_in_half_steps(shape, target), shape, target,
+                               "by rule: layers larger than a cache with half of their elements not zero are streamed by as few blocks as there are multiprocessors; measured on one NVIDIA H100 and one H200");
 }
 
 }  // namespace esc

@@ -21,12 +21,8 @@ std::optional<StreamSchedule> fastest_with_lists(std::int64_t strips, long long 
   constexpr std::int64_t most_low_panels = 6;
   constexpr std::int64_t least_of_high_panels = 12;
   constexpr int warps = 12;  // of a block: fewer find too few values at once
-  StreamSchedule schedule{.columns = widest_stream(bcol), .stages = 2, .copies = StreamSchedule::Copies::bulk, .dense = StreamSchedule::Dense::listed};
-  const bool is_narrow = schedule.columns < StreamSchedule::least_columns_of_boxes;
-  if (!is_narrow) {
-    schedule.copies = StreamSchedule::Copies::units;
-  }
-  if (strips == 4 && is_narrow) {
+  StreamSchedule schedule{.columns = widest_stream(bcol), .stages = 2, .copies = StreamSchedule::Copies::units, .dense = StreamSchedule::Dense::listed};
+  if (strips == 4 && schedule.columns < StreamSchedule::least_columns_of_boxes) {
     schedule.rows = StreamSchedule::max_rows;
     schedule.panels = 2;
     schedule.warps = 4;
@@ -60,7 +56,7 @@ std::vector<ScheduleChoice> listed_streams(const LayerShape& shape, const Kernel
   if (!schedule) {
     return {};
   }
-  return with_leaner(*schedule, shape, target, "by rule: layers larger than a cache with half of their elements not zero are streamed with listed values; measured on one NVIDIA H100");
+  return with_leaner_if_spread(*schedule, shape, target, "by rule: layers larger than a cache with half of their elements not zero are streamed with listed values; measured on one NVIDIA H100");
 }
 
 }  // namespace esc

@@ -14,6 +14,7 @@
 #include "generator/schedule/fitted_schedule.h"
 #include "generator/schedule/gathered_rows.h"
 #include "generator/schedule/half_step_streams.h"
+#include "generator/schedule/lined_streams.h"
 #include "generator/schedule/listed_streams.h"
 #include "generator/schedule/quartered_streams.h"
 #include "generator/schedule/sparse_panels.h"
@@ -318,6 +319,10 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
   const bool quarters_by_rule = std::ranges::none_of(databases, has_quarters);
   if (quarters_by_rule) {
     ranking.add(quartered_streams(shape, target));
+  }
+  // What this program's tuner measures it measures with lines.
+  if (std::ranges::all_of(databases, is_shipped, [](const ScheduleDatabase* database) -> const ScheduleDatabase& { return *database; })) {
+    ranking.add(lined_streams(shape, target));
   }
   // What is measured in the other types is measured with the family that streams, too.
   if (std::ranges::all_of(databases,

@@ -54,7 +54,7 @@ struct StreamSchedule {
   /// core one after the other, and of such kernels some were wrong under compute-sanitizer.
   static constexpr int most_placed_rows(int registers) { return std::min(max_placed_rows, registers * 5 / 8 * 2 / strip_rows * strip_rows); }
   static constexpr int max_share = 8;
-  static constexpr int least_columns_of_boxes = 16;  ///< with fewer a row of a window is shorter than the lines that the engine reads
+  static constexpr int least_columns_of_boxes = 16;  ///< with fewer a row of a window is so short that lanes copy it faster than the engine, unless several are a line
   static constexpr int padding_of_boxes = 8;         ///< columns of float32 behind those of a row, so that four rows lie in different banks
   static constexpr int window_bytes = 512;    ///< of a row of a window: columns that 8 bits tell apart
   static constexpr int placed_columns = 32;   ///< of a window whose values are placed

@@ -79,6 +79,13 @@ bool fits_shared_memory(const StreamSchedule& schedule, std::int64_t unit_bytes,
   return std::cmp_less_equal(shared_bytes(schedule, unit_bytes, staged_window_bytes(schedule, shape.dtype, shape.layout)), target.shared_bytes);
 }
 
+StreamSchedule with_warps_that_fit(StreamSchedule schedule, std::int64_t unit_bytes, const LayerShape& shape, const KernelTarget& target) {
+  while (schedule.warps > 1 && !fits_shared_memory(schedule, unit_bytes, shape, target)) {
+    --schedule.warps;
+  }
+  return schedule;
+}
+
 StreamedSize streamed_size(const LayerShape& shape) {
   return {quotient_up(shape.rows, StreamSchedule::strip_rows), shape.bcol, streamed_unit_bytes(shape.dtype, shape.density(), pays_in_quarters(shape))};
 }
@@ -89,6 +96,11 @@ std::int64_t blocks_of(const StreamSchedule& schedule, const StreamedSize& size)
 
 std::int64_t busiest_panels(const StreamSchedule& schedule, const StreamedSize& size, const KernelTarget& target) {
   return schedule.panels * quotient_up(blocks_of(schedule, size), target.multiprocessors);
+}
+
+int panels_of_one_block(const StreamedSize& size, const KernelTarget& target) {
+  const std::int64_t most = quotient_up(size.panels, target.multiprocessors);
+  return static_cast<int>(quotient_up(most, quotient_up(most, StreamSchedule::max_panels)));
 }
 
 double expected_time(const StreamSchedule& schedule, const StreamedSize& size, const KernelTarget& target) {
@@ -123,14 +135,15 @@ bool fits_clusters(const StreamSchedule& schedule, const LayerShape& shape) {
 
 bool reaches_most(std::int64_t blocks, const KernelTarget& target) { return 4 * blocks >= 3 * std::int64_t{target.multiprocessors}; }
 
-std::vector<ScheduleChoice> with_leaner(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target, const std::string& source) {
-  if (!reaches_most(blocks_of(schedule, shape), target)) {
-    return {};
-  }
+std::vector<ScheduleChoice> with_leaner(const StreamSchedule& schedule, const std::string& source) {
   StreamSchedule leaner = schedule;
   leaner.warps = std::max(1, schedule.warps / 2);
   leaner.stages = 2;
   return {{schedule, source}, {leaner, source}};
+}
+
+std::vector<ScheduleChoice> with_leaner_if_spread(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target, const std::string& source) {
+  return reaches_most(blocks_of(schedule, shape), target) ? with_leaner(schedule, source) : std::vector<ScheduleChoice>{};
 }
 
 }  // namespace esc

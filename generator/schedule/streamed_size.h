@@ -34,6 +34,9 @@ bool suits_dense_steps(const StreamSchedule& schedule, const LayerShape& shape, 
 /// Whether a block has shared memory for the stages of a schedule, where a unit has so many bytes.
 bool fits_shared_memory(const StreamSchedule& schedule, std::int64_t unit_bytes, const LayerShape& shape, const KernelTarget& target);
 
+/// The schedule with fewer warps as far as its stages need more shared memory than a block has.
+StreamSchedule with_warps_that_fit(StreamSchedule schedule, std::int64_t unit_bytes, const LayerShape& shape, const KernelTarget& target);
+
 /// What of a streamed layer says how long it takes.
 struct StreamedSize {
   std::int64_t panels;  ///< of 16 rows
@@ -47,6 +50,9 @@ StreamedSize streamed_size(const LayerShape& shape);
 /// blocks, and the one that has most of them ends last.
 std::int64_t blocks_of(const StreamSchedule& schedule, const StreamedSize& size);
 std::int64_t busiest_panels(const StreamSchedule& schedule, const StreamedSize& size, const KernelTarget& target);
+
+/// Panels of a block where each multiprocessor has as few as it can, in one block as far as that may be.
+int panels_of_one_block(const StreamedSize& size, const KernelTarget& target);
 
 /// The time of that multiprocessor in 16 bits, where a panel whose windows have 4864 bytes each takes 1 to be read; fitted to 8 to 32 columns of 2048 x 2048 and of 8192 x 8192.
 double expected_time(const StreamSchedule& schedule, const StreamedSize& size, const KernelTarget& target);
@@ -64,7 +70,10 @@ bool fits_clusters(const StreamSchedule& schedule, const LayerShape& shape);
 /// Whether so many blocks leave few multiprocessors without one.
 bool reaches_most(std::int64_t blocks, const KernelTarget& target);
 
-/// The choice of a rule and one in less shared memory, with half of the warps and two stages; nothing where its blocks leave many multiprocessors without one.
-std::vector<ScheduleChoice> with_leaner(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target, const std::string& source);
+/// The choice of a rule and one in less shared memory, with half of the warps and two stages.
+std::vector<ScheduleChoice> with_leaner(const StreamSchedule& schedule, const std::string& source);
+
+/// The same; nothing where the schedule's blocks leave many multiprocessors without one.
+std::vector<ScheduleChoice> with_leaner_if_spread(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target, const std::string& source);
 
 }  // namespace esc

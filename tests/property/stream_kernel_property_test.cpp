@@ -27,6 +27,7 @@ using tests::half_product_case;
 using tests::JudgedProduct;
 using tests::layer_of;
 using tests::legal_stream_schedule;
+using tests::lined_matrix;
 using tests::transformer_problem;
 using tests::wide_streamed_matrix;
 using tests::windowed_matrix;
@@ -61,8 +62,7 @@ const transformer::FragmentFormat& format_of(const GeneratedLayer& generated) {
 
 /// The kernel emitted for each schedule agrees with the float64 product in whatever order its blocks and threads run,
 /// and does nothing that the emulator forbids.
-GeneratedLayer check_kernel(const SparseMatrix& matrix, std::int64_t bcol) {
-  const auto schedule = *legal_stream_schedule(bcol, matrix).as("schedule");
+GeneratedLayer check_kernel(const SparseMatrix& matrix, std::int64_t bcol, const StreamSchedule& schedule) {
   const int major = schedule.cluster > 1 ? 9 : *rc::gen::element(8, 9, 9).as("major compute capability");
   const bool has_features = !schedule.is_placed() || *rc::gen::arbitrary<bool>().as("compiled for the very architecture");
   const auto order = *rc::gen::arbitrary<std::uint64_t>().as("order of blocks and threads");
@@ -76,6 +76,7 @@ GeneratedLayer check_kernel(const SparseMatrix& matrix, std::int64_t bcol) {
   RC_CLASSIFY(format_of(layer).is_placed(), "placed values");
   RC_CLASSIFY(schedule.copies == StreamSchedule::Copies::bulk, "bulk copies");
   RC_CLASSIFY(schedule.cluster > 1, "clusters");
+  RC_CLASSIFY(layer.layer.lowered.packed.line_rows > 1, "lines of B");
   const EmulatedKernel kernel(layer);
   for (const ProductCase& product : products) {
     const JudgedProduct judged = kernel.multiply(matrix, KernelCall{.product = product, .compute_major = major, .has_features = has_features}, order);
@@ -83,6 +84,10 @@ GeneratedLayer check_kernel(const SparseMatrix& matrix, std::int64_t bcol) {
     RC_ASSERT(judged.passed());
   }
   return layer;
+}
+
+GeneratedLayer check_kernel(const SparseMatrix& matrix, std::int64_t bcol) {
+  return check_kernel(matrix, bcol, *legal_stream_schedule(bcol, matrix).as("schedule"));
 }
 
 RC_GTEST_PROP(EmittedStreamKernel, AgreesWithTheReference, ()) {
@@ -102,6 +107,19 @@ RC_GTEST_PROP(EmittedStreamKernel, OfSeveralRoundsOfAWindowAgreesWithTheReferenc
   const transformer::FragmentFormat& format = format_of(layer);
   // Whole dense steps have room for everything; lists are as long as takes the least time, with further rounds or without.
   RC_ASSERT(format.is_listed() || format.regular() == format.is_dense());
+}
+
+/// Where a block computes all columns of B it has lines of several rows, but for calls with other columns or gaps between rows.
+RC_GTEST_PROP(EmittedStreamKernel, OfLinesAgreesWithTheReference, ()) {
+  const SparseMatrix matrix = *lined_matrix(60).as("matrix");
+  const int bcol = *rc::gen::element(8, 16, 32).as("bCol");
+  StreamSchedule schedule = *legal_stream_schedule(bcol, matrix).as("schedule");
+  schedule.columns = bcol;
+  schedule.copies = StreamSchedule::Copies::bulk;
+  const GeneratedLayer layer = check_kernel(matrix, bcol, schedule);
+  const LoopNest& lowered = layer.layer.lowered;
+  const std::int64_t tile = lowered.constant("tile_columns");
+  RC_ASSERT(lowered.packed.line_rows == (tile == bcol ? 64 / bcol : 1));
 }
 
 /// The same of B and C that are transposed, with leading dimensions that begin columns anywhere, or all at multiples of 16 bytes.

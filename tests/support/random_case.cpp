@@ -117,6 +117,13 @@ rc::Gen<SparseMatrix> windowed_matrix(std::int64_t most_rows) {
   return awkward_matrix(awkward_size(most_rows), columns, Elements::streamed);
 }
 
+rc::Gen<SparseMatrix> lined_matrix(std::int64_t most_rows) {
+  constexpr std::int64_t lines = StreamSchedule::window_columns(2) / 8;
+  const auto columns = rc::gen::map(rc::gen::oneOf(rc::gen::element<std::int64_t>(1, lines - 1, lines, lines + 1), rc::gen::inRange<std::int64_t>(1, 3 * lines)),
+                                    [](std::int64_t of_eight) { return 8 * of_eight; });
+  return awkward_matrix(awkward_size(most_rows), columns, Elements::half);
+}
+
 rc::Gen<SparseMatrix> bursting_matrix() {
   constexpr std::int64_t height = StreamSchedule::max_rows;
   constexpr std::int64_t window = StreamSchedule::window_columns(2);

@@ -29,7 +29,10 @@ rc::Gen<SparseMatrix> wide_streamed_matrix();
 /// A matrix of such numbers: of one to three windows of columns, the last one often in part.
 rc::Gen<SparseMatrix> windowed_matrix(std::int64_t most_rows);
 
-/// The same with many panels of few non-zeros, one of which has nearly all of a window: it takes several rounds.
+/// A matrix of numbers of 16 bits of one to three such windows, whose columns are a multiple of 8, so that B may have lines of several rows.
+rc::Gen<SparseMatrix> lined_matrix(std::int64_t most_rows);
+
+/// A matrix as windowed_matrix has them, with many panels of few non-zeros, one of which has nearly all of a window: it takes several rounds.
 rc::Gen<SparseMatrix> bursting_matrix();
 
 /// A schedule of family atomic that is legal for bCol.

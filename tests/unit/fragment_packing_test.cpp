@@ -300,7 +300,7 @@ Searched search_windows(const FragmentShape& shape, double density, int count) {
 TEST(FragmentElement, HasAResidueForEachPlaceInALine) {
   constexpr FragmentElement element{2};
   constexpr std::uint32_t line_pieces = 8;
-  for (const std::uint32_t line_rows : {1U, 2U, 4U}) {
+  for (const std::uint32_t line_rows : {1U, 2U, 4U, 8U}) {
     const auto place_in_line = [&](std::uint32_t column) { return (column * (line_pieces / line_rows) % line_pieces) ^ (column / line_rows % line_pieces); };
     for (std::uint32_t column = 0; column < element.window_columns(); ++column) {
       const std::uint32_t residue = element.residue_of(column, line_rows);
@@ -314,7 +314,7 @@ TEST(FragmentElement, HasAResidueForEachPlaceInALine) {
 }
 
 TEST(FragmentSlots, LeaveAsLittleOverWhereBHasLines) {
-  for (const std::uint32_t line_rows : {2U, 4U}) {
+  for (const std::uint32_t line_rows : {2U, 4U, 8U}) {
     const Searched searched = search_windows({{.line_rows = line_rows}, 1, 1, ScalarType::f16}, 0.3, 60);
     EXPECT_EQ(searched.left, 0) << line_rows;
     EXPECT_LE(searched.repetitions, 1.01) << line_rows;

@@ -303,7 +303,7 @@ TEST(StreamedSchedules, StandBehindALayerOfYourDatabase) {
 TEST(StreamedSchedules, StandInFrontOfThoseMeasuredInFloat32) {
   const DeviceKey h200 = device_of_gpu("h200").key;
   for (const std::string dtype : {"f16", "bf16"}) {
-    LayerShape large = layer(4096, 4096, 0.7, 8, dtype);
+    LayerShape large = layer(4096, 4096, 0.7, 4, dtype);
     EXPECT_THAT(choose_schedule(large, h200).source, StartsWith("database: one NVIDIA H200"));
     EXPECT_EQ(choose_schedule(large, h200).database->dtype, "f16");
     large = in_layout("nk", large);  // in which no layer of 16 bits has been measured
@@ -382,13 +382,16 @@ TEST(StreamedSchedules, HaveNoQuarterStepsWhereTheyDoNotPay) {
   }
 }
 
-/// Rows of 16 and 32 columns share lines of 128 bytes where B has no other columns and whole lines.
+/// Rows of 8, 16 and 32 columns share lines of 128 bytes where B has no other columns and whole lines.
 TEST(StreamedSchedules, HaveLinesInBoxesWhereBHasTheColumnsOfABlock) {
+  EXPECT_EQ(line_rows_of_boxes(8, 4096, 8), 8);
   EXPECT_EQ(line_rows_of_boxes(16, 4096, 16), 4);
   EXPECT_EQ(line_rows_of_boxes(32, 4096, 32), 2);
   EXPECT_EQ(line_rows_of_boxes(64, 4096, 64), 1);
   EXPECT_EQ(line_rows_of_boxes(16, 4096, 32), 1);
   EXPECT_EQ(line_rows_of_boxes(16, 4096, 12), 1);
+  EXPECT_EQ(line_rows_of_boxes(8, 4096, 4), 1);
+  EXPECT_EQ(line_rows_of_boxes(8, 4100, 8), 1);
   EXPECT_EQ(line_rows_of_boxes(16, 4098, 16), 1);
   EXPECT_EQ(line_rows_of_boxes(32, 4098, 32), 2);
 }
@@ -397,11 +400,11 @@ TEST(StreamedSchedules, HaveLinesInBoxesWhereBHasTheColumnsOfABlock) {
 TEST(StreamedSchedules, ListTheValuesOfHalfFullLayersThatFillTheDeviceOnce) {
   const KernelTarget h100 = target_of("h100");
   const auto best = [&](const LayerShape& shape) { return print(listed_streams(shape, h100).front().schedule); };
-  EXPECT_EQ(best(layer(8192, 8192, 0.5, 1)), "stream:columns=8,panels=2,warps=4,stages=2,pdl=on,rows=32,copies=bulk,dense=listed");
+  EXPECT_EQ(best(layer(8192, 8192, 0.5, 1)), "stream:columns=8,panels=2,warps=4,stages=2,pdl=on,rows=32,copies=units,dense=listed");
   EXPECT_EQ(best(layer(8192, 8192, 0.5, 16, "bf16")), "stream:columns=16,panels=4,warps=3,stages=2,pdl=on,copies=units,dense=listed");
-  EXPECT_EQ(best(layer(11008, 4096, 0.5, 8)), "stream:columns=8,panels=6,warps=2,stages=2,pdl=on,copies=bulk,dense=listed");
-  EXPECT_EQ(best(layer(4096, 14336, 0.5, 8)), "stream:columns=8,panels=2,warps=6,stages=2,pdl=on,copies=bulk,dense=listed");
-  EXPECT_EQ(best(layer(28672, 8192, 0.5, 8)), "stream:columns=8,panels=7,warps=1,stages=3,pdl=on,rows=32,copies=bulk,dense=listed");
+  EXPECT_EQ(best(layer(11008, 4096, 0.5, 8)), "stream:columns=8,panels=6,warps=2,stages=2,pdl=on,copies=units,dense=listed");
+  EXPECT_EQ(best(layer(4096, 14336, 0.5, 8)), "stream:columns=8,panels=2,warps=6,stages=2,pdl=on,copies=units,dense=listed");
+  EXPECT_EQ(best(layer(28672, 8192, 0.5, 8)), "stream:columns=8,panels=7,warps=1,stages=3,pdl=on,rows=32,copies=units,dense=listed");
   EXPECT_EQ(print(choose_schedule(layer(8192, 8192, 0.5, 8), device_of_gpu("h100").key).schedule), best(layer(8192, 8192, 0.5, 8)));
   for (const LayerShape& shape : {layer(8192, 8192, 0.6, 8), layer(8192, 8192, 0.5, 32), layer(16384, 4096, 0.5, 8), layer(65536, 1024, 0.5, 8), layer(1024, 65536, 0.5, 8),
                                   layer(4096, 4096, 0.5, 8), layer(8192, 8192, 0.5, 8, "f32"), in_layout("nk", layer(8192, 8192, 0.5, 8))}) {

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "generator/schedule/element_types.h"
+#include "generator/schedule/stream_schedule.h"
 #include "tuner/space/occupancy.h"
 
 namespace esc::tuning {
@@ -30,6 +32,7 @@ constexpr double of_quarters = 0.4;  ///< of a turn that waits for nothing else,
 // What is left of the time of a unit, and of the copies of rows of B, where they come by bulk copies: those of 16 columns and more.
 constexpr double of_bulk_unit = 0.97;
 constexpr double of_boxes = 0.3;
+constexpr double of_line = 1.2;  ///< of several rows, in place of one of these
 
 /// What hides the latency of memory; with half of it a multiprocessor reads about a quarter slower.
 constexpr double bytes_in_flight = 100 * 1024;
@@ -52,6 +55,14 @@ double slowness_of_steps(const StreamSchedule& schedule, double of_bytes) {
     return schedule.ahead ? of_values_placed_ahead : of_placed_values;
   }
   return schedule.dense != StreamSchedule::Dense::off ? of_dense_steps : std::max(1.0, of_bytes);
+}
+
+/// What is left of the copies of rows of B.
+double copied_share(const StreamSchedule& schedule, const WorkItem& item) {
+  const std::int64_t lines = schedule.copies == StreamSchedule::Copies::bulk && item.nest.layout == "kn" && is_half_type(item.dtype)
+                                 ? line_rows_of_boxes(schedule.columns, item.layer.columns, item.product().count)
+                                 : 1;
+  return lines > 1 ? of_boxes * of_line / static_cast<double>(lines) : copies_boxes(schedule, item.nest.layout) ? of_boxes : 1;
 }
 
 double missing(double there, double wanted) { return std::max(0.0, 1 - there / wanted); }
@@ -83,7 +94,7 @@ Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const Ker
 
   cost.launch = launch_and_store + of_block * blocks;
   const bool bulk = schedule.copies != StreamSchedule::Copies::lanes;
-  const double copied = of_copied_column * (copies_boxes(schedule, item.nest.layout) ? of_boxes : 1);
+  const double copied = of_copied_column * copied_share(schedule, item);
   cost.traffic = units * of_bytes * of_unit * (bulk ? of_bulk_unit : 1);
   cost.waiting = cost.traffic * (slowdown - 1) + units / schedule.panels * of_unit_alone;
   const double products = column_cost(item.dtype, schedule.row_strips()) * (is_half_type(item.dtype) ? 1 : slowness_of_steps(schedule, of_bytes / schedule.row_strips()));

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/schedule/lined_streams.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "generator/schedule/element_types.h"
+#include "generator/schedule/quotient_up.h"
+#include "generator/schedule/stream_schedule.h"
+#include "generator/schedule/streamed_size.h"
+
+namespace esc {
+namespace {
+
+/// 768 x 3072 to 8192 x 2048 and 4096 x 4096 at 50 to 90 % zeros. On smaller layers the first bytes of bulk copies come later than those of lanes; with fewer non-zeros kernels that skip zeros have less
+/// to do, on the smaller of these layers from 85 % zeros on.
+bool was_measured(const LayerShape& shape) {
+  constexpr double smallest = 1 << 21;
+  constexpr double small = 1 << 22;
+  constexpr std::int64_t fewest_rows = 768;
+  const double sparsest = shape.elements() < small ? 0.15 : 0.08;
+  return is_half_type(shape.dtype) && shape.layout == "kn" && shape.elements() >= smallest && !exceeds_cache(shape) && shape.rows >= fewest_rows && shape.density() >= sparsest &&
+         !follows_power_law(shape);
+}
+
+/// Whether B has lines for blocks of all of its columns: 8, 16 or 32.
+bool has_lines(const LayerShape& shape) {
+  return shape.bcol == widest_stream(shape.bcol) && line_rows_of_boxes(shape.bcol, shape.columns, shape.bcol) > 1;
+}
+
+/// Eight warps of a block, four of a panel at most and two as far as a block has six panels at most; no more than take two turns.
+int warps_of_panel(int panels, const LayerShape& shape) {
+  constexpr int block_warps = 8;
+  constexpr int most_warps = 4;
+  constexpr int most_panels_of_two_warps = 6;
+  const std::int64_t windows = quotient_up(shape.columns, StreamSchedule::window_columns(bytes_of_type(shape.dtype)));
+  const auto of_two_turns = static_cast<int>(std::clamp<std::int64_t>(windows / 2, 1, most_warps));
+  return std::min(of_two_turns, std::clamp(block_warps / panels, panels <= most_panels_of_two_warps ? 2 : 1, most_warps));
+}
+
+}  // namespace
+
+std::vector<ScheduleChoice> lined_streams(const LayerShape& shape, const KernelTarget& target) {
+  if (!was_measured(shape) || !has_lines(shape) || target.oldest_architecture < StreamSchedule::bulk_architecture) {
+    return {};
+  }
+  const StreamedSize size = streamed_size(shape);
+  const int panels = panels_of_one_block(size, target);
+  const StreamSchedule schedule{.columns = static_cast<int>(shape.bcol), .panels = panels, .warps = warps_of_panel(panels, shape), .stages = 2, .copies = StreamSchedule::Copies::bulk};
+  return with_leaner(with_warps_that_fit(schedule, size.unit_bytes, shape, target),
+                     "by rule: layers that a cache holds are streamed by lines of B where it has as many columns as a block; measured on one NVIDIA H100");
+}
+
+}  // namespace esc
