@@ -293,13 +293,19 @@ std::vector<InstructionExample> small_ones_first() {
 /// That the comparison above can fail: it does, in an example of the instruction, for a mistake in its text.
 TEST_P(InstructionMistake, IsFound) {
   const Mistake& mistake = GetParam();
-  for (const InstructionExample& example : small_ones_first()) {
-    std::string text = performs(example, mistake.instruction) ? tests::text_of(example) : "";
-    if (const auto at = text.find(mistake.text); at != text.npos) {
-      text.replace(at, mistake.text.size(), mistake.mistaken);
-      if (const std::string found = tests::difference(example, text); !found.empty()) {
-        RecordProperty("found", found);
-        return;
+  std::vector<InstructionExample> examples = small_ones_first();
+  std::erase_if(examples, [&](const InstructionExample& example) { return !performs(example, mistake.instruction); });
+  // Nearly all mistakes show in the first product of an example.
+  for (const bool is_first_try : {true, false}) {
+    for (InstructionExample example : examples) {
+      std::string text = tests::text_of(example);
+      if (const auto at = text.find(mistake.text); at != text.npos) {
+        text.replace(at, mistake.text.size(), mistake.mistaken);
+        example.products = is_first_try ? 1 : example.products;
+        if (const std::string found = tests::difference(example, text); !found.empty()) {
+          RecordProperty("found", found);
+          return;
+        }
       }
     }
   }
