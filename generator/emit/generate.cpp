@@ -340,15 +340,11 @@ ProductColumns product_columns(const LoopNest& nest, std::int64_t bcol) {
 LoopNest lowered_nest(const LoopNest& nest, const SparseMatrix& matrix, const ScheduleChoice& choice, std::int64_t bcol) {
   check_legal(choice, product_columns(nest, bcol));
   check_sizes(nest, matrix, bcol);
-  std::vector<Directive> directives = directives_of(choice, nest.finishes_sums());
-  if (is_half(nest.element())) {
-    directives = with_boxes_that_pay(std::move(directives), matrix.columns, bcol);
-  }
-  LoopNest result = lower(nest, directives, patterns_of(directives, matrix));
+  const std::vector<Directive> directives = directives_of(choice, nest.finishes_sums());
+  const LoopNest result = lower(nest, directives, patterns_of(directives, matrix));
   check_final(result, choice);
   check_launch(result, choice);
-  result.packed.line_rows = line_rows_of(result, matrix.columns, bcol);
-  return result;
+  return with_lines(result, directives, matrix.columns, bcol);
 }
 
 std::uint64_t planned_bytes(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {

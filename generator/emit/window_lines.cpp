@@ -2,27 +2,23 @@
 #include "generator/emit/window_lines.h"
 
 #include <algorithm>
-#include <utility>
 #include <variant>
 
 #include "generator/ir/performed_instructions.h"
+#include "generator/lower/copy_in_bulk.h"
 #include "generator/schedule/stream_schedule.h"
 
 namespace esc {
 
-std::vector<Directive> with_boxes_that_pay(std::vector<Directive> directives, std::int64_t rows_of_b, std::int64_t bcol) {
-  const auto is_of_short_rows = [&](const Directive& directive) {
-    const auto* const tile = std::get_if<FragmentColumns>(&directive);
-    return tile != nullptr && tile->columns < StreamSchedule::least_columns_of_boxes && line_rows_of_boxes(tile->columns, rows_of_b, bcol) == 1;
-  };
-  if (std::ranges::any_of(directives, is_of_short_rows)) {
-    std::ranges::replace_if(directives, [](const Directive& directive) { return std::holds_alternative<CopyInBulk>(directive); }, Directive{CopyUnits{}});
+LoopNest with_lines(const LoopNest& lowered, std::span<const Directive> directives, std::int64_t rows_of_b, std::int64_t bcol) {
+  const auto copies_all = [](const Directive& directive) { return std::holds_alternative<CopyInBulk>(directive); };
+  if (!is_half(lowered.element()) || std::ranges::none_of(directives, copies_all)) {
+    return lowered;
   }
-  return directives;
-}
-
-std::int64_t line_rows_of(const LoopNest& lowered, std::int64_t rows_of_b, std::int64_t bcol) {
-  return performs(lowered, "copy_windows") && is_half(lowered.element()) ? line_rows_of_boxes(lowered.constant("tile_columns"), rows_of_b, bcol) : 1;
+  const std::int64_t line_rows = line_rows_of_boxes(lowered.constant("tile_columns"), rows_of_b, bcol);
+  LoopNest result = line_rows > 1 ? copy_lines_in_bulk(lowered) : lowered;
+  result.packed.line_rows = performs(result, "copy_windows") ? line_rows : 1;
+  return result;
 }
 
 bool has_lines(const LoopNest& lowered) { return lowered.packed.line_rows > 1; }

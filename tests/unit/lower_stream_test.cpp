@@ -237,14 +237,20 @@ TEST(ClusterTurns, OfPanelsOfOneWarpFindsTheLaneItsPlace) {
 }
 
 TEST(CopyInBulk, LeavesWindowsOfShortRowsAndColumnsToTheLanes) {
-  const std::string narrow = print(copy_in_bulk(
-      pipeline_windows(pack_fragments(fragment_columns(stream_windows(canonical, {"i", 2, 2}), {"j", 8}), {"A"}), {"k", 3}), {}));
-  EXPECT_THAT(narrow, HasSubstr("copy_unit("));
-  EXPECT_THAT(narrow, HasSubstr("stage_windows("));
+  const LoopNest narrow =
+      copy_in_bulk(pipeline_windows(pack_fragments(fragment_columns(stream_windows(canonical, {"i", 2, 2}), {"j", 8}), {"A"}), {"k", 3}), {});
+  EXPECT_THAT(print(narrow), HasSubstr("copy_unit("));
+  EXPECT_THAT(print(narrow), HasSubstr("stage_windows("));
+  EXPECT_THAT(narrow.story, testing::Contains(HasSubstr("a unit each")));
+  const LoopNest of_lines = copy_lines_in_bulk(narrow);
+  EXPECT_THAT(print(of_lines), AllOf(HasSubstr("copy_windows("), testing::Not(HasSubstr("stage_windows("))));
+  EXPECT_THAT(of_lines.story, testing::Contains(HasSubstr("windows of B as boxes")));
   const std::string tokens = print(copy_in_bulk(pipeline_windows(of_tokens, {"k", 3}), {}));
   EXPECT_THAT(tokens, HasSubstr("copy_unit("));
   EXPECT_THAT(tokens, HasSubstr("transpose_window("));
   EXPECT_THAT(tokens, HasSubstr("wait_for_operands("));
+  const LoopNest columns = copy_in_bulk(pipeline_windows(of_tokens, {"k", 3}), {});
+  EXPECT_EQ(copy_lines_in_bulk(columns), columns) << "of which there are no lines";
 }
 
 TEST(PlaceEpilogue, OfSumsThatAreOnlyRoundedAddsNoStatement) {
