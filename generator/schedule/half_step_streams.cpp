@@ -39,8 +39,7 @@ StreamSchedule with_few_columns(int panels, int columns, const LayerShape& shape
 
 /// The windows of more columns fill half of the shared memory: two warps of a panel as far as that goes, and blocks for two turns rather than high ones.
 StreamSchedule with_many_columns(int panels, int columns) {
-  constexpr int most_panels_of_two_warps = 6;
-  return {.columns = columns, .panels = panels, .warps = panels <= most_panels_of_two_warps ? 2 : 1, .stages = 2, .copies = StreamSchedule::Copies::bulk};
+  return {.columns = columns, .panels = panels, .warps = fewest_warps(panels), .stages = 2, .copies = StreamSchedule::Copies::bulk};
 }
 
 StreamSchedule fastest_in_half_steps(const LayerShape& shape, const KernelTarget& target) {

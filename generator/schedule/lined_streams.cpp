@@ -28,14 +28,13 @@ bool has_lines(const LayerShape& shape) {
   return shape.bcol == widest_stream(shape.bcol) && line_rows_of_boxes(shape.bcol, shape.columns, shape.bcol) > 1;
 }
 
-/// Eight warps of a block, four of a panel at most and two as far as a block has six panels at most; no more than take two turns.
+/// Eight warps of a block, four of a panel at most and its fewest at least; no more than take two turns.
 int warps_of_panel(int panels, const LayerShape& shape) {
   constexpr int block_warps = 8;
   constexpr int most_warps = 4;
-  constexpr int most_panels_of_two_warps = 6;
   const std::int64_t windows = quotient_up(shape.columns, StreamSchedule::window_columns(bytes_of_type(shape.dtype)));
   const auto of_two_turns = static_cast<int>(std::clamp<std::int64_t>(windows / 2, 1, most_warps));
-  return std::min(of_two_turns, std::clamp(block_warps / panels, panels <= most_panels_of_two_warps ? 2 : 1, most_warps));
+  return std::min(of_two_turns, std::clamp(block_warps / panels, fewest_warps(panels), most_warps));
 }
 
 }  // namespace
@@ -44,10 +43,9 @@ std::vector<ScheduleChoice> lined_streams(const LayerShape& shape, const KernelT
   if (!was_measured(shape) || !has_lines(shape) || target.oldest_architecture < StreamSchedule::bulk_architecture) {
     return {};
   }
-  const StreamedSize size = streamed_size(shape);
-  const int panels = panels_of_one_block(size, target);
+  const int panels = panels_of_one_block(streamed_size(shape), target);
   const StreamSchedule schedule{.columns = static_cast<int>(shape.bcol), .panels = panels, .warps = warps_of_panel(panels, shape), .stages = 2, .copies = StreamSchedule::Copies::bulk};
-  return with_leaner(with_warps_that_fit(schedule, size.unit_bytes, shape, target),
+  return with_leaner(with_warps_that_fit(schedule, shape, target),
                      "by rule: layers that a cache holds are streamed by lines of B where it has as many columns as a block; measured on one NVIDIA H100");
 }
 

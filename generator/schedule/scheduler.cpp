@@ -321,7 +321,7 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
     ranking.add(quartered_streams(shape, target));
   }
   // What this program's tuner measures it measures with lines.
-  if (std::ranges::all_of(databases, is_shipped, [](const ScheduleDatabase* database) -> const ScheduleDatabase& { return *database; })) {
+  if (std::ranges::all_of(databases, [](const ScheduleDatabase* database) { return is_shipped(*database); })) {
     ranking.add(lined_streams(shape, target));
   }
   // What is measured in the other types is measured with the family that streams, too.

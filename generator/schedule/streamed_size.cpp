@@ -79,15 +79,16 @@ bool fits_shared_memory(const StreamSchedule& schedule, std::int64_t unit_bytes,
   return std::cmp_less_equal(shared_bytes(schedule, unit_bytes, staged_window_bytes(schedule, shape.dtype, shape.layout)), target.shared_bytes);
 }
 
-StreamSchedule with_warps_that_fit(StreamSchedule schedule, std::int64_t unit_bytes, const LayerShape& shape, const KernelTarget& target) {
+StreamedSize streamed_size(const LayerShape& shape) {
+  return {quotient_up(shape.rows, StreamSchedule::strip_rows), shape.bcol, streamed_unit_bytes(shape.dtype, shape.density(), pays_in_quarters(shape))};
+}
+
+StreamSchedule with_warps_that_fit(StreamSchedule schedule, const LayerShape& shape, const KernelTarget& target) {
+  const std::int64_t unit_bytes = streamed_size(shape).unit_bytes;
   while (schedule.warps > 1 && !fits_shared_memory(schedule, unit_bytes, shape, target)) {
     --schedule.warps;
   }
   return schedule;
-}
-
-StreamedSize streamed_size(const LayerShape& shape) {
-  return {quotient_up(shape.rows, StreamSchedule::strip_rows), shape.bcol, streamed_unit_bytes(shape.dtype, shape.density(), pays_in_quarters(shape))};
 }
 
 std::int64_t blocks_of(const StreamSchedule& schedule, const StreamedSize& size) {
@@ -101,6 +102,11 @@ std::int64_t busiest_panels(const StreamSchedule& schedule, const StreamedSize& 
 int panels_of_one_block(const StreamedSize& size, const KernelTarget& target) {
   const std::int64_t most = quotient_up(size.panels, target.multiprocessors);
   return static_cast<int>(quotient_up(most, quotient_up(most, StreamSchedule::max_panels)));
+}
+
+int fewest_warps(int panels) {
+  constexpr int most_panels_of_two_warps = 6;
+  return panels <= most_panels_of_two_warps ? 2 : 1;
 }
 
 double expected_time(const StreamSchedule& schedule, const StreamedSize& size, const KernelTarget& target) {

@@ -34,9 +34,6 @@ bool suits_dense_steps(const StreamSchedule& schedule, const LayerShape& shape, 
 /// Whether a block has shared memory for the stages of a schedule, where a unit has so many bytes.
 bool fits_shared_memory(const StreamSchedule& schedule, std::int64_t unit_bytes, const LayerShape& shape, const KernelTarget& target);
 
-/// The schedule with fewer warps as far as its stages need more shared memory than a block has.
-StreamSchedule with_warps_that_fit(StreamSchedule schedule, std::int64_t unit_bytes, const LayerShape& shape, const KernelTarget& target);
-
 /// What of a streamed layer says how long it takes.
 struct StreamedSize {
   std::int64_t panels;  ///< of 16 rows
@@ -46,6 +43,9 @@ struct StreamedSize {
 
 StreamedSize streamed_size(const LayerShape& shape);
 
+/// The schedule with fewer warps as far as its stages need more shared memory than a block has.
+StreamSchedule with_warps_that_fit(StreamSchedule schedule, const LayerShape& shape, const KernelTarget& target);
+
 /// Blocks of the grid, and panels of the multiprocessor that has most of them, those of each tile of columns by themselves: panels are dealt to the multiprocessors in whole
 /// blocks, and the one that has most of them ends last.
 std::int64_t blocks_of(const StreamSchedule& schedule, const StreamedSize& size);
@@ -53,6 +53,9 @@ std::int64_t busiest_panels(const StreamSchedule& schedule, const StreamedSize& 
 
 /// Panels of a block where each multiprocessor has as few as it can, in one block as far as that may be.
 int panels_of_one_block(const StreamedSize& size, const KernelTarget& target);
+
+/// Warps of a panel that a block has where shared memory has room for few: two as far as it has six panels at most.
+int fewest_warps(int panels);
 
 /// The time of that multiprocessor in 16 bits, where a panel whose windows have 4864 bytes each takes 1 to be read; fitted to 8 to 32 columns of 2048 x 2048 and of 8192 x 8192.
 double expected_time(const StreamSchedule& schedule, const StreamedSize& size, const KernelTarget& target);

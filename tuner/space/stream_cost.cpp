@@ -29,7 +29,7 @@ constexpr double of_adding_warps = 0.1;
 constexpr double of_cluster = 0.5;  ///< to begin together, and to wait for each other's sums
 constexpr double of_quarters = 0.4;  ///< of a turn that waits for nothing else, as the first two: finding the places of values that are stored alone
 
-// What is left of the time of a unit, and of the copies of rows of B, where they come by bulk copies: those of 16 columns and more.
+// What is left of the time of a unit, and of the copies of rows of B, where they come by bulk copies: those of 16 columns and more, and lines.
 constexpr double of_bulk_unit = 0.97;
 constexpr double of_boxes = 0.3;
 constexpr double of_line = 1.2;  ///< of several rows, in place of one of these
