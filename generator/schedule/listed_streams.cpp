@@ -13,8 +13,6 @@ namespace {
 /// With fewer non-zeros steps of the sparse tensor core have about as many bytes, and their values need not be found.
 constexpr double sparsest = 0.45;
 constexpr long long most_columns = 16;
-/// Between an H100, where lists are 1 to 8 % faster than half steps, and an H200, where these are 11 to 31 % faster.
-constexpr double fast_memory_gigabytes = 4000;
 
 /// What was the fastest, or within 4 % of that, with blocks of so many strips of 16 rows; none for heights that were not measured.
 std::optional<StreamSchedule> fastest_with_lists(std::int64_t strips, long long bcol) {
@@ -47,7 +45,7 @@ std::optional<StreamSchedule> fastest_with_lists(std::int64_t strips, long long 
 
 std::vector<ScheduleChoice> listed_streams(const LayerShape& shape, const KernelTarget& target) {
   const bool measured = exceeds_cache(shape) && shape.layout == "kn" && shape.bcol <= most_columns && shape.density() >= sparsest && !follows_power_law(shape);
-  if (!measured || target.oldest_architecture < StreamSchedule::bulk_architecture || target.memory_gigabytes >= fast_memory_gigabytes) {
+  if (!measured || target.oldest_architecture < StreamSchedule::bulk_architecture || has_fast_memory(target)) {
     return {};
   }
   // A block for each multiprocessor: one that has two finds the values of both, which takes longer than to read what is saved.

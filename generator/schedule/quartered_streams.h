@@ -13,7 +13,7 @@ namespace esc {
 /// others, of few rows too, and for GPUs without bulk copies.
 std::vector<ScheduleChoice> quartered_streams(const LayerShape& shape, const KernelTarget& target);
 
-/// The choices with quarter steps in those that stream such a layer, each of which says so.
+/// The choices with quarter steps in those that stream such a layer by panels of 16 rows, each of which says so: with 32 rows whole steps were faster up to 70 % zeros, and were chosen.
 std::vector<ScheduleChoice> with_quarter_steps(std::vector<ScheduleChoice> choices, const LayerShape& shape);
 
 }  // namespace esc

@@ -14,6 +14,7 @@
 #include "generator/schedule/fitted_schedule.h"
 #include "generator/schedule/gathered_rows.h"
 #include "generator/schedule/half_step_streams.h"
+#include "generator/schedule/high_panel_streams.h"
 #include "generator/schedule/lined_streams.h"
 #include "generator/schedule/listed_streams.h"
 #include "generator/schedule/quartered_streams.h"
@@ -312,11 +313,14 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
       add_layer_of(*database);
     }
   }
+  const bool quarters_by_rule = std::ranges::none_of(databases, has_quarters);
+  if (quarters_by_rule) {
+    ranking.add(high_panel_streams(shape, target));
+  }
   if (std::ranges::none_of(databases, has_listed_values)) {
     ranking.add(listed_streams(shape, target));
     ranking.add(half_step_streams(shape, target));
   }
-  const bool quarters_by_rule = std::ranges::none_of(databases, has_quarters);
   if (quarters_by_rule) {
     ranking.add(quartered_streams(shape, target));
   }

@@ -21,6 +21,11 @@ bool pays_in_quarters(const LayerShape& shape) {
   return exceeds_cache(shape) && shape.density() <= densest;
 }
 
+bool has_fast_memory(const KernelTarget& target) {
+  constexpr double fast_gigabytes = 4000;
+  return target.memory_gigabytes >= fast_gigabytes;
+}
+
 std::int64_t streamed_unit_bytes(std::string_view dtype, double density, bool quarters) {
   // Of a random pattern: 8 steps from 70 % zeros on, with an extra now and then, more of both where there are fewer zeros. The more zeros, the more of the steps
   // are quarter steps.

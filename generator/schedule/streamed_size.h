@@ -21,6 +21,10 @@ bool exceeds_cache(const LayerShape& shape);
 /// has zeros enough for such steps. In the cache, finding the places of values takes longer than their bytes did. Measured on one NVIDIA H100 (docs/performance.md).
 bool pays_in_quarters(const LayerShape& shape);
 
+/// Whether memory gives bytes faster than a multiprocessor finds listed values and, with 32 columns, reads rows of B: between an H100, where lists are 1 to 8 % faster than half steps, and an
+/// H200, where these are 11 to 31 % faster.
+bool has_fast_memory(const KernelTarget& target);
+
 /// About the bytes of a unit of 16 rows, where so large a share of the elements is not zero.
 std::int64_t streamed_unit_bytes(std::string_view dtype, double density, bool quarters);
 
