@@ -17,7 +17,8 @@ namespace esc::transformer {
 // gained, also when nothing is, as the next change may then gain.
 //
 // Of the columns of a set the residues shall differ. The search begins with sets where they do, and of changes that gain
-// the same takes the one with fewer repetitions.
+// the same takes the one with fewer repetitions. In the end groups, two of which are a set, change places as a whole,
+// which leaves over what was left over before.
 //
 // Columns that have no slot stand behind the slots, where all they have is left over. The search draws from a generator
 // that is seeded with the unit's place: who packs it, and when, makes no difference.
@@ -30,6 +31,9 @@ inline constexpr uint32_t most_changes = 12000;   ///< that the search tries for
 inline constexpr uint32_t most_fruitless = 1000;  ///< of them, since the fewest were left over
 inline constexpr uint32_t most_mendings = 800;    ///< changes tried for the sake of distinct columns alone
 inline constexpr uint32_t most_fruitless_mendings = 200;
+inline constexpr uint32_t most_pairings = 400;  ///< changes of groups
+inline constexpr uint32_t most_fruitless_pairings = 60;
+inline constexpr uint32_t mending_rounds = 2;  ///< of both: what one has changed lets the other go on
 
 /// The rows of a panel in which each column of a window has non-zeros.
 struct WindowRows {
@@ -80,26 +84,12 @@ class SlotSearch {
     }
   }
 
-  /// Changes places until nothing is left over, or for as long as is reasonable.
+  /// Changes places until nothing is left over and sets have distinct residues, or for as long as is reasonable.
   void run() {
-    uint32_t fewest = total_;
-    uint32_t fruitless = 0;
-    for (uint32_t change = 0; change < most_changes && fruitless < most_fruitless && total_ != 0; ++change) {
-      improve(next_with(own_), cost_of(1, -2, 0));
-      ++fruitless;
-      if (total_ < fewest) {
-        fewest = total_;
-        fruitless = 0;
-      }
-    }
-    fruitless = 0;
-    for (uint32_t change = 0; change < most_mendings && fruitless < most_fruitless_mendings; ++change) {
-      const uint32_t place = next_with(repeated_);
-      if (place == places_) {
-        return;
-      }
-      improve(place, cost_of(0, 1, 0));
-      fruitless = repeated_[place] == 0 ? 0 : fruitless + 1;
+    fit();
+    for (uint32_t round = 0; round < mending_rounds; ++round) {
+      mend_sets();
+      pair_groups();
     }
   }
 
@@ -375,6 +365,98 @@ class SlotSearch {
   template <typename Rows>
   uint32_t full_rows(const Rows* rows, uint32_t of_group) const {
     return full_rows(rows, of_group, (of_group / group_slots + 1) * group_slots);
+  }
+
+  /// Changes places until nothing is left over.
+  void fit() {
+    uint32_t fewest = total_;
+    uint32_t fruitless = 0;
+    for (uint32_t change = 0; change < most_changes && fruitless < most_fruitless && total_ != 0; ++change) {
+      improve(next_with(own_), cost_of(1, -2, 0));
+      ++fruitless;
+      if (total_ < fewest) {
+        fewest = total_;
+        fruitless = 0;
+      }
+    }
+  }
+
+  /// Changes the places of columns whose residue another of their set has, where no more is left over for it.
+  void mend_sets() {
+    uint32_t fruitless = 0;
+    for (uint32_t change = 0; change < most_mendings && fruitless < most_fruitless_mendings; ++change) {
+      const uint32_t place = next_with(repeated_);
+      if (place == places_) {
+        return;
+      }
+      improve(place, cost_of(0, 1, 0));
+      fruitless = repeated_[place] == 0 ? 0 : fruitless + 1;
+    }
+  }
+
+  /// Changes the places of groups of sets with repetitions, so that two groups that are a set have more residues.
+  void pair_groups() {
+    static_assert(set_slots == 2 * group_slots, "a set is two groups");
+    uint32_t fruitless = 0;
+    for (uint32_t change = 0; change < most_pairings && fruitless < most_fruitless_pairings; ++change) {
+      const uint32_t place = next_with(repeated_);
+      if (place == places_) {
+        return;
+      }
+      fruitless = pair_better(place / group_slots * group_slots) ? 0 : fruitless + 1;
+    }
+  }
+
+  /// Changes a group with the one of its kind for which two sets have the most residues more, also when they have as
+  /// many. Returns whether they have more.
+  bool pair_better(uint32_t group) {
+    const uint32_t first = group < half_slots_ ? 0 : half_slots_;
+    const uint32_t groups = ((group < half_slots_ ? half_slots_ : slots_) - first) / group_slots;
+    const uint32_t own = residues_of(group), mates = residues_of(mate_of(group));
+    const uint32_t chance = random() % groups;
+    int most = -1;
+    uint32_t best = group;
+    for (uint32_t i = 0; i < groups; ++i) {
+      const uint32_t other = first + (i + chance) % groups * group_slots;
+      const uint32_t theirs = residues_of(other), of_their_mate = residues_of(mate_of(other));
+      const int more = static_cast<int>(popcount(theirs | mates) + popcount(own | of_their_mate)) -
+                       static_cast<int>(popcount(own | mates) + popcount(theirs | of_their_mate));
+      if (more > most && other / set_slots != group / set_slots) {
+        most = more;
+        best = other;
+      }
+    }
+    if (best != group) {
+      exchange_groups(group, best);
+    }
+    return most > 0;
+  }
+
+  /// The other group of a group's set.
+  static constexpr uint32_t mate_of(uint32_t group) { return group ^ group_slots; }
+
+  /// The residues of a group's columns.
+  uint32_t residues_of(uint32_t group) const {
+    uint32_t residues = 0;
+    for (uint32_t i = 0; i < group_slots; ++i) {
+      residues |= residue_[group + i];
+    }
+    return residues;
+  }
+
+  /// Changes the places of two groups that have room for as many values.
+  void exchange_groups(uint32_t a, uint32_t b) {
+    for (uint32_t i = 0; i < group_slots; ++i) {
+      const uint32_t column = column_[a + i];
+      const uint32_t rows = rows_[a + i];
+      put(a + i, column_[b + i], rows_[b + i]);
+      put(b + i, column, rows);
+    }
+    const uint32_t groups[] = {a, b};
+    for (const uint32_t group : groups) {
+      weigh(group);
+      note_residues(group / set_slots * set_slots);
+    }
   }
 
   void exchange(uint32_t a, uint32_t b) {
