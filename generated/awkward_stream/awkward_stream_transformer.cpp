@@ -1006,8 +1006,12 @@ class SlotSearch {
   void run() {
     fit();
     for (uint32_t round = 0; round < mending_rounds; ++round) {
-      mend_sets();
-      pair_groups();
+      mend_sets(most_mendings, most_fruitless_mendings, [&](uint32_t place) {
+        improve(place, cost_of(0, 1, 0));
+        return repeated_[place] == 0;
+      });
+      mend_sets(most_pairings, most_fruitless_pairings,
+                [&](uint32_t place) { return pair_better(place / group_slots * group_slots); });
     }
   }
 
@@ -1310,37 +1314,24 @@ class SlotSearch {
     }
   }
 
-  /// Changes the places of columns whose residue another of their set has, where no more is left over for it.
-  void mend_sets() {
+  /// Changes places of columns whose residue another of their set has, which `change` does for one and returns whether
+  /// that was fruitful.
+  template <typename Change>
+  void mend_sets(uint32_t most, uint32_t most_without_fruit, Change change) {
     uint32_t fruitless = 0;
-    for (uint32_t change = 0; change < most_mendings && fruitless < most_fruitless_mendings;
-         ++change) {
+    for (uint32_t tried = 0; tried < most && fruitless < most_without_fruit; ++tried) {
       const uint32_t place = next_with(repeated_);
       if (place == places_) {
         return;
       }
-      improve(place, cost_of(0, 1, 0));
-      fruitless = repeated_[place] == 0 ? 0 : fruitless + 1;
-    }
-  }
-
-  /// Changes the places of groups of sets with repetitions, so that two groups that are a set have more residues.
-  void pair_groups() {
-    static_assert(set_slots == 2 * group_slots, "a set is two groups");
-    uint32_t fruitless = 0;
-    for (uint32_t change = 0; change < most_pairings && fruitless < most_fruitless_pairings;
-         ++change) {
-      const uint32_t place = next_with(repeated_);
-      if (place == places_) {
-        return;
-      }
-      fruitless = pair_better(place / group_slots * group_slots) ? 0 : fruitless + 1;
+      fruitless = change(place) ? 0 : fruitless + 1;
     }
   }
 
   /// Changes a group with the one of its kind for which two sets have the most residues more, also when they have as
   /// many. Returns whether they have more.
   bool pair_better(uint32_t group) {
+    static_assert(set_slots == 2 * group_slots, "a set is two groups");
     const uint32_t first = group < half_slots_ ? 0 : half_slots_;
     const uint32_t groups = ((group < half_slots_ ? half_slots_ : slots_) - first) / group_slots;
     const uint32_t own = residues_of(group), mates = residues_of(mate_of(group));
@@ -1351,7 +1342,7 @@ class SlotSearch {
       const uint32_t other = first + (i + chance) % groups * group_slots;
       const uint32_t theirs = residues_of(other), of_their_mate = residues_of(mate_of(other));
       const int more = static_cast<int>(popcount(theirs | mates) + popcount(own | of_their_mate)) -
-                       static_cast<int>(popcount(own | mates) + popcount(theirs | of_their_mate));
+                       static_cast<int>(popcount(present_[group]) + popcount(present_[other]));
       if (more > most && other / set_slots != group / set_slots) {
         most = more;
         best = other;
@@ -1375,13 +1366,17 @@ class SlotSearch {
     return residues;
   }
 
+  void swap_columns(uint32_t a, uint32_t b) {
+    const uint32_t column = column_[a];
+    const uint32_t rows = rows_[a];
+    put(a, column_[b], rows_[b]);
+    put(b, column, rows);
+  }
+
   /// Changes the places of two groups that have room for as many values.
   void exchange_groups(uint32_t a, uint32_t b) {
     for (uint32_t i = 0; i < group_slots; ++i) {
-      const uint32_t column = column_[a + i];
-      const uint32_t rows = rows_[a + i];
-      put(a + i, column_[b + i], rows_[b + i]);
-      put(b + i, column, rows);
+      swap_columns(a + i, b + i);
     }
     const uint32_t groups[] = {a, b};
     for (const uint32_t group : groups) {
@@ -1395,10 +1390,7 @@ class SlotSearch {
     for (const uint32_t group : groups) {
       count_left(group, -1);
     }
-    const uint32_t column = column_[a];
-    const uint32_t rows = rows_[a];
-    put(a, column_[b], rows_[b]);
-    put(b, column, rows);
+    swap_columns(a, b);
     for (const uint32_t group : groups) {
       count_left(group, 1);
       weigh(group);

@@ -15,9 +15,9 @@ namespace {
 constexpr int most_columns = 32;
 
 /// 8192 x 8192, 11,008 x 4096, 8192 x 28,672 and 28,672 x 8192 at 50 and 60 % zeros with 8, 16 and 32 columns.
-bool is_half_full(const LayerShape& shape) {
+bool is_half_full(const LayerShape& shape, const KernelTarget& target) {
   constexpr double densest = 0.55;
-  return exceeds_cache(shape) && !pays_in_quarters(shape) && shape.layout == "kn" && shape.bcol <= most_columns && shape.density() <= densest && !follows_power_law(shape);
+  return streams_past_cache(shape, target) && !pays_in_quarters(shape) && shape.bcol <= most_columns && shape.density() <= densest;
 }
 
 /// So many units are on their way as a block has room for beside its windows of B, those of two stages at least.
@@ -51,7 +51,7 @@ StreamSchedule fastest_in_half_steps(const LayerShape& shape, const KernelTarget
 }  // namespace
 
 std::vector<ScheduleChoice> half_step_streams(const LayerShape& shape, const KernelTarget& target) {
-  if (!is_half_full(shape) || target.oldest_architecture < StreamSchedule::bulk_architecture || !listed_streams(shape, target).empty()) {
+  if (!is_half_full(shape, target) || !listed_streams(shape, target).empty()) {
     return {};
   }
   return with_leaner_if_spread(fastest_in_half_steps(shape, target), shape, target,

@@ -37,10 +37,7 @@ bool waits_for_quarter_steps(const LayerShape& shape, int panels) {
 }  // namespace
 
 std::vector<ScheduleChoice> high_panel_streams(const LayerShape& shape, const KernelTarget& target) {
-  if (!exceeds_cache(shape) || shape.layout != "kn" || follows_power_law(shape) || target.oldest_architecture < StreamSchedule::bulk_architecture) {
-    return {};
-  }
-  const int panels = high_panels(shape, target);
+  const int panels = streams_past_cache(shape, target) ? high_panels(shape, target) : 0;
   if (panels == 0) {
     return {};
   }

@@ -44,8 +44,8 @@ std::optional<StreamSchedule> fastest_with_lists(std::int64_t strips, long long 
 }  // namespace
 
 std::vector<ScheduleChoice> listed_streams(const LayerShape& shape, const KernelTarget& target) {
-  const bool measured = exceeds_cache(shape) && shape.layout == "kn" && shape.bcol <= most_columns && shape.density() >= sparsest && !follows_power_law(shape);
-  if (!measured || target.oldest_architecture < StreamSchedule::bulk_architecture || has_fast_memory(target)) {
+  const bool measured = streams_past_cache(shape, target) && shape.bcol <= most_columns && shape.density() >= sparsest;
+  if (!measured || has_fast_memory(target)) {
     return {};
   }
   // A block for each multiprocessor: one that has two finds the values of both, which takes longer than to read what is saved.

@@ -42,8 +42,8 @@ StreamSchedule fastest_with_quarters(int panels, int columns, const LayerShape& 
 std::vector<ScheduleChoice> quartered_streams(const LayerShape& shape, const KernelTarget& target) {
   // With fewer non-zeros kernels that skip zeros read fewer bytes, which pays the sooner the fewer columns share what is read.
   const double sparsest = shape.bcol <= 2 ? 1.0 / 7 : 1.0 / 11;
-  const bool measured = shape.layout == "kn" && shape.bcol <= 32 && shape.density() >= sparsest && !follows_power_law(shape);
-  if (!measured || !pays_in_quarters(shape) || target.oldest_architecture < StreamSchedule::bulk_architecture) {
+  const bool measured = streams_past_cache(shape, target) && shape.bcol <= 32 && shape.density() >= sparsest;
+  if (!measured || !pays_in_quarters(shape)) {
     return {};
   }
   const int columns = widest_stream(shape.bcol);

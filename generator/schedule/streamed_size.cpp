@@ -16,6 +16,10 @@ bool exceeds_cache(const LayerShape& shape) {
   return is_half_type(shape.dtype) && shape.elements() >= cached_elements;
 }
 
+bool streams_past_cache(const LayerShape& shape, const KernelTarget& target) {
+  return exceeds_cache(shape) && shape.layout == "kn" && !follows_power_law(shape) && target.oldest_architecture >= StreamSchedule::bulk_architecture;
+}
+
 bool pays_in_quarters(const LayerShape& shape) {
   constexpr double densest = 0.38;  ///< with more non-zeros all steps are half steps
   return exceeds_cache(shape) && shape.density() <= densest;

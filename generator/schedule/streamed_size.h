@@ -17,6 +17,9 @@ namespace esc {
 /// Whether a layer is of 16 bits and so large that its elements do not stay in the cache.
 bool exceeds_cache(const LayerShape& shape);
 
+/// Whether the rules for layers that are larger than a cache speak of this one: in layout kn, without few rows that have most of the non-zeros, for GPUs that all have bulk copies.
+bool streams_past_cache(const LayerShape& shape, const KernelTarget& target);
+
 /// Whether a layer of 16 bits that is streamed takes less time with quarter steps: where its elements do not stay in the cache, so that fewer bytes are less time, and
 /// has zeros enough for such steps. In the cache, finding the places of values takes longer than their bytes did. Measured on one NVIDIA H100 (docs/performance.md).
 bool pays_in_quarters(const LayerShape& shape);
