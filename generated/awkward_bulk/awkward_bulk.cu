@@ -75,7 +75,7 @@ constexpr int half_steps =
     0;  // steps that store two values of each four columns; the others store one
 constexpr int quarter_steps_at = 0;        // in a unit: the values of those
 constexpr int quarter_metadata_at = 2048;  // and two bits for each, which say of which column it is
-constexpr int barriers_at = 21504;         // in shared memory, behind the copies
+constexpr int barriers_at = 21504;         // in shared memory, behind the operands
 
 // Consecutive elements that are moved at once, by 16 bytes at most.
 template <int width, typename Element = __nv_bfloat16>

@@ -74,7 +74,7 @@ constexpr int extras_at = 4872;
 constexpr int unit_bytes = 4864;
 constexpr int window_bytes = 8192;  // of B
 constexpr int stage_bytes = 9728;
-constexpr int barriers_at = 35840;  // in shared memory, behind the copies
+constexpr int barriers_at = 35840;  // in shared memory, behind the operands
 constexpr size_t staged_bytes = 35968;
 
 // Consecutive elements that are moved at once, by 16 bytes at most.

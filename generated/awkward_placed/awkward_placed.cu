@@ -76,7 +76,7 @@ constexpr int exponent_at = 20;   // that of the greatest value
 constexpr int unit_bytes = 1024;
 constexpr int window_bytes = 17408;  // of B
 constexpr int stage_bytes = 4096;
-constexpr int barriers_at = 94208;  // in shared memory, behind all else
+constexpr int barriers_at = 94208;  // in shared memory, behind the operands
 constexpr int placed_at = 77824;    // in shared memory, behind what is copied
 constexpr int placed_bytes = 8192;  // of a team
 
@@ -852,6 +852,8 @@ __global__ void __cluster_dims__(cluster_blocks, 1, 1) __launch_bounds__(threads
                             window_copy(shared_memory, stage, part), team_warp, thread % 32, sums);
     }
   }
+
+  // From here on the operands have been read, so that sums may take their places.
   __syncthreads();
   const int place_of_lane =
       team_warp * lane_products * 128 + (column_pair * row_pairs + row_pair) * 4;

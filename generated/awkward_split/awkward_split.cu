@@ -69,7 +69,6 @@ constexpr int extras_at = 1192;
 constexpr int unit_bytes = 1184;
 constexpr int window_bytes = 8192;  // of B
 constexpr int stage_bytes = 21120;
-constexpr size_t staged_bytes = 42240;
 
 // A column of B: where it begins.
 struct ColumnOfB {
@@ -265,11 +264,11 @@ __device__ __forceinline__ void stage_rows(unsigned char* to, const float* __res
                                            long long ldb, unsigned int k, unsigned int j,
                                            unsigned int N) {
   const unsigned int rows = j >= N || k >= K ? 0 : K - k < 4 ? K - k : 4;
-  // Past the registers where they begin at a multiple of 16 bytes.
+  // Past the registers where all are there and begin at a multiple of 16 bytes.
   const float* const from =
-      rows == 0 ? B : column_of_B(B, j, ldb).first + row_of_B(k, ldb).distance;
-  if (reinterpret_cast<size_t>(from) % 16 == 0) {
-    __pipeline_memcpy_async(to, from, 16, 16 - 4 * rows);
+      rows < 4 ? nullptr : column_of_B(B, j, ldb).first + row_of_B(k, ldb).distance;
+  if (from != nullptr && reinterpret_cast<size_t>(from) % 16 == 0) {
+    __pipeline_memcpy_async(to, from, 16);
     return;
   }
   Vector<4> elements;
@@ -519,7 +518,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   const long long ldb = tuned ? tuned_ldb : given_ldb;
   const long long ldc = tuned ? tuned_ldc : given_ldc;
   extern __shared__ __align__(128) unsigned char shared_memory[];
-  float* const partial_sums = reinterpret_cast<float*>(shared_memory + staged_bytes);
+  float* const partial_sums = reinterpret_cast<float*>(shared_memory);
 
   const unsigned int thread = threadIdx.x;
   const unsigned int block = blockIdx.x;
@@ -577,6 +576,9 @@ __global__ void __launch_bounds__(threads_per_block, 1)
                  window_copy(shared_memory, stage, part), thread % 32, sums);
     }
   }
+
+  // From here on the operands have been read, so that sums may take their places.
+  __syncthreads();
   const int place_of_lane = place * lane_products * 128 + (row_set * column_pairs + pair) * 4;
   if (0 < part) {
 #pragma unroll
@@ -613,7 +615,7 @@ namespace {
 
 constexpr unsigned int blocks_of_grid = 2;
 constexpr unsigned int threads_of_block = 128;
-constexpr size_t shared_bytes = 44288;
+constexpr size_t shared_bytes = 42240;
 
 // Asking for a kernel's attributes loads it, so that the first launch does not have to.
 template <typename Kernel>

@@ -72,7 +72,6 @@ constexpr int extras_at = 4872;
 constexpr int unit_bytes = 4864;
 constexpr int window_bytes = 8192;  // of B
 constexpr int stage_bytes = 35840;
-constexpr size_t staged_bytes = 107520;
 
 // The threads of a team, the warps of the block that multiply the same windows, wait for each other, and no other team for them. Barrier 0 is the block's.
 __device__ __forceinline__ void meet_team(int part) {
@@ -447,7 +446,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   const long long ldb = tuned ? tuned_columns : given_ldb;
   const long long ldc = tuned ? tuned_columns : given_ldc;
   extern __shared__ __align__(128) unsigned char shared_memory[];
-  float* const partial_sums = reinterpret_cast<float*>(shared_memory + staged_bytes);
+  float* const partial_sums = reinterpret_cast<float*>(shared_memory);
 
   const unsigned int thread = threadIdx.x;
   const unsigned int block = blockIdx.x;
@@ -511,6 +510,9 @@ __global__ void __launch_bounds__(threads_per_block, 1)
                  window_copy(shared_memory, stage, part), thread % 32, sums);
     }
   }
+
+  // From here on the operands have been read, so that sums may take their places.
+  __syncthreads();
   const int place_of_lane = place * lane_products * 128 + (row_set * column_pairs + pair) * 4;
   if (0 < part) {
 #pragma unroll
@@ -547,7 +549,7 @@ namespace {
 
 constexpr unsigned int blocks_of_grid = 2;
 constexpr unsigned int threads_of_block = 128;
-constexpr size_t shared_bytes = 109568;
+constexpr size_t shared_bytes = 107520;
 
 // Asking for a kernel's attributes loads it, so that the first launch does not have to.
 template <typename Kernel>

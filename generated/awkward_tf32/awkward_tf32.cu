@@ -69,8 +69,7 @@ constexpr int listed_at = 640;  // and the values
 constexpr int unit_bytes = 1280;
 constexpr int window_bytes = 12288;  // of B
 constexpr int stage_bytes = 1280;
-constexpr int barriers_at = 27136;  // in shared memory, behind the copies
-constexpr size_t staged_bytes = 27264;
+constexpr int barriers_at = 27136;  // in shared memory, behind the operands
 
 // Consecutive elements that are moved at once, by 16 bytes at most.
 template <int width, typename Element = float>
@@ -554,7 +553,7 @@ __global__ void __launch_bounds__(threads_per_block, 1)
   const long long ldb = tuned ? tuned_columns : given_ldb;
   const long long ldc = tuned ? tuned_columns : given_ldc;
   extern __shared__ __align__(1024) unsigned char shared_memory[];
-  float* const partial_sums = reinterpret_cast<float*>(shared_memory + staged_bytes);
+  float* const partial_sums = reinterpret_cast<float*>(shared_memory);
 
   const unsigned int thread = threadIdx.x;
   const unsigned int block = blockIdx.x;
@@ -633,6 +632,9 @@ __global__ void __launch_bounds__(threads_per_block, 1)
       }
     }
   }
+
+  // From here on the operands have been read, so that sums may take their places.
+  __syncthreads();
   const int place_of_lane = place * lane_products * 128 + (row_set * column_pairs + pair) * 4;
   if (0 < member * turn_windows + part) {
     const int worker = member * turn_windows + part;
@@ -670,7 +672,7 @@ namespace {
 
 constexpr unsigned int blocks_of_grid = 2;
 constexpr unsigned int threads_of_block = 64;
-constexpr size_t shared_bytes = 29312;
+constexpr size_t shared_bytes = 27264;
 
 // Asking for a kernel's attributes loads it, so that the first launch does not have to.
 template <typename Kernel>

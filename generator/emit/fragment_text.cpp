@@ -67,12 +67,10 @@ std::int64_t placed_bytes(const LoopNest& nest) {
 }
 std::int64_t placed_windows(const LoopNest& nest) { return nest.constant("turn_windows") * (nest.has_constant("buffers") ? nest.constant("buffers") : 1); }
 std::int64_t placed_at(const LoopNest& nest, std::int64_t unit_bytes) { return up_to_line(copied_bytes(nest, unit_bytes)); }
-/// Sums take the places of what is copied and placed, but not of barriers: a device may write these even behind all waits for them.
+/// Sums take the places of what is copied and placed, as far as they do not stand behind it, but not of barriers: a device may write these even behind all waits for them.
 std::int64_t barriers_at(const LoopNest& nest, std::int64_t unit_bytes) {
-  if (!places_values(nest)) {
-    return copied_bytes(nest, unit_bytes);
-  }
-  return std::max(placed_at(nest, unit_bytes) + placed_windows(nest) * placed_bytes(nest), declared_shared_bytes(nest));
+  const std::int64_t operands = places_values(nest) ? placed_at(nest, unit_bytes) + placed_windows(nest) * placed_bytes(nest) : copied_bytes(nest, unit_bytes);
+  return sums_stand_behind_windows(nest) ? operands : std::max(operands, declared_shared_bytes(nest));
 }
 
 /// Where B has the rows of a column one behind the other, 8 of them are loaded at once. That is decided for a lane's whole window, so that its loads
@@ -102,10 +100,10 @@ const char* whole_rows_text(const LoopNest& nest) {
 /// The same of 4 rows that are copied as they are.
 const char* copy_rows_text(const LoopNest& nest) {
   const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
-  return layout && has_contiguous_rows(*layout) ? R"(  // Past the registers where they begin at a multiple of 16 bytes.
-  const float* const from = rows == 0 ? B : column_of_B(B, j, ldb).first + row_of_B(k, ldb).distance;
-  if (reinterpret_cast<size_t>(from) % 16 == 0) {
-    __pipeline_memcpy_async(to, from, 16, 16 - 4 * rows);
+  return layout && has_contiguous_rows(*layout) ? R"(  // Past the registers where all are there and begin at a multiple of 16 bytes.
+  const float* const from = rows < 4 ? nullptr : column_of_B(B, j, ldb).first + row_of_B(k, ldb).distance;
+  if (from != nullptr && reinterpret_cast<size_t>(from) % 16 == 0) {
+    __pipeline_memcpy_async(to, from, 16);
     return;
   }
 )"
@@ -251,6 +249,8 @@ bool rounds_factors(const LoopNest& nest) {
   return performs(nest, "multiply_rounded_steps") || performs(nest, "multiply_rounded_dense_steps") || performs(nest, "multiply_rounded_placed");
 }
 bool places_values(const LoopNest& nest) { return nest.find_array("PlacedA") != nullptr; }
+
+bool sums_stand_behind_windows(const LoopNest& nest) { return nest.find_array("cluster_sums") != nullptr && !places_values(nest); }
 std::int64_t columns_of_window_row(const LoopNest& nest) {
   const std::int64_t columns = nest.constant("tile_columns");
   return performs(nest, "copy_windows") && !is_half(nest.element()) ? columns + StreamSchedule::padding_of_boxes : columns;
@@ -323,12 +323,13 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
     std::ranges::move(patch_constants(nest, window_patches(nest).value()), std::back_inserter(constants));
   }
   if (copies_in_bulk(nest)) {
-    constants.push_back(c_constant("int", "barriers_at", barriers_at(nest, bytes), places_values(nest) ? "in shared memory, behind all else" : "in shared memory, behind the copies"));
+    constants.push_back(c_constant("int", "barriers_at", barriers_at(nest, bytes), "in shared memory, behind the operands"));
   }
   if (places_values(nest)) {
     constants.push_back(c_constant("int", "placed_at", placed_at(nest, bytes), "in shared memory, behind what is copied"));
     constants.push_back(c_constant("int", "placed_bytes", placed_bytes(nest), "of a team"));
-  } else if (nest.find_array("partial_sums") != nullptr || nest.find_array("cluster_sums") != nullptr) {
+  }
+  if (sums_stand_behind_windows(nest)) {
     constants.push_back(c_constant("size_t", "staged_bytes", staged_window_bytes(nest, fragment_sizes(format))));
   }
   if (nest.packed.is_told && !format.regular()) {

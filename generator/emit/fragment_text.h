@@ -31,13 +31,16 @@ bool copies_boxes(const LoopNest& nest);
 bool splits_products(const LoopNest& nest);
 bool rounds_factors(const LoopNest& nest);
 
-/// Whether warps place what they multiply in shared memory; then sums take the places of operands there, once all have been read.
+/// Whether warps place what they multiply in shared memory.
 bool places_values(const LoopNest& nest);
+
+/// Whether sums that are handed over stand behind the copies of windows and units: those of a cluster, except where values are placed. Others take the places of operands, once all have been read.
+bool sums_stand_behind_windows(const LoopNest& nest);
 
 /// Whether the kernel's text is another one before compute capability 9.0 beyond how launches overlap.
 bool copies_in_bulk(const LoopNest& nest);
 
-/// Whether a block of the nest copies windows to shared memory, and how many bytes that takes for a packed matrix of these fragment_sizes.
+/// Whether a block of the nest copies windows to shared memory, and how many bytes of it operands, barriers and what takes their places have for a packed matrix of these fragment_sizes.
 bool stages_windows(const LoopNest& nest);
 std::uint64_t staged_window_bytes(const LoopNest& nest, const Environment& sizes);
 

@@ -57,8 +57,7 @@ std::uint64_t shared_bytes(const LoopNest& nest, const Environment& layer_sizes)
   if (gathers_rows(nest)) {
     bytes += gathered_bytes(nest, layer_sizes);
   } else if (stages_windows(nest)) {
-    const std::uint64_t staged = staged_window_bytes(nest, layer_sizes);
-    bytes = places_values(nest) ? staged : bytes + staged;
+    bytes = staged_window_bytes(nest, layer_sizes) + (sums_stand_behind_windows(nest) ? bytes : 0);
   }
   return bytes;
 }

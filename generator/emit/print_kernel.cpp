@@ -12,6 +12,7 @@
 #include "generator/emit/operand_text.h"
 #include "generator/emit/print_cases.h"
 #include "generator/emit/print_statement.h"
+#include "generator/emit/region_text.h"
 #include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
 #include "generator/ir/roles.h"
@@ -169,7 +170,7 @@ class KernelPrinter {
       if (array.record.empty()) {
         text += fmt::format("{0}* const {1} = {2};\n", c_name(array.type), array.name,
                             in_front != nullptr ? behind(*in_front)
-                                                : fmt::format("reinterpret_cast<{}*>(shared_memory{})", c_name(array.type), staged && !places_values(nest_) ? " + staged_bytes" : ""));
+                                                : fmt::format("reinterpret_cast<{}*>(shared_memory{})", c_name(array.type), staged && (stages_quads(nest_) || sums_stand_behind_windows(nest_)) ? " + staged_bytes" : ""));
         in_front = &array;
       }
     }

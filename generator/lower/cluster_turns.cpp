@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/lower/cluster_turns.h"
 
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "generator/ir/build.h"
@@ -41,6 +43,13 @@ Block with_turns_of_cluster(const Block& block) {
                  }});
 }
 
+/// Removes the barrier of the block behind which sums take the places of operands, and what is said of it. Those of a cluster stand behind these, which is faster than to wait until all of its blocks have
+/// read theirs.
+void remove_read_barrier(Block& body, std::size_t place_of_lane) {
+  const auto place = std::next(body.begin(), static_cast<std::ptrdiff_t>(place_of_lane));
+  body.erase(std::prev(place, 2), place);
+}
+
 /// What the first warp of each panel does in the end: adds the sums of others, where there are any, and stores.
 Block finish_of(const Node& last) {
   const auto* branch = std::get_if<Branch>(&last.content);
@@ -63,13 +72,16 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
   finish.back() = Node{Branch{less(0, index("rank")),
                               {each_four(perform("leave_vector", {left_sums("cluster_sums", Affine::of("rank") - 1), four_sums(), 4}))},
                               {}}};
-  const bool is_placed = find_definition(parts.body, "place_of_lane") != parts.body.size();
   const bool own_columns = has_own_columns(nest);
   parts.body.pop_back();
-  if (own_columns && is_placed) {
+  const std::size_t place = find_definition(parts.body, "place_of_lane");
+  if (place == parts.body.size()) {
+    parts.body.push_back(define_place_of_lane(nest));
+  } else if (own_columns) {
     parts.body.pop_back();  // the barrier of the block, which that of the cluster is, too
+  } else {
+    remove_read_barrier(parts.body, place);
   }
-  append(parts.body, is_placed ? Block{} : Block{define_place_of_lane(nest)});
   if (own_columns) {
     append(parts.body, {Node{Note{"From here on the operands of all blocks of the cluster have been read, so that sums may take their places."}}, Node{Barrier{Scope::cluster}}});
   }

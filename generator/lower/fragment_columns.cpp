@@ -59,13 +59,11 @@ Block share_sums_of_warps(const LoopNest& nest) {
   const Node leave = each_four(perform("store_vector", {left_sums("partial_sums", Affine::of(worker) - 1), four_sums(), 4}));
   Block leaving = has_digits ? Block{define(worker, number_of_warp(nest))} : Block{};
   leaving.push_back(leave);
-  Block result;
-  if (own_columns) {
-    // Sums take the places of operands, so that these must have been read.
-    result.push_back(Node{Barrier{Scope::block}});
-  }
-  append(result, {define_place_of_lane(nest), Node{Branch{less(0, number_of_warp(nest)), std::move(leaving), {}}}, Node{Barrier{Scope::block}}});
-  return result;
+  return {Node{Note{"From here on the operands have been read, so that sums may take their places."}},
+          Node{Barrier{Scope::block}},
+          define_place_of_lane(nest),
+          Node{Branch{less(0, number_of_warp(nest)), std::move(leaving), {}}},
+          Node{Barrier{Scope::block}}};
 }
 
 Node store_sums(bool own_columns) {

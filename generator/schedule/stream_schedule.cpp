@@ -187,15 +187,14 @@ std::int64_t line_rows_of_boxes(std::int64_t columns, std::int64_t rows_of_b, st
 }
 
 std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_bytes, std::int64_t window_bytes) {
-  constexpr std::int64_t sum = 4;
+  constexpr std::int64_t value = 4;
   const std::int64_t staged = schedule.stages * schedule.turn_windows() * (schedule.panels * unit_bytes + window_bytes);
-  const std::int64_t sums_of_warps = sum * schedule.block_rows() * schedule.columns;
-  if (schedule.is_placed()) {
-    constexpr std::int64_t value = 4;
-    const std::int64_t placed = schedule.placed_buffers() * schedule.turn_windows() * value * StreamSchedule::placed_columns * schedule.block_rows();
-    return std::max(staged + placed, (schedule.turn_windows() - 1 + schedule.cluster - 1) * sums_of_warps);
-  }
-  return staged + (schedule.warps - 1 + schedule.cluster - 1) * sums_of_warps;
+  const std::int64_t placed =
+      schedule.is_placed() ? schedule.placed_buffers() * schedule.turn_windows() * value * StreamSchedule::placed_columns * schedule.block_rows() : 0;
+  const int adding_warps = schedule.is_placed() ? schedule.turn_windows() : schedule.warps;
+  const std::int64_t sums = (adding_warps - 1 + schedule.cluster - 1) * value * schedule.block_rows() * schedule.columns;
+  const bool sums_stand_behind = schedule.cluster > 1 && !schedule.is_placed();
+  return sums_stand_behind ? staged + sums : std::max(staged + placed, sums);
 }
 
 std::vector<Directive> expand(const StreamSchedule& schedule) {

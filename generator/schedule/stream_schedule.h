@@ -128,7 +128,7 @@ std::int64_t line_rows_of_boxes(std::int64_t columns, std::int64_t rows_of_b, st
 std::int64_t staged_window_bytes(const StreamSchedule& schedule, std::string_view dtype, std::string_view layout);
 
 /// Bytes of a block in shared memory: units and windows of all stages, values that are placed, and the sums that the warps of a panel and the blocks of a cluster leave for each
-/// other, which take the places of the others where values are placed.
+/// other. These take the places of the others, but in clusters only where values are placed.
 std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_bytes, std::int64_t window_bytes);
 
 /// The directives in the order of the pipeline; loops i, j, k and array A of the canonical nest.

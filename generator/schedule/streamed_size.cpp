@@ -93,7 +93,7 @@ StreamedSize streamed_size(const LayerShape& shape) {
 }
 
 StreamSchedule with_warps_that_fit(StreamSchedule schedule, const LayerShape& shape, const KernelTarget& target) {
-  const std::int64_t unit_bytes = streamed_size(shape).unit_bytes;
+  const std::int64_t unit_bytes = schedule.row_strips() * streamed_size(shape).unit_bytes;
   while (schedule.warps > 1 && !fits_shared_memory(schedule, unit_bytes, shape, target)) {
     --schedule.warps;
   }

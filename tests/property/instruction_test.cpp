@@ -255,7 +255,7 @@ std::vector<Mistake> mistakes() {
           {"multiply_rounded_placed", "b[step], placed, placed_step_at(step, first)", "b[step], placed, placed_step_at(0, first)"},
           {"multiply_rounded_placed", "end_products(sums);", ""},
           {"stage_columns", "K - k < 4 ? K - k : 4", "4"},
-          {"stage_columns", "16 - 4 * rows", "0"},
+          {"stage_columns", "rows < 4 ? nullptr", "rows < 1 ? nullptr"},
           {"stage_columns", "element_at(row, column), B", "element_at(column, row), B"},
           {"stage_elements", "k < K && j < N", "k < K - 1 && j < N"},
           {"stage_elements", "element_at(row, column), element", "element_at(column, row), element"},

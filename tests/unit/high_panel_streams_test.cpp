@@ -25,6 +25,7 @@ TEST(HighPanelStreams, AreInOneBlockOfEachMultiprocessor) {
       {layer_of(11008, 4096, 0.4, 32, "f16"), "stream:columns=32,panels=3,warps=2,stages=2,pdl=on,rows=32,copies=bulk"},
       {layer_of(8192, 8192, 0.2, 16, "f16"), "stream:columns=16,panels=2,warps=4,stages=2,pdl=on,rows=32,copies=bulk,quarters=on"},
       {layer_of(11008, 4096, 0.2, 16, "f16"), "stream:columns=16,panels=3,warps=4,stages=2,pdl=on,rows=32,copies=bulk,quarters=on"},
+      {layer_of(11008, 4096, 0.2, 1, "f16"), "stream:columns=8,panels=3,warps=4,stages=2,pdl=on,rows=32,copies=bulk,quarters=on"},
       {layer_of(11008, 4096, 0.2, 8, "bf16"), "stream:columns=8,panels=3,warps=4,stages=2,pdl=on,rows=32,copies=bulk,quarters=on"},
   };
   expect_choices(high_panel_streams, table, 2, "by rule: layers larger than a cache are streamed by panels of 32 rows");
@@ -39,7 +40,7 @@ TEST(HighPanelStreams, AreForWhatWasMeasured) {
   const LayerShape measured = layer_of(8192, 8192, 0.3, 32, "f16");
   const LayerShape layers[] = {layer_of(4096, 4096, 0.3, 32, "f16"),  layer_of(28672, 8192, 0.3, 32, "f16"), layer_of(8192, 8192, 0.2, 32, "f16"),  layer_of(8192, 8192, 0.6, 32, "f16"),
                                layer_of(8192, 8192, 0.3, 24, "f16"),  layer_of(8192, 8192, 0.3, 64, "f16"),  layer_of(8192, 8192, 0.3, 16, "f16"),  layer_of(8192, 8192, 0.1, 16, "f16"),
-                               layer_of(8192, 8192, 0.2, 8, "f16"),   layer_of(11008, 4096, 0.2, 4, "f16"),  layer_of(11008, 4096, 0.1, 8, "f16"), layer_of(4096, 14336, 0.2, 16, "f16")};
+                               layer_of(8192, 8192, 0.2, 8, "f16"),   layer_of(11008, 4096, 0.2, 12, "f16"), layer_of(11008, 4096, 0.1, 8, "f16"), layer_of(4096, 14336, 0.2, 16, "f16")};
   expect_no_choices(high_panel_streams, layers, measured, "f32");
 }
 

@@ -26,9 +26,12 @@ TEST(LinedStreams, HaveAsManyPanelsInABlockAsAMultiprocessorGets) {
       // Four windows are two turns for two warps.
       {layer_of(4096, 1024, 0.5, 16, "f16"), "stream:columns=16,panels=2,warps=2,stages=2,pdl=on,copies=bulk"},
       {layer_of(4096, 4096, 0.5, 16, "f16"), "stream:columns=16,panels=2,warps=4,stages=2,pdl=on,copies=bulk"},
-      {layer_of(4096, 4096, 0.3, 32, "f16"), "stream:columns=32,panels=2,warps=4,stages=2,pdl=on,copies=bulk"},
-      // At 50 % zeros four warps of a panel do not fit.
-      {layer_of(4096, 4096, 0.5, 32, "f16"), "stream:columns=32,panels=2,warps=3,stages=2,pdl=on,copies=bulk"},
+      {layer_of(4096, 4096, 0.5, 32, "f16"), "stream:columns=32,panels=2,warps=4,stages=2,pdl=on,copies=bulk"},
+      {layer_of(4096, 4096, 0.3, 8, "f16"), "stream:columns=8,panels=2,warps=4,stages=2,pdl=on,copies=bulk"},
+      {layer_of(4096, 4096, 0.1, 32, "f16"), "stream:columns=32,panels=2,warps=4,stages=2,pdl=on,copies=bulk"},
+      // Two panels of 16 rows are one of 32.
+      {layer_of(4096, 4096, 0.4, 32, "f16"), "stream:columns=32,panels=1,warps=4,stages=2,pdl=on,rows=32,copies=bulk"},
+      {layer_of(2560, 10240, 0.2, 16, "f16"), "stream:columns=16,panels=1,warps=4,stages=2,pdl=on,rows=32,copies=bulk"},
       {layer_of(8192, 2048, 0.3, 32, "f16"), "stream:columns=32,panels=4,warps=2,stages=2,pdl=on,copies=bulk"},
       {layer_of(28672, 1024, 0.3, 16, "f16"), "stream:columns=16,panels=14,warps=1,stages=2,pdl=on,copies=bulk"},
   };

@@ -132,6 +132,7 @@ TEST(PipelinedPlaces, AreMetAtInTeamsAndOnceForATurnBehindTheCopies) {
                               "                  multiply_split_placed(PlacedA[part], StagedB[stage][part], 0, window_columns, 0, tile_columns, team_warp, row_pair, column_pair, sums, stage, stage, 0, part);\n"
                               "                }\n"
                               "              }\n"
+                              "              // From here on the operands have been read, so that sums may take their places.\n"
                               "              barrier;  // of the block\n"));
   EXPECT_THAT(text, HasSubstr("wait_for_stage(early_stages - 1);\n                barrier;  // of the team\n"));
   EXPECT_THAT(text, HasSubstr("if (member < 1) stage_unit("));

@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(
         RuleCase{"h200", layer(512, 2048, 0.5, 256, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,rows=32,copies=bulk,cluster=2,dense=on"},
         RuleCase{"h200", layer(512, 512, 0.6, 256, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,copies=bulk,dense=on"},
         RuleCase{"h200", layer(1024, 512, 0.8, 256, "f32"), "stream:columns=32,panels=2,warps=2,stages=2,share=2,rows=32"},
-        RuleCase{"a100", layer(4096, 4096, 0.7, 32, "f32"), "stream:columns=32,panels=4,warps=2,stages=2"},
+        RuleCase{"a100", layer(4096, 4096, 0.7, 32, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=2,rows=32"},
         // They do not pay where a layer is small, or sparse, or has few columns of C or few windows.
         RuleCase{"h200", layer(2048, 2048, 0.7, 32, "f32"), "stream:columns=32,panels=1,warps=4,stages=2,share=2,rows=32,cluster=2"},
         RuleCase{"h200", layer(1024, 4096, 0.7, 64, "f32"), "stream:columns=32,panels=1,warps=8,stages=2,share=4,rows=32,copies=bulk,cluster=2,dense=on"},
@@ -210,7 +210,7 @@ INSTANTIATE_TEST_SUITE_P(
         // Steps of two pixels.
         RuleCase{"h200", in_layout("n_k_2n_2n.n_m_n_n", layer(512, 256, 0.7, 6272, "f32")), "stream:columns=64,panels=8,warps=1,stages=2"},
         // Other numbers of multiprocessors.
-        RuleCase{"a100", of_taps(256, 2304, 0.8, 6272), "stream:columns=64,panels=2,warps=4,stages=2,share=2,rows=32"},
+        RuleCase{"a100", of_taps(256, 2304, 0.8, 6272), "stream:columns=64,panels=4,warps=2,stages=3,share=2,rows=32"},
         // Panels are faster for sparse ones, for few columns of C, or channels that stand beside each other; of points the databases know more.
         RuleCase{"h200", of_taps(64, 576, 0.98, 100352), ""}, RuleCase{"h200", of_taps(128, 1152, 0.9, 784), ""},
         RuleCase{"h200", of_taps(512, 4608, 0.8, 49), ""},
