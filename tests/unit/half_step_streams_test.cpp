@@ -23,6 +23,8 @@ TEST(HalfStepStreams, HaveAsManyPanelsInABlockAsAMultiprocessorGets) {
       {layer_of(4096, 14336, 0.5, 8, "f16"), "stream:columns=8,panels=2,warps=4,stages=3,pdl=on,copies=bulk"},
       {layer_of(11008, 4096, 0.5, 8, "f16"), "stream:columns=8,panels=6,warps=2,stages=2,pdl=on,copies=bulk"},
       {layer_of(28672, 8192, 0.5, 8, "f16"), "stream:columns=8,panels=14,warps=1,stages=2,pdl=on,copies=bulk"},
+      // At 60 % zeros in two turns, so that a panel has two warps.
+      {layer_of(28672, 8192, 0.4, 8, "f16"), "stream:columns=8,panels=7,warps=2,stages=2,pdl=on,copies=bulk"},
       {layer_of(28672, 8192, 0.5, 32, "f16"), "stream:columns=32,panels=7,warps=1,stages=2,pdl=on,copies=bulk"},
       // Twenty panels for each multiprocessor are two blocks of ten.
       {layer_of(42240, 2048, 0.5, 8, "f16"), "stream:columns=8,panels=10,warps=1,stages=2,pdl=on,copies=bulk"},
