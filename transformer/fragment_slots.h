@@ -4,8 +4,7 @@
 // Which column of a window stands in which slot of a unit of fragments. As in packed_bytes.h, the text between the
 // markers is part of the generated transformers of kernels that read fragments.
 
-#include "transformer/fragment_format.h"
-#include "transformer/panel_sources.h"
+#include "transformer/unit_slots.h"
 
 namespace esc::transformer {
 // [packing text begins]
@@ -24,8 +23,6 @@ namespace esc::transformer {
 // that is seeded with the unit's place: who packs it, and when, makes no difference.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t no_column = max_window_columns;
-inline constexpr uint32_t max_places = max_fragment_steps * FragmentElement{2}.step_slots();
 inline constexpr uint32_t compared_places = 64;   ///< at a time, which a compiler can make vectors of
 inline constexpr uint32_t most_changes = 12000;   ///< that the search tries for a unit
 inline constexpr uint32_t most_fruitless = 1000;  ///< of them, since the fewest were left over
@@ -34,18 +31,6 @@ inline constexpr uint32_t most_fruitless_mendings = 200;
 inline constexpr uint32_t most_pairings = 400;  ///< changes of groups
 inline constexpr uint32_t most_fruitless_pairings = 60;
 inline constexpr uint32_t mending_rounds = 2;  ///< of both: what one has changed lets the other go on
-
-/// The rows of a panel in which each column of a window has non-zeros.
-struct WindowRows {
-  uint32_t of_column[max_window_columns];
-};
-
-/// Which column a unit has in each slot, or no_column, which of its rows it has there, and what is in no slot.
-struct UnitSlots {
-  uint16_t column[max_places];
-  uint32_t rows[max_places];
-  WindowRows left;
-};
 
 /// The numbers that a search computes in, as narrow as the rows of a panel allow, as a vector then has more of them.
 template <uint32_t rows>
@@ -65,12 +50,12 @@ template <uint32_t element_bytes, uint32_t panel_rows>
 class SlotSearch {
  public:
   SlotSearch(const WindowRows& window, const UnitSteps& steps, uint32_t line_rows, uint64_t seed)
-      : slots_(steps.all * step_slots), half_slots_((steps.all - steps.quarter) * step_slots), line_rows_(line_rows), random_(seed | 1) {
+      : room_{steps.all * step_slots, steps.half() * step_slots}, line_rows_(line_rows), random_(seed | 1) {
     uint32_t columns = 0;
     for (const uint32_t rows : window.of_column) {
       columns += rows != 0 ? 1 : 0;
     }
-    places_ = static_cast<uint32_t>(round_up(columns < slots_ ? slots_ : columns, compared_places));
+    places_ = static_cast<uint32_t>(round_up(columns < room_.slots ? room_.slots : columns, compared_places));
     for (uint32_t place = 0; place < places_; ++place) {
       put(place, no_column, 0);
     }
@@ -102,8 +87,8 @@ class SlotSearch {
   void take(UnitSlots& unit) const {
     memset(&unit, 0, sizeof unit);
     for (uint32_t place = 0; place < places_; ++place) {
-      const uint32_t full = place < slots_ ? full_rows(rows_, place, place) : all_rows;
-      if (place < slots_) {
+      const uint32_t full = place < room_.slots ? room_.full_rows(rows_, place, place) : all_rows;
+      if (place < room_.slots) {
         unit.column[place] = static_cast<uint16_t>(column_[place]);
         unit.rows[place] = rows_[place] & ~full;
       }
@@ -111,7 +96,7 @@ class SlotSearch {
         unit.left.of_column[column_[place]] = rows_[place] & full;
       }
     }
-    fill_free_slots(unit);
+    room_.fill_free_slots(unit);
   }
 
  private:
@@ -157,7 +142,7 @@ class SlotSearch {
   /// Each column at its own number, so that a matrix that fits as it is stays so. Where there are fewer slots, those
   /// that have non-zeros one behind the other among those of the same residue, and then in what is free.
   void place_columns(const WindowRows& window) {
-    const bool as_it_is = slots_ >= window_columns;
+    const bool as_it_is = room_.slots >= window_columns;
     uint32_t next[set_slots];
     uint32_t free_place = 0;
     for (uint32_t residue = 0; residue < set_slots; ++residue) {
@@ -189,11 +174,11 @@ class SlotSearch {
   void count_left(uint32_t group, int32_t sign) {
     const Word* const rows = rows_ + group;
     uint32_t left = 0;
-    if (group >= slots_) {
+    if (group >= room_.slots) {
       for (uint32_t i = 0; i < group_slots; ++i) {
         left += popcount(rows[i]);
       }
-    } else if (has_one_value(group)) {
+    } else if (room_.has_one_value(group)) {
       uint32_t once = 0;
       for (uint32_t i = 0; i < group_slots; ++i) {
         left += popcount(once & rows[i]);
@@ -207,14 +192,11 @@ class SlotSearch {
     total_ += static_cast<uint32_t>(sign) * left;
   }
 
-  /// Whether a group has room for one value of each row, and not for two.
-  bool has_one_value(uint32_t place) const { return group_slots == 2 || place >= half_slots_; }
-
   /// Finds for each place of a group the rows that are full there: those in which the other places have as many
   /// non-zeros as there is room for.
   void weigh(uint32_t group) {
     const Word* const rows = rows_ + group;
-    if (has_one_value(group)) {
+    if (room_.has_one_value(group)) {
       for (uint32_t place = 0; place < group_slots; ++place) {
         uint32_t others = 0;
         for (uint32_t i = 0; i < group_slots; ++i) {
@@ -232,7 +214,7 @@ class SlotSearch {
     fill(group + 3, both | (rows[2] & either));
   }
   void fill(uint32_t place, uint32_t full) {
-    full_[place] = static_cast<Word>(place < slots_ ? full : all_rows);
+    full_[place] = static_cast<Word>(place < room_.slots ? full : all_rows);
     own_[place] = bits_in(static_cast<Word>(rows_[place] & full_[place]), 0);
   }
 
@@ -240,7 +222,7 @@ class SlotSearch {
   void note_residues(uint32_t set) {
     uint32_t present = 0;
     uint32_t repeated = 0;
-    for (uint32_t place = set; place < set + set_slots && set < slots_; ++place) {
+    for (uint32_t place = set; place < set + set_slots && set < room_.slots; ++place) {
       repeated |= present & residue_[place];
       present |= residue_[place];
     }
@@ -324,53 +306,6 @@ class SlotSearch {
     }
   }
 
-  /// Puts what is left over into slots that no column stands in, each time where most of a column goes.
-  void fill_free_slots(UnitSlots& unit) const {
-    uint16_t free_slots[max_places];
-    uint32_t count = 0;
-    for (uint32_t slot = 0; slot < slots_; ++slot) {
-      free_slots[count] = static_cast<uint16_t>(slot);
-      count += unit.column[slot] == no_column ? 1 : 0;
-    }
-    for (uint32_t column = 0; column < window_columns; ++column) {
-      uint32_t& left = unit.left.of_column[column];
-      while (left != 0 && count != 0) {
-        uint32_t best = 0;
-        uint32_t most = 0;
-        for (uint32_t i = 0; i < count; ++i) {
-          const uint32_t fitting = popcount(left & ~full_rows(unit.rows, free_slots[i]));
-          if (fitting > most) {
-            most = fitting;
-            best = i;
-          }
-        }
-        if (most == 0) {
-          break;
-        }
-        const uint32_t slot = free_slots[best];
-        unit.column[slot] = static_cast<uint16_t>(column);
-        unit.rows[slot] = left & ~full_rows(unit.rows, slot);
-        left &= ~unit.rows[slot];
-        free_slots[best] = free_slots[--count];
-      }
-    }
-  }
-  /// The rows of which the group of a slot has as many non-zeros as it can, those before `behind` counted.
-  template <typename Rows>
-  uint32_t full_rows(const Rows* rows, uint32_t of_group, uint32_t behind) const {
-    uint32_t once = 0;
-    uint32_t twice = 0;
-    for (uint32_t slot = of_group / group_slots * group_slots; slot < behind; ++slot) {
-      twice |= once & rows[slot];
-      once |= rows[slot];
-    }
-    return has_one_value(of_group) ? once : twice;
-  }
-  template <typename Rows>
-  uint32_t full_rows(const Rows* rows, uint32_t of_group) const {
-    return full_rows(rows, of_group, (of_group / group_slots + 1) * group_slots);
-  }
-
   /// Changes places until nothing is left over.
   void fit() {
     uint32_t fewest = total_;
@@ -403,8 +338,8 @@ class SlotSearch {
   /// many. Returns whether they have more.
   bool pair_better(uint32_t group) {
     static_assert(set_slots == 2 * group_slots, "a set is two groups");
-    const uint32_t first = group < half_slots_ ? 0 : half_slots_;
-    const uint32_t groups = ((group < half_slots_ ? half_slots_ : slots_) - first) / group_slots;
+    const uint32_t first = group < room_.half_slots ? 0 : room_.half_slots;
+    const uint32_t groups = ((group < room_.half_slots ? room_.half_slots : room_.slots) - first) / group_slots;
     const uint32_t own = residues_of(group), mates = residues_of(mate_of(group));
     const uint32_t chance = random() % groups;
     int most = -1;
@@ -469,8 +404,7 @@ class SlotSearch {
     }
   }
 
-  uint32_t slots_;
-  uint32_t half_slots_;  ///< of them, in front: those of half steps
+  GroupRoom<element_bytes> room_;
   uint32_t line_rows_;
   uint32_t places_;
   uint64_t random_;

@@ -24,6 +24,7 @@ extern const std::string_view region_packing_file;
 extern const std::string_view task_format_file;
 extern const std::string_view task_packing_file;
 extern const std::string_view fragment_format_file;
+extern const std::string_view unit_slots_file;
 extern const std::string_view fragment_slots_file;
 extern const std::string_view placed_packing_file;
 extern const std::string_view fragment_packing_file;
@@ -56,7 +57,7 @@ FormatText text_of(const ListFormat&) { return {"ListFormat", list_format_file, 
 FormatText text_of(const RegionFormat&) { return {"RegionFormat", region_format_file, {region_packing_file}}; }
 FormatText text_of(const TaskFormat&) { return {"TaskFormat", task_format_file, {task_packing_file}}; }
 FormatText text_of(const FragmentFormat&) {
-  return {"FragmentFormat", fragment_format_file, {fragment_slots_file, placed_packing_file, fragment_packing_file}};
+  return {"FragmentFormat", fragment_format_file, {unit_slots_file, fragment_slots_file, placed_packing_file, fragment_packing_file}};
 }
 FormatText text_of(const GatherFormat&) { return {"GatherFormat", gather_format_file, {gather_packing_file}}; }
 
