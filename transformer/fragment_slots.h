@@ -253,8 +253,8 @@ class SlotSearch {
   static constexpr Cost impossible = 0x7fff;
 
   /// Finds the costs of a change of `place` with 64 others; `chance` decides between equals. All is computed in words,
-  /// of which a vector has many.
-  void compare(uint32_t place, uint32_t first, uint32_t chance, Cost (&costs)[compared_places]) const {
+  /// of which a vector has many, and `costs` is no part of what is read, so that GCC makes vectors with -O2, too.
+  void compare(uint32_t place, uint32_t first, uint32_t chance, Cost* __restrict costs) const {
     const Word rows = rows_[place], full = full_[place], residue = residue_[place], present = present_[place];
     const Word before = static_cast<Word>(cost_of(own_[place], 0, 0));
     const Word repeated = repeated_[place];
