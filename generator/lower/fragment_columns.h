@@ -12,6 +12,7 @@ namespace esc {
 ///   for (window ...) for (slot) for (u < 16)       registers sums = 0;
 ///     for (j < N) C[i][j] += ...;            ->    for (window ...) for (slot) for (e) for (v < 2)
 ///                                                    if (row < M && at < N) sums[2 * e + v] += A[row][k] * B[k][at];
+///                                                  barrier;  // the operands have been read, whose places sums may take
 ///                                                  if (0 < part) partial_sums[part - 1][...] = sums; barrier;
 ///                                                  if (part < 1) { sums += partial_sums...; C[row][at] = sums... }
 ///
