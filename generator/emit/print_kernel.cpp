@@ -154,10 +154,10 @@ class KernelPrinter {
     return used;
   }
 
-  /// Staged regions stand in front of what the kernel declares.
+  /// What the kernel declares stands behind staged regions, or takes the places of operands.
   std::string shared_memory() const {
+    const bool stands_behind = stages_quads(nest_) || sums_stand_behind_windows(nest_);
     std::string text;
-    bool staged = false;
     const ArrayDeclaration* in_front = nullptr;
     for (const ArrayDeclaration& array : nest_.arrays) {
       if (!is_in_shared_memory(array.role)) {
@@ -166,11 +166,10 @@ class KernelPrinter {
       if (text.empty()) {
         text = fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];\n", copies_boxes(nest_) ? 1024 : 128);
       }
-      staged = staged || !array.record.empty();
       if (array.record.empty()) {
         text += fmt::format("{0}* const {1} = {2};\n", c_name(array.type), array.name,
                             in_front != nullptr ? behind(*in_front)
-                                                : fmt::format("reinterpret_cast<{}*>(shared_memory{})", c_name(array.type), staged && (stages_quads(nest_) || sums_stand_behind_windows(nest_)) ? " + staged_bytes" : ""));
+                                                : fmt::format("reinterpret_cast<{}*>(shared_memory{})", c_name(array.type), stands_behind ? " + staged_bytes" : ""));
         in_front = &array;
       }
     }

@@ -7,6 +7,7 @@
 
 #include "generator/schedule/even_panels.h"
 #include "generator/schedule/listed_streams.h"
+#include "generator/schedule/quotient_up.h"
 #include "generator/schedule/streamed_size.h"
 
 namespace esc {
@@ -42,7 +43,7 @@ StreamSchedule with_few_columns(const StreamedSize& size, int columns, const Lay
   constexpr double densest_of_two_turns = 0.45;
   const int panels = panels_of_one_block(size, target);
   if (panels > block_warps && shape.density() <= densest_of_two_turns) {
-    return with_few_columns((panels + 1) / 2, 2, columns, shape, target);
+    return with_few_columns(static_cast<int>(quotient_up(panels, 2)), 2, columns, shape, target);
   }
   const unsigned warps = std::bit_floor(static_cast<unsigned>(std::max(1, block_warps / panels)));
   return with_few_columns(panels, static_cast<int>(warps), columns, shape, target);
