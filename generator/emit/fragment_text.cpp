@@ -18,12 +18,15 @@
 #include "generator/ir/performed_instructions.h"
 #include "generator/ir/roles.h"
 #include "generator/ir/window_patches.h"
+#include "generator/lower/lane_sums.h"
 #include "generator/schedule/stream_schedule.h"
 
 namespace esc {
 
 // Embedded by generator/ir/CMakeLists.txt from templates/instructions.
 extern const std::string_view read_quarter_text;
+extern const std::string_view rows_of_step_text;
+extern const std::string_view elements_of_step_text;
 extern const std::string_view float_values_text;
 extern const std::string_view listed_text;
 extern const std::string_view listed_float_values_text;
@@ -97,17 +100,24 @@ const char* whole_rows_text(const LoopNest& nest) {
                                                 : "";
 }
 
-/// The same of 4 rows that are copied as they are.
-const char* copy_rows_text(const LoopNest& nest) {
+/// The same of as many rows as 16 bytes have, which are copied as they are. Rows of B as it is usual lie beside each other where it has one column.
+std::string copy_rows_text(const LoopNest& nest) {
   const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
-  return layout && has_contiguous_rows(*layout) ? R"(  // Past the registers where all are there and begin at a multiple of 16 bytes.
-  const float* const from = rows < 4 ? nullptr : column_of_B(B, j, ldb).first + row_of_B(k, ldb).distance;
-  if (from != nullptr && reinterpret_cast<size_t>(from) % 16 == 0) {
+  if (layout && !has_contiguous_rows(*layout)) {
+    return "";
+  }
+  return fmt::format(R"(  // Past the registers where all are there, beside each other, and begin at a multiple of 16 bytes.
+  const {}* const from = rows < vector_width{} ? nullptr : {};
+  if (from != nullptr && reinterpret_cast<size_t>(from) % 16 == 0) {{
     __pipeline_memcpy_async(to, from, 16);
     return;
-  }
-)"
-                                                : "";
+  }}
+)",
+                     c_name(nest.element()), layout ? "" : " || ldb != 1", layout ? "column_of_B(B, j, ldb).first + row_of_B(k, ldb).distance" : "B + k");
+}
+
+const char* element_of_column_text(const LoopNest& nest) {
+  return nest.array(ArrayRole::dense).layout ? "element_of_B(row_of_B(k + r, ldb), column_of_B(B, j, ldb))" : "B[(k + r) * ldb + j]";
 }
 
 /// How a lane reads what it has of 16 rows in a step of two values a group.
@@ -289,10 +299,14 @@ std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const Fr
                                        : "unit_copy(memory, stage, block_copies) + part * window_bytes"},
           {"WHOLE_ROWS", whole_rows_text(nest)},
           {"COPY_ROWS", copy_rows_text(nest)},
+          {"ELEMENT_OF_COLUMN", element_of_column_text(nest)},
+          {"COLUMN_OF_ELEMENT", has_one_column(nest) ? "" : ", column"},
           {"ELEMENT_AT", element_at_text(nest)},
           {"LOAD_VALUES", load_values_text_of(format)},
           {"READ_QUARTER", has_quarter_steps(format) ? std::string(read_quarter_text) + "\n" : ""},
           {"READ_STEP", has_quarter_steps(format) ? std::string(read_half_or_quarter) + read_half : read_half},
+          {"ROWS_OF_STEP", has_one_column(nest) ? std::string(elements_of_step_text) : std::string(rows_of_step_text)},
+          {"PRODUCT_IN_WORDS", has_one_column(nest) ? "eight parts of the column and" : "every 8 columns and"},
           {"READ_EXTRA", read_extra_text(nest)},
           {"TWO_COLUMNS", two_columns_text(nest)},
           {"TWO_OF_WINDOW", two_of_window_text(nest)},

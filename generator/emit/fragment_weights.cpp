@@ -5,6 +5,7 @@
 
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/print_kernel.h"
+#include "generator/lower/lane_sums.h"
 #include "generator/lower/stream_windows.h"
 #include "generator/schedule/layer_class.h"
 #include "generator/schedule/stream_schedule.h"
@@ -21,6 +22,8 @@ constexpr double step_bytes = 7.6;
 constexpr double read_step_bytes = 50;
 /// And an extra where a block waits for memory.
 constexpr double hidden_extra_bytes = 100;
+/// Lanes that deal extras to each other where C has one column.
+constexpr double dealing_lanes = 4;
 /// And one for each 16 rows of a panel where a step takes the time of three products and of splitting B, and warps that share a window a part of the extras each.
 constexpr double split_extra_bytes = 10;
 
@@ -34,7 +37,7 @@ bool waits_for_memory(const LoopNest& nest, const SparseMatrix& matrix) {
 
 /// Measured on one NVIDIA H200 and, with quarter steps, for split products and of layers larger than a cache, one H100. Without quarter steps all steps have the same bytes, which count for their products too.
 transformer::FragmentWeights fragment_weights(const LoopNest& nest, const SparseMatrix& matrix) {
-  const auto columns = static_cast<double>(nest.packed.columns);
+  const auto columns = static_cast<double>(nest.constant("column_eighths") * 8);  // that the tensor core multiplies
   const std::int64_t rounds = nest.constant("turn_windows") * (has_clusters(nest) ? nest.constant("cluster_blocks") : 1);
   transformer::FragmentWeights weights{.extra = extra_bytes * columns, .rounds_at_once = static_cast<std::uint32_t>(rounds)};
   if (nest.packed.listed_values) {
@@ -46,7 +49,7 @@ transformer::FragmentWeights fragment_weights(const LoopNest& nest, const Sparse
     weights.steps_at_once = static_cast<std::uint32_t>(share * nest.constant("chained_steps"));
   } else {
     const double of_column = is_half(nest.element()) && !nest.packed.quarter_steps ? half_step_extra_bytes : extra_bytes;
-    weights.extra = waits_for_memory(nest, matrix) ? hidden_extra_bytes : of_column * columns;
+    weights.extra = (waits_for_memory(nest, matrix) ? hidden_extra_bytes : of_column * columns) / (has_one_column(nest) ? dealing_lanes : 1);
     weights.step = nest.packed.quarter_steps ? read_step_bytes + step_bytes * columns : 0;
   }
   return weights;

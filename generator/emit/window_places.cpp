@@ -7,6 +7,7 @@
 #include "generator/emit/patch_text.h"
 #include "generator/emit/window_lines.h"
 #include "generator/ir/performed_instructions.h"
+#include "generator/lower/lane_sums.h"
 
 namespace esc {
 namespace {
@@ -47,9 +48,19 @@ __device__ __forceinline__ int element_at(int row, int column) {
 }
 )";
 
+/// The same of one column.
+constexpr const char* element_of_one_column = R"(// Where an element of a window stands: as in the column of B that it is of.
+__device__ __forceinline__ int element_at(int row) {{
+  return row * static_cast<int>(sizeof({}));
+}}
+)";
+
 }  // namespace
 
 std::string window_places_text(const LoopNest& nest) {
+  if (has_one_column(nest)) {
+    return fmt::format(fmt::runtime(element_of_one_column), c_name(nest.element()));
+  }
   if (performs(nest, "stage_columns")) {
     return element_of_column;
   }

@@ -33,6 +33,8 @@ extern const std::string_view stage_elements_text;
 extern const std::string_view stage_patches_text;
 extern const std::string_view find_extras_text;
 extern const std::string_view add_extras_text;
+extern const std::string_view add_column_extras_text;
+extern const std::string_view add_lanes_text;
 extern const std::string_view async_barriers_text;
 extern const std::string_view bulk_text;
 extern const std::string_view make_barriers_text;
@@ -100,6 +102,21 @@ Instruction multiply_steps(const char* name_of, const char* function, std::vecto
           .texts = std::move(texts)};
 }
 
+/// The same of one column of C: lane 4 g + c adds what slots 8 c to 8 c + 7 of a step have for its rows, in two sums of each.
+Instruction multiply_column_steps(std::vector<std::string_view> texts) {
+  constexpr std::int64_t lane_slots = 8;
+  Instruction result = multiply_steps("multiply_column_steps", "multiply_steps", std::move(texts));
+  const Block each{define("slot", index("step") * index("step_slots") + index("pair") * lane_slots + index("s")),
+                   define("k", Expression(at("slots", {name("slot")})) + index("origin")),
+                   loop("e", name("lane_rows"),
+                        {define("row", index("e") * index("row_sets") + index("row_set")), define("sum", index("e") * 2 + remainder(index("s"), 2)),
+                         add(at("sums", {name("sum")}), product({at("values", {name("slot"), name("row")}), at("b", {name("k"), name("first_column")})}))})};
+  result.meaning = {loop("link", name("chained_steps"),
+                         {define("step", index("first_step") + index("link")),
+                          Node{Branch{less(name("step"), name("behind_steps")), {loop("s", lane_slots, each)}, {}}}})};
+  return result;
+}
+
 /// Which extras a set of rows has.
 Instruction find_extras() {
   return {.name = "find_extras",
@@ -123,6 +140,35 @@ Instruction add_extras() {
           .call = std::string("add_extras({first_extra}, {behind_extras}, ") + unit_of_warp + ", " + window_of_warp + ", thread % 32, {sums});",
           .reads_unit = true,
           .texts = {vector_text, unit_text, add_extras_text}};
+}
+
+/// The same of one column of C: each of the four lanes adds some of them.
+Instruction add_column_extras() {
+  Instruction result = add_extras();
+  const Block each{define("k", Expression(at("slots", {name("x")})) + index("origin")), define("upper", at("rows", {name("x")})), define("sum", index("upper") * 2),
+                   add(at("sums", {name("sum")}), product({at("values", {name("x")}), at("b", {name("k"), name("first_column")})}))};
+  result.name = "add_column_extras";
+  result.meaning = {Node{Loop{"x", name("first_extra") + name("pair"), name("behind_extras"), name("column_pairs"), Role::none, Mapping::sequential, each}}};
+  result.texts = {unit_text, add_column_extras_text};
+  return result;
+}
+
+/// The four lanes of a row add up what they have of one column of C: each gets the sum of every row that it has, in the first of its two sums.
+Instruction add_lanes() {
+  const Affine lane = name("lane");
+  const Block per_row{store(at("total", {lane, name("e")}), 0.0),
+                      loop("g", name("column_pairs"),
+                           {define("other", name("lane") - name("pair_of_lane") + name("g")),
+                            loop("v", 2, {define("place", name("e") * 2 + name("v")), add(at("total", {lane, name("e")}), at("sums", {name("other"), name("place")}))})})};
+  const Block per_lane{define("pair_of_lane", at("pair", {lane})), loop("e", name("lane_rows"), per_row)};
+  return {.name = "add_lanes",
+          .scope = Scope::warp,
+          .parameters = {array("sums"), value("pair")},
+          .temporaries = {{"total", {32, name("lane_rows")}, ArrayRole::registers}},
+          .meaning = {loop("lane", 32, per_lane),
+                      loop("lane", 32, {loop("e", name("lane_rows"), {define("place", name("e") * 2), store(at("sums", {lane, name("place")}), at("total", {lane, name("e")}))})})},
+          .call = "add_lanes({sums});",
+          .texts = {add_lanes_text}};
 }
 
 /// Which of its rounds a block takes as number `its`.
@@ -310,8 +356,11 @@ std::vector<Instruction> fragment_instructions() {
                          {unit_text, eighths_text, load_values_text, dense_float_step_text, terms_text, multiply_split_steps_text}),
           multiply_steps("multiply_rounded_dense_steps", "multiply_steps",
                          {unit_text, eighths_text, load_values_text, dense_float_step_text, rounded_text, multiply_rounded_step_text, multiply_steps_text}),
+          multiply_column_steps({unit_text, eighths_text, multiply_step_text, multiply_steps_text}),
           find_extras(),
           add_extras(),
+          add_column_extras(),
+          add_lanes(),
           std::move(wait),
           ordering("commit_copies", "__pipeline_commit();", {})};
 }

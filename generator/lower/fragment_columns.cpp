@@ -17,37 +17,50 @@
 namespace esc {
 namespace {
 
-/// The row and the first of the two columns of C whose sums are number 2 * e and 2 * e + 1 of a lane.
-Block place_of_sums(bool own_columns) {
+/// How the sums of a block are dealt to its lanes.
+enum class Sums {
+  of_panel,    ///< a warp has all columns of C, in the rows of its panel
+  of_columns,  ///< a warp has columns of its own, in the rows of all panels
+  of_slots     ///< there is one column, and four lanes have a part each of what is added up for a row of it
+};
+
+/// The row and the first of the two columns of C whose sums are number 2 * e and 2 * e + 1 of a lane; or the one column that both are of.
+Block place_of_sums(Sums sums) {
+  const bool own_columns = sums == Sums::of_columns;
   const Expression row = own_columns ? index("block") * index("block_rows") + quotient(index("e"), 2) * 8 + index("row_pair") * 2 + remainder(index("e"), 2)
                                      : index("panel") * index("panel_height") + remainder(index("e"), index("lane_rows")) * index("row_sets") + index("row_set");
   const Expression tile = index("tile") * index("tile_columns");
-  const Expression column = own_columns ? tile + index("team_warp") * index("warp_columns") + index("column_pair") * 2
-                                        : tile + quotient(index("e"), index("lane_rows")) * 8 + index("pair") * 2;
+  const Expression column = sums == Sums::of_slots ? tile
+                            : own_columns          ? tile + index("team_warp") * index("warp_columns") + index("column_pair") * 2
+                                                   : tile + quotient(index("e"), index("lane_rows")) * 8 + index("pair") * 2;
   return {define("i", row, ScalarType::u32), define("j", column, ScalarType::u32)};
 }
 
 /// The updates of a slot, each for a lane's own elements of C.
-Block own_updates(const Loop& column, bool own_columns) {
+Block own_updates(const Loop& column, Sums sums) {
+  const int columns = sums == Sums::of_slots ? 1 : 2;
   return rewrite(column.body, {.statement = [&](const Statement& statement) -> Block {
                    Statement copy = substitute(statement, column.iterator, Affine::of(column.iterator) + Affine::of("v"));
                    auto& update = std::get<Update>(copy.action);
                    copy.guard.insert(copy.guard.begin(), less(Affine::of("j") + Affine::of("v"), column.upper));
                    update = {element("sums", {Affine::of("e", 2) + Affine::of("v")}), update.value, false};
-                   Block result = place_of_sums(own_columns);
-                   result.push_back(Node{mapped_loop(Mapping::unrolled, "v", 2, Role::column, {Node{std::move(copy)}})});
+                   Block result = place_of_sums(sums);
+                   result.push_back(Node{mapped_loop(Mapping::unrolled, "v", columns, Role::column, {Node{std::move(copy)}})});
                    return result;
                  }});
 }
 
-/// The loop over windows, in which a lane adds to its own sums. Warps with columns of their own have all slots of a window.
-Node windows_loop(const Node& windows, const Loop& column, bool own_columns) {
-  const Node own = unrolled_loop("e", "row_vectors", Role::none, own_updates(column, own_columns));
+/// The loop over windows, in which a lane adds to its own sums. Warps with columns of their own have all slots of a window; of one column the lanes of a row have some each.
+Node windows_loop(const Node& windows, const Loop& column, Sums sums) {
+  const Node own = unrolled_loop("e", "row_vectors", Role::none, own_updates(column, sums));
   Node result = replace_loop({windows}, "u", own).front();
-  if (own_columns) {
-    auto& slots = std::get<Loop>(std::get<Loop>(result.content).body.front().content);
+  auto& slots = std::get<Loop>(std::get<Loop>(result.content).body.front().content);
+  if (sums == Sums::of_columns) {
     slots.lower = 0;
     slots.step = 1;
+  } else if (sums == Sums::of_slots) {
+    slots.lower = Affine::of("pair");
+    slots.step = Affine::of("column_pairs");
   }
   return result;
 }
@@ -66,20 +79,29 @@ Block share_sums_of_warps(const LoopNest& nest) {
           Node{Barrier{Scope::block}}};
 }
 
-Node store_sums(bool own_columns) {
+/// Stores a lane's sums. Those of one column are added up first, for the first lane of their row.
+Block store_sums(Sums sums) {
+  const bool adds_lanes = sums == Sums::of_slots;
   const Perform store{"store_columns",
-                      {element("C", {Affine::of("i"), Affine::of("j")}), element("sums", {Affine::of("e", 2)}), 2,
+                      {element("C", {Affine::of("i"), Affine::of("j")}), element("sums", {Affine::of("e", 2)}), adds_lanes ? 1 : 2,
                        choose(less(index("j"), index("N")), index("N") - index("j"), 0)}};
-  Block body = place_of_sums(own_columns);
-  body.push_back(Node{Statement{{less(index("i"), index("M"))}, store}});
-  return unrolled_loop("e", "row_vectors", Role::none, std::move(body));
+  Guard guard{less(index("i"), index("M"))};
+  Block result;
+  if (adds_lanes) {
+    guard.push_back(less(index("pair"), 1));
+    result.push_back(perform("add_lanes", {element("sums"), index("pair")}));
+  }
+  Block body = place_of_sums(sums);
+  body.push_back(Node{Statement{std::move(guard), store}});
+  result.push_back(unrolled_loop("e", "row_vectors", Role::none, std::move(body)));
+  return result;
 }
 
 /// Which rows and columns lanes have, in the rows of their warp's panel.
-void give_rows_of_panel(LoopNest& nest) {
+void give_rows_of_panel(LoopNest& nest, bool one_column) {
   nest.constants.push_back({"row_sets", 8, "lane 4 g + c of a warp has rows g, g + 8, .. of a panel"});
-  nest.constants.push_back({"column_pairs", 4, "and columns 2 c and 2 c + 1 of every 8"});
-  nest.constants.push_back({"column_eighths", quotient(index("tile_columns"), 8), ""});
+  nest.constants.push_back({"column_pairs", 4, one_column ? "and of each step what columns 8 c to 8 c + 7 of A add to the column of C, in a pair of sums" : "and columns 2 c and 2 c + 1 of every 8"});
+  nest.constants.push_back({"column_eighths", one_column ? Expression(1) : quotient(index("tile_columns"), 8), one_column ? "of parts of the column, which the tensor core adds up" : ""});
   nest.constants.push_back({"lane_rows", quotient(index("panel_height"), index("row_sets")), ""});
   nest.constants.push_back({"row_vectors", index("lane_rows") * index("column_eighths"), "pairs of consecutive sums of a lane"});
 }
@@ -100,7 +122,12 @@ void check_columns(const LoopNest& nest, const FragmentColumns& directive) {
   if (directive.warp == 0) {
     check_between(directive, "columns", directive.columns, StreamSchedule::max_columns);
     check_power_of_two(directive, "columns", directive.columns);
-    refuse_if(directive.columns < 8, directive, "the tensor core multiplies 8 columns at least", nearest(8));
+    if (directive.columns == 1) {
+      refuse_if(!is_half(nest.element()), directive, "one column by itself is multiplied in 16 bits", nearest(8));
+      refuse_if(shares_windows(nest), directive, "of one column the lanes of a row deal the products to each other, and its warps share no window", "leave share out");
+      return;
+    }
+    refuse_if(directive.columns < 8, directive, "the tensor core multiplies 8 columns, or in 16 bits the parts of one", nearest(directive.columns < 4 && is_half(nest.element()) ? 1 : 8));
     return;
   }
   const std::int64_t warps = nest.constant("team_threads") / 32;
@@ -124,20 +151,21 @@ LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive
   check_columns(nest, directive);
 
   const bool own_columns = directive.warp != 0;
+  const Sums sums = own_columns ? Sums::of_columns : directive.columns == 1 ? Sums::of_slots : Sums::of_panel;
   LoopNest result = nest;
   result.constants.push_back({"tile_columns", directive.columns, "columns: columns of C that a block computes"});
   result.constants.push_back({"vector_width", 16 / bytes_of(nest.element()), "consecutive elements of B that are copied at once"});
   if (own_columns) {
     give_columns_of_warp(result, directive.warp);
   } else {
-    give_rows_of_panel(result);
+    give_rows_of_panel(result, sums == Sums::of_slots);
   }
   result.constants.push_back({"lane_sums", 2 * index("row_vectors"), ""});
   result.constants.push_back({"lane_products", quotient(index("lane_sums"), 4), "of the tensor core, which leaves four sums with a lane"});
   result.derived_sizes.push_back({"tiles", column->upper, directive.columns});
   result.arrays.push_back({"sums", {Affine::of("lane_sums")}, ArrayRole::registers, nest.sum()});
 
-  parts.body[at] = windows_loop(parts.body[at], *column, own_columns);
+  parts.body[at] = windows_loop(parts.body[at], *column, sums);
   insert(parts.body, at, {Node{Declare{"sums", true}}});
   if (own_columns) {
     const Expression number = shares_windows(nest) ? index("member") * index("block_panels") + index("place") : index("place");
@@ -145,13 +173,15 @@ LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive
   }
   if (adding_warps(result) > 1) {
     append(parts.body, share_sums_of_warps(result));
-    append(parts.body, {Node{Branch{less(number_of_warp(result), 1), {add_left_sums("partial_sums", "other_warps"), store_sums(own_columns)}, {}}}});
+    Block adding{add_left_sums("partial_sums", "other_warps")};
+    append(adding, store_sums(sums));
+    append(parts.body, {Node{Branch{less(number_of_warp(result), 1), std::move(adding), {}}}});
     const Expression all = own_columns ? index("turn_windows") : quotient(index("threads_per_block"), 32 * index("block_panels"));
     result.constants.push_back({"other_warps", all - 1, own_columns ? "with the same columns" : "of a panel"});
     declare_left_sums(result, "partial_sums", "other_warps", ArrayRole::shared);
     result.story.emplace_back("In the end their sums are added in shared memory.");
   } else {
-    parts.body.push_back(store_sums(own_columns));
+    append(parts.body, store_sums(sums));
   }
   parts.grid.push_back(mapped_loop(Mapping::grid_y, "tile", Affine::of("tiles"), Role::column));
   if (own_columns) {

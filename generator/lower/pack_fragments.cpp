@@ -23,11 +23,12 @@ std::vector<Expression> with_place(std::vector<Expression> packed) {
   return packed;
 }
 
-/// The products of steps: of 16 bits, which the tensor core takes as they are, of float32 as terms, or of float32 that may be
+/// The products of steps: of 16 bits, which the tensor core takes as they are, for columns of C or for one, of float32 as terms, or of float32 that may be
 /// rounded.
-const char* multiply_steps(ScalarType element, bool dense) {
+const char* multiply_steps(const LoopNest& nest, bool dense) {
+  const ScalarType element = nest.element();
   if (is_half(element)) {
-    return dense ? "multiply_dense_steps" : "multiply_steps";
+    return dense ? "multiply_dense_steps" : has_one_column(nest) ? "multiply_column_steps" : "multiply_steps";
   }
   return element == ScalarType::tf32 ? (dense ? "multiply_rounded_dense_steps" : "multiply_rounded_steps")
                                      : (dense ? "multiply_split_dense_steps" : "multiply_split_steps");
@@ -45,7 +46,7 @@ Node each_steps(const char* iterator, const Affine& first, const char* at_once, 
 /// Where there are not as many left, all of them multiply these, each by its part of the columns of C, and each reads what is of A.
 Node steps_loop(const LoopNest& nest, bool dense) {
   const auto multiply = [&](const Expression& step, const Expression& behind, const Expression& first_eighth, const Expression& behind_eighths) {
-    return perform(multiply_steps(nest.element(), dense), with_place({of_unit("Slots"), of_unit("Values"), step, behind, first_eighth, behind_eighths}));
+    return perform(multiply_steps(nest, dense), with_place({of_unit("Slots"), of_unit("Values"), step, behind, first_eighth, behind_eighths}));
   };
   const Expression all_steps = index("unit_steps");
   if (!shares_windows(nest)) {
@@ -80,7 +81,7 @@ Block products_of_warp(const LoopNest& nest, bool dense) {
   }
   const bool shares = shares_windows(nest);
   Block result = extras_of_warp(nest);
-  append(result, {steps_loop(nest, dense), perform("add_extras", with_place({index(shares ? "own_first_extra" : "first_extra"),
+  append(result, {steps_loop(nest, dense), perform(has_one_column(nest) ? "add_column_extras" : "add_extras", with_place({index(shares ? "own_first_extra" : "first_extra"),
                                                                              index(shares ? "behind_own_extras" : "behind_extras"), of_unit("ExtraSlots"),
                                                                              of_unit("ExtraRows"), of_unit("ExtraValues")}))});
   return result;
@@ -133,6 +134,7 @@ template <typename Directive>
 LoopNest pack(const LoopNest& nest, const Directive& directive, Steps steps) {
   const bool dense = steps != Steps::sparse;
   check_sparse(nest, directive, directive.array);
+  refuse_if(has_one_column(nest) && dense, directive, "dense steps multiply 8 columns of C at once", "store sparse steps: transform(A, fragments); or fragment(j, 8)");
   refuse_if(has_own_columns(nest), directive, "the warps have columns of their own, in which they multiply what is placed in shared memory", "place it there: transform(A, placed)");
   LoopNest result = store_in_fragments(nest, directive, rounds_loop(nest, dense));
   result.packed.dense_steps = dense;

@@ -71,7 +71,8 @@ Node transpose_window(const Expression& turn, const Expression& stage) {
 /// Which instruction copies windows as they are.
 const char* copy_of_windows(const LoopNest& nest) {
   const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
-  return !layout                        ? "stage_windows"
+  return has_one_column(nest)            ? "stage_columns"
+         : !layout                        ? "stage_windows"
          : has_contiguous_rows(*layout) ? "stage_columns"
          : window_patches(nest)         ? "stage_patches"
                                         : "stage_elements";
@@ -231,7 +232,7 @@ LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
   auto turns = std::get<Loop>(parts.body[at].content);
-  const bool transposes = nest.array(ArrayRole::dense).layout && is_half(nest.element());
+  const bool transposes = nest.array(ArrayRole::dense).layout && is_half(nest.element()) && !has_one_column(nest);
   const Copies copies = transposes ? transposed_windows() : copied_windows(copy_of_windows(nest));
   Block turn = copies.held;
   const bool has_teams = waits_in_teams(nest);

@@ -156,7 +156,7 @@ struct StreamWindows {
   bool operator==(const StreamWindows&) const = default;
 };
 /// fragment(j, 32): a block computes so many columns of C; a lane has the sums that the tensor core gives it. fragment(j, 128, warp=16): each of the warps that multiply the
-/// same windows has so many of the columns, in the rows of all panels.
+/// same windows has so many of the columns, in the rows of all panels. fragment(j, 1), of 16 bits: four lanes have parts of the sums of a row.
 struct FragmentColumns {
   std::string loop;
   int columns = 8;

@@ -34,7 +34,8 @@ Schedule fit(AtomicSchedule schedule, const ProductColumns& columns) {
 }
 
 Schedule fit(StreamSchedule schedule, const ProductColumns& columns) {
-  schedule.columns = std::clamp(schedule.columns, 8, std::max(8, widest_tile(columns)));
+  const bool keeps_one = schedule.has_one_column() && columns.count == 1;
+  schedule.columns = keeps_one ? 1 : std::clamp(schedule.columns, 8, std::max(8, widest_tile(columns)));
   return schedule;
 }
 

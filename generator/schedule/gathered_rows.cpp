@@ -11,7 +11,7 @@
 namespace esc {
 namespace {
 
-constexpr double large = 4096.0 * 4096;
+constexpr double large_elements = 4096.0 * 4096;
 
 /// 28,672 x 8192, 8192 x 8192, 13,824 x 5120, 4096 x 11,008, 11,008 x 4096, 5120 x 5120, 4096 x 4096, 2048 x 8192 and,
 /// of the smaller ones, 3072 x 3072, 2048 x 4096, 4096 x 2048 and 2048 x 2048, with 32 to 256 columns. B of what is
@@ -79,7 +79,7 @@ bool hides_copies(const LayerShape& shape, const KernelTarget& target) {
   const double sets = static_cast<double>(shape.rows) / GatherSchedule::set_rows *
                       static_cast<double>(tiles_of(shape)) / target.multiprocessors;
   return sets * entries_of_window(shape) >= (shape.columns >= many_columns ? least_of_many_columns
-                                             : shape.elements() >= large   ? least
+                                             : shape.elements() >= large_elements ? least
                                                                            : least_of_few_elements);
 }
 

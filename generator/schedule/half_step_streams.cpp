@@ -15,6 +15,7 @@ namespace {
 
 constexpr int most_columns = 32;
 constexpr int block_warps = 12;
+constexpr int block_warps_of_one_column = 16;  // whose windows leave room for them
 
 /// 8192 x 8192, 11,008 x 4096, 8192 x 28,672 and 28,672 x 8192 at 50 and 60 % zeros with 8, 16 and 32 columns.
 bool is_half_full(const LayerShape& shape, const KernelTarget& target) {
@@ -45,7 +46,8 @@ StreamSchedule with_few_columns(const StreamedSize& size, int columns, const Lay
   if (panels > block_warps && shape.density() <= densest_of_two_turns) {
     return with_few_columns(static_cast<int>(quotient_up(panels, 2)), 2, columns, shape, target);
   }
-  const unsigned warps = std::bit_floor(static_cast<unsigned>(std::max(1, block_warps / panels)));
+  const int most_warps = columns == 1 ? block_warps_of_one_column : block_warps;
+  const unsigned warps = std::bit_floor(static_cast<unsigned>(std::max(1, most_warps / panels)));
   return with_few_columns(panels, static_cast<int>(warps), columns, shape, target);
 }
 
@@ -56,7 +58,7 @@ StreamSchedule with_many_columns(int panels, int columns) {
 
 StreamSchedule fastest_in_half_steps(const LayerShape& shape, const KernelTarget& target) {
   const StreamedSize size = streamed_size(shape);
-  const int columns = widest_stream(shape.bcol);
+  const int columns = stream_columns(shape);
   return columns < most_columns ? with_few_columns(size, columns, shape, target) : with_many_columns(even_panels(size, columns, target), columns);
 }
 

@@ -46,7 +46,7 @@ std::vector<ScheduleChoice> quartered_streams(const LayerShape& shape, const Ker
   if (!measured || !pays_in_quarters(shape)) {
     return {};
   }
-  const int columns = widest_stream(shape.bcol);
+  const int columns = stream_columns(shape);
   const StreamSchedule schedule = fastest_with_quarters(even_panels(streamed_size(shape), columns, target), columns, shape);
   return with_leaner_if_spread(schedule, shape, target, "by rule: layers larger than a cache are streamed with quarter steps; measured on one NVIDIA H200");
 }

@@ -17,6 +17,7 @@
 #include "generator/schedule/high_panel_streams.h"
 #include "generator/schedule/lined_streams.h"
 #include "generator/schedule/listed_streams.h"
+#include "generator/schedule/one_column_streams.h"
 #include "generator/schedule/quartered_streams.h"
 #include "generator/schedule/sparse_panels.h"
 #include "generator/schedule/spread_schedules.h"
@@ -52,6 +53,9 @@ bool has_streams(const ScheduleDatabase* database, Predicate is_such) {
 }
 bool has_quarters(const ScheduleDatabase* database) {
   return has_streams(database, [](const StreamSchedule& stream) { return stream.quarters; });
+}
+bool has_one_column(const ScheduleDatabase* database) {
+  return has_streams(database, [](const StreamSchedule& stream) { return stream.has_one_column(); });
 }
 bool has_listed_values(const ScheduleDatabase* database) {
   return has_streams(database, [](const StreamSchedule& stream) { return stream.dense == StreamSchedule::Dense::listed; });
@@ -388,7 +392,11 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
   if (target.oldest_architecture < StreamSchedule::cluster_architecture) {
     ranking.leave_out_clusters();
   }
-  return quarters_by_rule ? with_quarter_steps(std::move(ranking).choices(), shape) : std::move(ranking).choices();
+  std::vector<ScheduleChoice> choices = std::move(ranking).choices();
+  if (quarters_by_rule) {
+    choices = with_quarter_steps(std::move(choices), shape);
+  }
+  return std::ranges::none_of(databases, has_one_column) ? with_one_column(std::move(choices), shape) : choices;
 }
 
 std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const DeviceKey& device,

@@ -115,14 +115,24 @@ void check_ahead(const StreamSchedule& schedule, const std::string& text) {
   }
 }
 
+/// What one column by itself asks for.
+void check_one_column(const StreamSchedule& schedule, const std::string& text) {
+  if (schedule.dense != StreamSchedule::Dense::off) {
+    throw ScheduleError(text, "dense steps multiply 8 columns of C at once", "leave dense out, or write columns=8");
+  }
+  if (schedule.share > 1 || schedule.cluster > 1) {
+    throw ScheduleError(text, "of one column of C the lanes of a row deal the products to each other, and neither warps nor blocks share windows", "leave share and cluster out, or write columns=8");
+  }
+}
+
 }  // namespace
 
 void check_ranges(const StreamSchedule& schedule) {
   const std::string text = print(schedule);
-  if (schedule.is_placed()) {
-    check_power_of_two(text, "columns", schedule.columns, 8, StreamSchedule::max_placed_columns);
+  if (schedule.has_one_column()) {
+    check_one_column(schedule, text);
   } else {
-    check_power_of_two(text, "columns", schedule.columns, 8, StreamSchedule::max_columns);
+    check_power_of_two(text, "columns", schedule.columns, 8, schedule.is_placed() ? StreamSchedule::max_placed_columns : StreamSchedule::max_columns);
   }
   check_range(text, "panels", schedule.panels, 1, StreamSchedule::max_panels, 1);
   check_range(text, "warps", schedule.warps, 1, StreamSchedule::max_panels / schedule.panels, 1);
@@ -192,7 +202,7 @@ std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_byte
   const std::int64_t placed =
       schedule.is_placed() ? schedule.placed_buffers() * schedule.turn_windows() * value * StreamSchedule::placed_columns * schedule.block_rows() : 0;
   const int adding_warps = schedule.is_placed() ? schedule.turn_windows() : schedule.warps;
-  const std::int64_t sums = (adding_warps - 1 + schedule.cluster - 1) * value * schedule.block_rows() * schedule.columns;
+  const std::int64_t sums = (adding_warps - 1 + schedule.cluster - 1) * value * schedule.block_rows() * schedule.product_columns();
   const bool sums_stand_behind = schedule.cluster > 1 && !schedule.is_placed();
   return sums_stand_behind ? staged + sums : std::max(staged + placed, sums);
 }

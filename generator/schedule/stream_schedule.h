@@ -16,7 +16,7 @@ namespace esc {
 /// all columns of A, a window of 256 of 16 bits or 128 of 32 bits at a time; `warps` warps of each panel take windows in turn, `share` of them the same one, of
 /// which each has a part. The rows of B for a window and what the panels have there are copied to shared memory, `stages` turns of the warps at once.
 struct StreamSchedule {
-  int columns = 8;  ///< columns of C that a block computes
+  int columns = 8;  ///< columns of C that a block computes: one, in 16 bits, or 8 to 64
   int panels = 4;   ///< panels of a block
   int warps = 2;    ///< warps of a panel
   int stages = 4;   ///< turns whose operands are in shared memory or on their way
@@ -79,6 +79,8 @@ struct StreamSchedule {
 
   int row_strips() const { return rows / strip_rows; }
   bool is_placed() const { return dense == Dense::placed; }
+  bool has_one_column() const { return columns == 1; }
+  int product_columns() const { return std::max(columns, 8); }  ///< that the tensor core multiplies, of one column its parts
   int block_rows() const { return panels * rows; }
   int team_warps() const { return panels * share; }  ///< that multiply the same windows
   int turn_windows() const { return warps / share; }  ///< that a block has in a turn

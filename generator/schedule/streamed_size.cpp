@@ -16,8 +16,11 @@ bool exceeds_cache(const LayerShape& shape) {
   return is_half_type(shape.dtype) && shape.elements() >= cached_elements;
 }
 
+int stream_columns(const LayerShape& shape) { return shape.bcol == 1 && is_half_type(shape.dtype) ? 1 : widest_stream(shape.bcol); }
+
 bool streams_past_cache(const LayerShape& shape, const KernelTarget& target) {
-  return exceeds_cache(shape) && shape.layout == "kn" && !follows_power_law(shape) && target.oldest_architecture >= StreamSchedule::bulk_architecture;
+  const bool has_rows = shape.layout == "kn" || (shape.layout == "nk" && shape.bcol == 1);
+  return exceeds_cache(shape) && has_rows && !follows_power_law(shape) && target.oldest_architecture >= StreamSchedule::bulk_architecture;
 }
 
 bool pays_in_quarters(const LayerShape& shape) {

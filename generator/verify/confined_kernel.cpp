@@ -63,7 +63,7 @@ std::vector<std::uint64_t> preparing_blocks(const KernelCall& call, const Dim3& 
 /// The blocks that work on the sampled rows. Of a call that compares some columns alone those of the first and the last tiles of each
 /// launch, or of all where there are few.
 std::vector<std::uint64_t> sampled_blocks(const TaskCall& one, const Dim3& grid) {
-  constexpr std::uint32_t few = 8;
+  constexpr std::uint32_t few = 16;  // as a second launch has, of a vector and a tile of columns, whatever a tile is
   const auto end_tiles = static_cast<std::uint32_t>(one.call.end_tiles);
   if (one.call.columns.empty() || grid.y <= std::max(few, 2 * end_tiles)) {
     return one.sample.blocks(grid.x, grid.y);

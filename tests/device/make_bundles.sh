@@ -123,6 +123,7 @@ double_bundle() {
 
 # How warps and rows of a stream's panels, and blocks of a cluster, go together, in turn.
 stream_shapes=("" ",share=2,cluster=2" ",rows=32" ",share=2,rows=32,cluster=4")
+column_shapes=("" ",rows=32")
 
 # What is stored of steps of 32 and of 16 bits, in turn, so that every shape meets several.
 float_steps=("" ",dense=on" "" ",dense=listed")
@@ -158,9 +159,14 @@ half_bundle() {
   [ $((index % 2)) = 0 ] || type=bf16
   [ "$bcol" -gt 8 ] || columns=8
   local streamed="stream:columns=$columns,panels=2,warps=2,stages=3,pdl=on${stream_shapes[$((index / 8 % 4))]}"
+  local forms=("${half_steps[@]}")
+  if [ "$bcol" = 1 ]; then  # one column by itself, which neither warps nor blocks share
+    streamed="stream:columns=1,panels=2,warps=2,stages=3,pdl=on${column_shapes[$((index / 8 % 2))]}"
+    forms=(",quarters=on" "" "")
+  fi
   case $((index / 2 % 4)) in
-    0) bundle "$matrix" "$bcol" "$streamed${half_steps[$((index / 16 % 2))]}" "$name" --dtype $type --arch sm_90 --no-verify ;;
-    1) bundle "$matrix" "$bcol" "$streamed,copies=bulk${half_steps[$((1 + index / 8 % 2))]}" "$name" --dtype $type --arch sm_90 --no-verify ;;
+    0) bundle "$matrix" "$bcol" "$streamed${forms[$((index / 16 % 2))]}" "$name" --dtype $type --arch sm_90 --no-verify ;;
+    1) bundle "$matrix" "$bcol" "$streamed,copies=bulk${forms[$((1 + index / 8 % 2))]}" "$name" --dtype $type --arch sm_90 --no-verify ;;
     2) first_legal panel "$matrix" "$bcol" "$name" $((index * 41)) 13 --dtype $type ;;
     3)
       bundle "$matrix" "$bcol" auto "$name" --dtype $type --no-verify "${nest[@]}"

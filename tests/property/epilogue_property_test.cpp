@@ -59,12 +59,13 @@ class Draw {
     if (is_half(element) && below(2) == 0) {
       const bool one_tile = bcol <= 8;
       const int warps = 1 + static_cast<int>(below(2));
-      return StreamSchedule{.columns = one_tile || below(2) == 0 ? 8 : 16,
+      const bool one_column = one_tile && below(3) == 0;
+      return StreamSchedule{.columns = one_column ? 1 : one_tile || below(2) == 0 ? 8 : 16,
                             .panels = 1 + static_cast<int>(below(3)),
                             .warps = warps,
                             .stages = 2,
                             .pdl = below(2) == 0,
-                            .share = below(2) == 0 ? warps : 1,
+                            .share = !one_column && below(2) == 0 ? warps : 1,
                             .rows = below(2) == 0 ? 16 : 32};
     }
     if (below(2) == 0) {

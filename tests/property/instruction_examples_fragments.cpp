@@ -206,6 +206,16 @@ std::vector<InstructionExample> fragment_examples() {
       {.name = "bf16_quarters_two_strips_extras",
        .matrix = small_matrix(90, 530, 0.28, bf16, 42),
        .schedule = {.columns = 8, .panels = 1, .warps = 4, .stages = 3, .pdl = true, .share = 2, .rows = 32, .copies = StreamSchedule::Copies::bulk, .quarters = true}},
+      {.name = "f16_one_column",
+       .matrix = small_matrix(37, 600, 0.5, f16, 87),
+       .schedule = {.columns = 1, .panels = 2, .warps = 2, .stages = 2, .pdl = false}},
+      {.name = "bf16_one_column_two_strips_quarters",
+       .matrix = small_matrix(90, 530, 0.28, bf16, 88),
+       .schedule = {.columns = 1, .panels = 1, .warps = 3, .stages = 3, .pdl = true, .rows = 32, .copies = StreamSchedule::Copies::bulk, .quarters = true}},
+      {.name = "f16_one_column_transposed",
+       .matrix = with_full_panel(7, 700, 2, f16, 89),
+       .schedule = {.columns = 1, .panels = 2, .warps = 1, .stages = 2, .pdl = false, .copies = StreamSchedule::Copies::units},
+       .product = linear_nk_nest},
       {.name = "f32_dense_steps",
        .matrix = times(odd_factor, small_matrix(70, 300, 0.6, f32, 64)),
        .schedule = {.columns = 16, .panels = 1, .warps = 4, .stages = 2, .pdl = true, .share = 4, .rows = 32, .dense = on},
@@ -356,7 +366,8 @@ std::vector<InstructionExample> fragment_examples() {
   }
   for (InstructionExample& example : examples) {
     const std::optional<Layout>& layout = example.nest.array(ArrayRole::output).layout;
-    example.least_columns = layout && layout->column.size() > 1 ? columns_of_item(*layout) : example.vectors ? 16 : 5;
+    const bool one_column = example.nest.constant("tile_columns") == 1;
+    example.least_columns = layout && layout->column.size() > 1 ? columns_of_item(*layout) : example.vectors ? 16 : one_column ? 1 : 5;
   }
   return examples;
 }

@@ -145,6 +145,9 @@ std::vector<MutationSubject> mutation_subjects() {
       {"lines", spmm_nest(ScalarType::f16), with_full_panel(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16), [](std::int64_t column) { return column % 256 < 88; }), 16,
        "stream:columns=16,panels=3,warps=2,stages=4,pdl=on,copies=bulk"},
       streamed("quartered", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::bf16), ",quarters=on"),
+      // Of one column, whose extras and sums lanes deal to each other.
+      {"column", spmm_nest(ScalarType::f16), with_full_panel(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16), [](std::int64_t column) { return column % 256 < 88; }), 1,
+       "stream:columns=1,panels=3,warps=2,stages=4,pdl=on,copies=bulk,quarters=on"},
       // As few stages as there can be, so that half of the windows are turns beyond the first ones.
       {"clustered", spmm_nest(ScalarType::f16), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16), 36,
        "stream:columns=16,panels=3,warps=2,stages=2,pdl=on,cluster=2"},

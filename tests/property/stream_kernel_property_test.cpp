@@ -76,6 +76,7 @@ GeneratedLayer check_kernel(const SparseMatrix& matrix, std::int64_t bcol, const
   RC_CLASSIFY(format_of(layer).is_placed(), "placed values");
   RC_CLASSIFY(schedule.copies == StreamSchedule::Copies::bulk, "bulk copies");
   RC_CLASSIFY(schedule.cluster > 1, "clusters");
+  RC_CLASSIFY(schedule.has_one_column(), "one column");
   RC_CLASSIFY(layer.layer.lowered.packed.line_rows > 1, "lines of B");
   const EmulatedKernel kernel(layer);
   for (const ProductCase& product : products) {

@@ -148,7 +148,7 @@ std::vector<Directive> ScriptDraw::stream() {
   }
   const int panels = 1 + below(4);
   const int share = chance(30) ? 2 : 1;
-  std::vector<Directive> script{StreamWindows{"i", panels, share * (1 + below(4 / share)), chance(50) ? 32 : 16, share}, FragmentColumns{"j", 8 << below(3)}};
+  std::vector<Directive> script{StreamWindows{"i", panels, share * (1 + below(4 / share)), chance(50) ? 32 : 16, share}, FragmentColumns{"j", chance(20) ? 1 : 8 << below(3)}};
   script.push_back(chance(75) ? Directive(PackFragments{"A"}) : chance(50) ? Directive(PackDense{"A"}) : Directive(PackListed{"A"}));
   if (chance(25)) {
     script.emplace_back(QuarterSteps{"A"});

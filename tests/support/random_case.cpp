@@ -249,6 +249,14 @@ rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, const SparseMat
                         const auto form = numbers[0] / 16 % 8;
                         schedule.quarters = is_half(element) && form % 2 == 0;
                         schedule.dense = form == 1 ? StreamSchedule::Dense::listed : !is_half(element) && form % 4 == 0 ? StreamSchedule::Dense::on : StreamSchedule::Dense::off;
+                        // One column by itself has a tile for each column of B.
+                        constexpr std::int64_t most_tiles = 33;
+                        if (is_half(element) && bcol <= most_tiles && (numbers[0] % 5 == 2 || (bcol == 1 && numbers[0] % 2 == 0))) {
+                          schedule.columns = 1;
+                          schedule.share = 1;
+                          schedule.cluster = 1;
+                          schedule.dense = StreamSchedule::Dense::off;
+                        }
                         if (numbers[0] % 5 == 2 && may_be_placed) {
                           schedule = with_placed_values(schedule, numbers[2], bcol > 64);
                         }

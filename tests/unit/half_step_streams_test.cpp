@@ -17,7 +17,9 @@ using test::layer_of;
 
 TEST(HalfStepStreams, HaveAsManyPanelsInABlockAsAMultiprocessorGets) {
   const ExpectedSchedule table[] = {
-      {layer_of(8192, 8192, 0.5, 1, "f16"), "stream:columns=8,panels=4,warps=2,stages=3,pdl=on,copies=bulk"},
+      {layer_of(8192, 8192, 0.5, 1, "f16"), "stream:columns=1,panels=4,warps=4,stages=2,pdl=on,copies=bulk"},
+      {layer_of(28672, 8192, 0.4, 1, "f16"), "stream:columns=1,panels=7,warps=2,stages=2,pdl=on,copies=bulk"},
+      {layer_of(8192, 8192, 0.5, 8, "f16"), "stream:columns=8,panels=4,warps=2,stages=3,pdl=on,copies=bulk"},
       {layer_of(8192, 28672, 0.5, 8, "bf16"), "stream:columns=8,panels=4,warps=2,stages=3,pdl=on,copies=bulk"},
       {layer_of(8192, 28672, 0.4, 16, "f16"), "stream:columns=16,panels=4,warps=2,stages=3,pdl=on,copies=bulk"},
       {layer_of(4096, 14336, 0.5, 8, "f16"), "stream:columns=8,panels=2,warps=4,stages=3,pdl=on,copies=bulk"},

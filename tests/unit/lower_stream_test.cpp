@@ -106,6 +106,32 @@ TEST(FragmentColumns, AddsTheSumsOfThePanelsWarps) {
   EXPECT_THAT(alone, Not(HasSubstr("barrier")));
 }
 
+TEST(FragmentColumns, DealsTheProductsOfOneColumnToFourLanes) {
+  const LoopNest one = fragment_columns(streamed, {"j", 1});
+  const std::string text = print(one);
+  EXPECT_THAT(text, HasSubstr("for (slot = pair; slot < window_columns; slot += column_pairs) {\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int j = tile * tile_columns;\n"));
+  EXPECT_THAT(text, HasSubstr("if (j + v < N && i < M && k < K && A[i][k] != 0) sums[2*e + v] += A[i][k] * B[k][j + v];"));
+  EXPECT_THAT(text, HasSubstr("add_lanes(sums, pair);\n"));
+  EXPECT_THAT(text, HasSubstr("if (i < M && pair < 1) store_columns(C[i][j], sums[2*e], 1, j < N ? N - j : 0);"));
+  EXPECT_EQ(one.constant("lane_sums"), fragment_columns(streamed, {"j", 8}).constant("lane_sums")) << "the tensor core multiplies 8 columns";
+}
+
+TEST(PackFragments, MultipliesTheStepsOfOneColumn) {
+  const std::string text = print(pack_fragments(fragment_columns(streamed, {"j", 1}), {"A"}));
+  EXPECT_THAT(text, HasSubstr("multiply_column_steps("));
+  EXPECT_THAT(text, HasSubstr("add_column_extras("));
+}
+
+TEST(PipelineWindows, CopiesOneColumnAsItLiesInEitherLayout) {
+  for (const LoopNest& nest : {canonical, canonicalize(linear_nk_nest(ScalarType::f16))}) {
+    const std::string text = print(pipeline_windows(pack_fragments(fragment_columns(stream_windows(nest, {"i", 2, 2}), {"j", 1}), {"A"}), {"k", 3}));
+    EXPECT_THAT(text, HasSubstr("stage_columns("));
+    EXPECT_THAT(text, Not(HasSubstr("store_held(")));
+    EXPECT_THAT(text, Not(HasSubstr("transpose_window(")));
+  }
+}
+
 TEST(PackFragments, MultipliesUnitsOfRounds) {
   const std::string text = print(packed);
   EXPECT_THAT(text, HasSubstr("first_round, rounds = find_rounds(FirstRounds, block);\n"));

@@ -119,6 +119,18 @@ TEST(StreamSchedule, SaysWhatAllFamiliesHave) {
   EXPECT_EQ(std::get<StreamSchedule>(schedule).threads(), 384);
 }
 
+TEST(StreamSchedule, MayHaveOneColumnWhateverIsAskedFor) {
+  EXPECT_EQ(print(expand(parse_schedule("stream:columns=1,copies=bulk,quarters=on"))),
+            "stream(i, panels=4, warps=2); fragment(j, 1); transform(A, fragments); quarter(A); pipeline(k, 4); copy(bulk); overlap()");
+  const StreamSchedule schedule{.columns = 1, .rows = 32};
+  EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule));
+  EXPECT_NO_THROW(check_legal(schedule, 1));
+  EXPECT_NO_THROW(check_legal(schedule, 1000));
+  const StreamSchedule eight{.columns = 8, .rows = 32};
+  EXPECT_EQ(shared_bytes(schedule, 100, 100), shared_bytes(eight, 100, 100)) << "parts of the column have sums as columns have";
+  EXPECT_EQ(staged_window_bytes(schedule, "f16", "kn"), 2 * 256);
+}
+
 TEST(StreamSchedule, MultipliesEightColumnsWhateverIsAskedFor) {
   EXPECT_NO_THROW(check_legal(StreamSchedule{.columns = 8}, 1));
   EXPECT_NO_THROW(check_legal(StreamSchedule{.columns = 16}, 9));
@@ -133,6 +145,10 @@ INSTANTIATE_TEST_SUITE_P(
         ScheduleRefusal{"streams:warps=2", 64, "there is no family 'streams'; did you mean stream? the families are: atomic, panel, rows, stream, gather"},
         ScheduleRefusal{"stream:stages=3,stages=3", 64, "key 'stages' is given twice"},
         ScheduleRefusal{"stream:copies=engine", 64, "copies=engine is neither lanes nor units nor bulk"},
+        ScheduleRefusal{"stream:columns=4", 64, "columns=4 is not a power of two from 8 to 64; the nearest legal value is columns=8"},
+        ScheduleRefusal{"stream:columns=1,dense=listed", 64, "dense steps multiply 8 columns of C at once; leave dense out, or write columns=8"},
+        ScheduleRefusal{"stream:columns=1,share=2", 64, "neither warps nor blocks share windows; leave share and cluster out, or write columns=8"},
+        ScheduleRefusal{"stream:columns=1,cluster=2", 64, "neither warps nor blocks share windows"},
         ScheduleRefusal{"stream:dense=lists", 64, "dense=lists is neither off nor on nor listed nor placed"},
         ScheduleRefusal{"stream:columns=64,panels=3,dense=placed", 64,
                         "dense=placed: panels=3 with share=1 are 3 warps that multiply the same windows, and placed values are multiplied for 4 or 8; choose panels and share so that their product is 4 or 8"},

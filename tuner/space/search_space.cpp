@@ -183,8 +183,12 @@ void add_atomic_family(LegalSchedules& found) {
   }
 }
 
-void add_stream_family(bool is_half, LegalSchedules& found) {
-  for (int columns = 8; columns <= StreamSchedule::max_columns; columns *= 2) {
+void add_stream_family(bool is_half, bool has_one_column, LegalSchedules& found) {
+  std::vector<int> widths{8, 16, 32, StreamSchedule::max_columns};
+  if (is_half && has_one_column) {
+    widths.insert(widths.begin(), 1);
+  }
+  for (const int columns : widths) {
     for (const int panels : StreamSpace::panels) {
       for (const int warps : StreamSpace::warps) {
         if (panels * warps < StreamSpace::least_warps || panels * warps > StreamSpace::most_warps) {
@@ -296,7 +300,7 @@ std::vector<Schedule> search_space(const ProductColumns& columns, const std::set
     add_atomic_family(found);
   }
   if (families.contains("stream")) {
-    add_stream_family(is_half_type(dtype), found);
+    add_stream_family(is_half_type(dtype), columns.count == 1, found);
     constexpr long long few_columns = 32;
     if (!is_half_type(dtype) && columns.count > few_columns) {
       add_placed_streams(found);

@@ -86,6 +86,14 @@ TEST(SearchSpace, HasQuarterStepsForSixteenBitsAlone) {
   EXPECT_EQ(search_space(8, {"stream"}, "bf16").size(), search_space(8, {"stream"}, "tf32").size());
 }
 
+TEST(SearchSpace, HasOneColumnByItselfWhereThereAreNoMoreIn16Bits) {
+  const std::string one = "stream:columns=1,panels=4,warps=3,stages=3,pdl=on,copies=bulk";
+  EXPECT_TRUE(texts(search_space(1, {"stream"}, "f16")).contains(one));
+  EXPECT_FALSE(texts(search_space(2, {"stream"}, "f16")).contains(one));
+  EXPECT_FALSE(texts(search_space(1, {"stream"}, "tf32")).contains(one));
+  EXPECT_FALSE(texts(search_space(1, {"stream"}, "bf16")).contains("stream:columns=1,panels=4,warps=3,stages=3,pdl=on,dense=listed"));
+}
+
 TEST(SearchSpace, HasDenseStepsForThirtyTwoBitsAlone) {
   const std::string dense = "stream:columns=8,panels=4,warps=3,stages=3,pdl=on,dense=on";
   EXPECT_TRUE(texts(search_space(8, {"stream"}, "f32")).contains(dense));
