@@ -30,6 +30,7 @@ constexpr int block_panels = 2;   // panels: panels of a block
 constexpr int turn_windows = 2;   // warps: windows that the warps of a panel take in a turn
 constexpr int window_columns = 128;  // columns of A that are taken at once
 constexpr int tile_columns = 16;     // columns: columns of C that a block computes
+constexpr int vector_width = 4;      // consecutive elements of B that are copied at once
 constexpr int row_sets = 8;          // lane 4 g + c of a warp has rows g, g + 8, .. of a panel
 constexpr int column_pairs = 4;      // and columns 2 c and 2 c + 1 of every 8
 constexpr int chained_steps = 2;     // that are multiplied one behind the other
@@ -259,24 +260,24 @@ __device__ __forceinline__ unsigned int first_row_of(const unsigned char* packed
          window_columns;
 }
 
-// Copies 4 rows of a column of B to shared memory, as far as they are there; the others are zero.
+// Copies as many rows of a column of B as 16 bytes have to shared memory, as far as they are there; the others are zero.
 __device__ __forceinline__ void stage_rows(unsigned char* to, const float* __restrict__ B,
                                            long long ldb, unsigned int k, unsigned int j,
                                            unsigned int N) {
-  const unsigned int rows = j >= N || k >= K ? 0 : K - k < 4 ? K - k : 4;
-  // Past the registers where all are there and begin at a multiple of 16 bytes.
+  const unsigned int rows = j >= N || k >= K ? 0 : K - k < vector_width ? K - k : vector_width;
+  // Past the registers where all are there, beside each other, and begin at a multiple of 16 bytes.
   const float* const from =
-      rows < 4 ? nullptr : column_of_B(B, j, ldb).first + row_of_B(k, ldb).distance;
+      rows < vector_width ? nullptr : column_of_B(B, j, ldb).first + row_of_B(k, ldb).distance;
   if (from != nullptr && reinterpret_cast<size_t>(from) % 16 == 0) {
     __pipeline_memcpy_async(to, from, 16);
     return;
   }
-  Vector<4> elements;
+  Vector<vector_width> elements;
 #pragma unroll
-  for (int r = 0; r < 4; ++r) {
+  for (int r = 0; r < vector_width; ++r) {
     elements.at[r] = r < rows ? element_of_B(row_of_B(k + r, ldb), column_of_B(B, j, ldb)) : 0;
   }
-  *reinterpret_cast<Vector<4>*>(to) = elements;
+  *reinterpret_cast<Vector<vector_width>*>(to) = elements;
 }
 
 // The threads of a team copy the rows of B for its window of a turn to shared memory, column by column.
@@ -286,15 +287,15 @@ __device__ __forceinline__ void stage_columns(unsigned char* memory, const unsig
                                               unsigned int rotation, unsigned int turn, int stage,
                                               int part, unsigned int tile, int thread,
                                               unsigned int N) {
-  constexpr int column_fours = window_columns / 4;
+  constexpr int column_vectors = window_columns / vector_width;
   const unsigned int its = turn * turn_windows + part;
   if (its < rounds) {
     const unsigned int first_row = first_row_of(packed, first_round, rounds, rotation, its);
     unsigned char* const to = window_copy(memory, stage, part);
 #pragma unroll 4
-    for (int four = thread; four < column_fours * tile_columns; four += team_threads) {
-      const int row = four % column_fours * 4;
-      const int column = four / column_fours;
+    for (int vector = thread; vector < column_vectors * tile_columns; vector += team_threads) {
+      const int row = vector % column_vectors * vector_width;
+      const int column = vector / column_vectors;
       stage_rows(to + element_at(row, column), B, ldb, first_row + row,
                  tile * tile_columns + column, N);
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <optional>
 #include <type_traits>
 
@@ -21,6 +22,7 @@
 #include "generator/emit/sources.h"
 #include "generator/emit/window_lines.h"
 #include "generator/lower/canonicalize.h"
+#include "generator/lower/lane_sums.h"
 #include "generator/patterns/census.h"
 #include "generator/patterns/csr_view.h"
 #include "generator/pipeline.h"
@@ -126,7 +128,7 @@ void check_format(const transformer::RegionFormat& format, const LoopNest& nest,
                       "choose stage=off, or fewer warps or panels");
 }
 
-void check_format(const transformer::FragmentFormat& format, const LoopNest& nest, const SparseMatrix&, const GenerateOptions& options) {
+void check_format(const transformer::FragmentFormat& format, const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
   for (const int architecture : options.architectures) {
     if (architecture < StreamSchedule::least_architecture) {
       throw UnsuitableSchedule(text_of(options.choice), fmt::format("sm_{} has no sparse tensor cores", architecture),
@@ -136,6 +138,10 @@ void check_format(const transformer::FragmentFormat& format, const LoopNest& nes
       throw UnsuitableSchedule(text_of(options.choice), fmt::format("sm_{} has no clusters of blocks", architecture),
                                fmt::format("choose cluster=1, or build for sm_{} and newer", StreamSchedule::cluster_architecture));
     }
+  }
+  if (has_one_column(nest) && !std::ranges::all_of(matrix.values, [](double value) { return std::isfinite(value); })) {
+    throw UnsuitableSchedule(text_of(options.choice), "multiplies each value by an element of B and by seven zeros, whose products are added up, and infinity times zero is no number",
+                             "choose columns=8 for values that are not finite");
   }
   if (format.counts.rounds >> 31 != 0 || format.unit_bytes() * nest.constant("block_copies") >> 31 != 0) {
     throw UnsuitableSchedule(options.source_file, fmt::format("has {} windows for all blocks, more than the kernel counts", format.counts.rounds),

@@ -11,7 +11,7 @@ namespace {
 
 /// A block's panels, of which a multiprocessor gets one block; 0 for numbers that were not measured.
 int high_panels(const LayerShape& shape, const KernelTarget& target) {
-  const int panels = even_panels(streamed_size(shape), stream_columns(shape), target);
+  const int panels = even_panels(streamed_size(shape), widest_stream(shape.bcol), target);
   return panels == 4 || panels == 6 ? panels / (StreamSchedule::max_rows / StreamSchedule::strip_rows) : 0;
 }
 
@@ -41,7 +41,7 @@ std::vector<ScheduleChoice> high_panel_streams(const LayerShape& shape, const Ke
   if (panels == 0) {
     return {};
   }
-  StreamSchedule schedule{.columns = stream_columns(shape), .panels = panels, .stages = 2, .rows = StreamSchedule::max_rows, .copies = StreamSchedule::Copies::bulk};
+  StreamSchedule schedule{.columns = widest_stream(shape.bcol), .panels = panels, .stages = 2, .rows = StreamSchedule::max_rows, .copies = StreamSchedule::Copies::bulk};
   const std::string rule = "by rule: layers larger than a cache are streamed by panels of 32 rows where rows of B bind; measured on ";
   if (waits_for_rows_of_b(shape, target)) {
     schedule.warps = 2;

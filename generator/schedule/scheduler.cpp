@@ -332,6 +332,9 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
   if (std::ranges::all_of(databases, [](const ScheduleDatabase* database) { return is_shipped(*database); })) {
     ranking.add(lined_streams(shape, target));
   }
+  if (std::ranges::none_of(databases, has_one_column)) {
+    ranking.add(one_column_streams(shape, target));
+  }
   // What is measured in the other types is measured with the family that streams, too.
   if (std::ranges::all_of(databases,
                           [](const ScheduleDatabase* database) { return database->head().dtype == "f32"; })) {

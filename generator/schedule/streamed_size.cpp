@@ -18,9 +18,10 @@ bool exceeds_cache(const LayerShape& shape) {
 
 int stream_columns(const LayerShape& shape) { return shape.bcol == 1 && is_half_type(shape.dtype) ? 1 : widest_stream(shape.bcol); }
 
+bool has_rows_of_b(const LayerShape& shape) { return shape.layout == "kn" || (shape.layout == "nk" && shape.bcol == 1); }
+
 bool streams_past_cache(const LayerShape& shape, const KernelTarget& target) {
-  const bool has_rows = shape.layout == "kn" || (shape.layout == "nk" && shape.bcol == 1);
-  return exceeds_cache(shape) && has_rows && !follows_power_law(shape) && target.oldest_architecture >= StreamSchedule::bulk_architecture;
+  return exceeds_cache(shape) && has_rows_of_b(shape) && !follows_power_law(shape) && target.oldest_architecture >= StreamSchedule::bulk_architecture;
 }
 
 bool pays_in_quarters(const LayerShape& shape) {

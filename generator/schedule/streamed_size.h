@@ -20,7 +20,10 @@ bool exceeds_cache(const LayerShape& shape);
 /// Columns of C that a block computes: of 16 bits one by itself where B has no more, else as widest_stream has it.
 int stream_columns(const LayerShape& shape);
 
-/// Whether the rules for layers that are larger than a cache speak of this one: with B in rows, as its one column is in either layout, without few rows that have most of the non-zeros, for GPUs that all have bulk copies.
+/// Whether rows of B lie one behind the other: in layout kn, and where there is one column in either.
+bool has_rows_of_b(const LayerShape& shape);
+
+/// Whether the rules for layers that are larger than a cache speak of this one: with rows of B, without few rows that have most of the non-zeros, for GPUs that all have bulk copies.
 bool streams_past_cache(const LayerShape& shape, const KernelTarget& target);
 
 /// Whether a layer of 16 bits that is streamed takes less time with quarter steps: where its elements do not stay in the cache, so that fewer bytes are less time, and

@@ -73,6 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
                       DtypeCase{"Panel", "bf16", "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=on", "__nv_bfloat16"},
                       DtypeCase{"Rows", "f16", "rows:columns=16,vector=4,unroll=4,task=32,light=8", "__half"},
                       DtypeCase{"Stream", "f16", "stream:columns=16,panels=1,warps=2,stages=3", "__half"},
+                      DtypeCase{"StreamOfOneColumn", "bf16", "stream:columns=1,panels=2,warps=2,stages=3,copies=bulk", "__nv_bfloat16"},
                       DtypeCase{"StreamOfBrainFloats", "bf16", "stream:columns=8,panels=2,warps=1,stages=2,pdl=off", "__nv_bfloat16"}),
     [](const auto& one) { return one.param.name; });
 
@@ -97,6 +98,9 @@ TEST_F(DtypeOption, OfALargeWeightIsRefused) {
   EXPECT_EQ(manifest("out/large")["rounding"], (nlohmann::json{{"became_zero", 0}, {"became_infinite", 0}}));
   generate("large.mtx", "f16", {"--allow-nonfinite"});
   EXPECT_EQ(manifest("out/large")["rounding"], (nlohmann::json{{"became_zero", 0}, {"became_infinite", 2}}));
+  expect_refusal({"generate", "large.mtx", "--bcol", "1", "-o", "none", "--dtype", "f16", "--allow-nonfinite", "--schedule", "stream:columns=1"},
+                 "stream:columns=1,panels=4,warps=2,stages=4,pdl=on: multiplies each value by an element of B and by seven zeros, whose products are added up, and infinity times zero is no number; "
+                 "choose columns=8 for values that are not finite");
 }
 
 TEST_F(DtypeOption, CountsWhatBecomesZero) {

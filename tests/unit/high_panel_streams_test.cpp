@@ -25,7 +25,7 @@ TEST(HighPanelStreams, AreInOneBlockOfEachMultiprocessor) {
       {layer_of(11008, 4096, 0.4, 32, "f16"), "stream:columns=32,panels=3,warps=2,stages=2,pdl=on,rows=32,copies=bulk"},
       {layer_of(8192, 8192, 0.2, 16, "f16"), "stream:columns=16,panels=2,warps=4,stages=2,pdl=on,rows=32,copies=bulk,quarters=on"},
       {layer_of(11008, 4096, 0.2, 16, "f16"), "stream:columns=16,panels=3,warps=4,stages=2,pdl=on,rows=32,copies=bulk,quarters=on"},
-      {layer_of(11008, 4096, 0.2, 1, "f16"), "stream:columns=1,panels=3,warps=4,stages=2,pdl=on,rows=32,copies=bulk,quarters=on"},
+      {layer_of(11008, 4096, 0.2, 1, "f16"), "stream:columns=8,panels=3,warps=4,stages=2,pdl=on,rows=32,copies=bulk,quarters=on"},
       {layer_of(11008, 4096, 0.2, 8, "bf16"), "stream:columns=8,panels=3,warps=4,stages=2,pdl=on,rows=32,copies=bulk,quarters=on"},
   };
   expect_choices(high_panel_streams, table, 2, "by rule: layers larger than a cache are streamed by panels of 32 rows");

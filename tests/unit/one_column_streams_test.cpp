@@ -15,6 +15,9 @@
 namespace esc {
 namespace {
 
+using test::expect_choices;
+using test::ExpectedSchedule;
+using test::hopper;
 using test::layer_of;
 
 std::vector<std::string> for_one_column(const LayerShape& shape, const std::vector<std::string>& schedules) {
@@ -35,9 +38,32 @@ TEST(OneColumnStreams, TakeTheColumnByItself) {
               testing::ElementsAre("stream:columns=1,panels=2,warps=4,stages=2,pdl=on", testing::StartsWith("panel:"))) << "each schedule once";
 }
 
-TEST(OneColumnStreams, LeaveWhatSharesWindows) {
+TEST(OneColumnStreams, HaveAsManyPanelsInABlockAsAMultiprocessorGets) {
+  const ExpectedSchedule table[] = {
+      {layer_of(2048, 2048, 0.3, 1, "f16"), "stream:columns=1,panels=1,warps=4,stages=2,pdl=on,copies=bulk"},
+      {layer_of(4096, 4096, 0.5, 1, "bf16"), "stream:columns=1,panels=1,warps=4,stages=2,pdl=on,rows=32,copies=bulk"},
+      {layer_of(2560, 10240, 0.2, 1, "f16"), "stream:columns=1,panels=1,warps=4,stages=2,pdl=on,rows=32,copies=bulk"},
+      {layer_of(5120, 5120, 0.3, 1, "f16"), "stream:columns=1,panels=3,warps=4,stages=2,pdl=on,copies=bulk"},
+      {layer_of(8192, 2048, 0.5, 1, "f16"), "stream:columns=1,panels=4,warps=4,stages=2,pdl=on,copies=bulk"},
+      {layer_of(8192, 2048, 0.2, 1, "f16"), "stream:columns=1,panels=2,warps=4,stages=2,pdl=on,rows=32,copies=bulk"},
+      // Four windows are two turns for two warps.
+      {layer_of(8192, 1024, 0.3, 1, "f16"), "stream:columns=1,panels=2,warps=2,stages=2,pdl=on,rows=32,copies=bulk"},
+  };
+  expect_choices(one_column_streams, table, 2, "by rule: layers that a cache holds are streamed for one column");
+}
+
+TEST(OneColumnStreams, AreForWhatWasMeasured) {
+  const LayerShape layers[] = {layer_of(2048, 2048, 0.2, 1, "f16"), layer_of(1024, 8192, 0.3, 1, "f16"), layer_of(4096, 4096, 0.15, 1, "f16"), layer_of(4096, 4096, 0.3, 2, "f16"),
+                               layer_of(4096, 4096, 0.3, 1, "f32"), layer_of(8192, 8192, 0.3, 1, "f16"), layer_of(28672, 1024, 0.3, 1, "f16")};
+  for (const LayerShape& shape : layers) {
+    EXPECT_THAT(one_column_streams(shape, hopper), testing::IsEmpty()) << shape.rows << " x " << shape.columns << ", " << shape.nonzeros << ", bCol " << shape.bcol;
+  }
+  EXPECT_THAT(one_column_streams(layer_of(4096, 4096, 0.3, 1, "f16"), test::ampere_and_hopper), testing::IsEmpty());
+}
+
+TEST(OneColumnStreams, LeaveWhatSharesWindowsAndHighPanelsInQuarters) {
   const std::vector<std::string> sharing{"stream:columns=8,panels=1,warps=8,stages=3,pdl=on,cluster=2", "stream:columns=8,panels=2,warps=4,stages=3,pdl=on,share=2",
-                                         "stream:columns=8,panels=2,warps=4,stages=3,pdl=on,dense=listed"};
+                                         "stream:columns=8,panels=2,warps=4,stages=3,pdl=on,dense=listed", "stream:columns=8,panels=3,warps=4,stages=2,pdl=on,rows=32,copies=bulk,quarters=on"};
   EXPECT_EQ(for_one_column(layer_of(4096, 4096, 0.3, 1, "f16"), sharing), sharing);
 }
 
@@ -56,9 +82,9 @@ TEST(OneColumnStreams, AreChosenInBothLayouts) {
     EXPECT_EQ(print(choice.schedule), "stream:columns=1,panels=4,warps=4,stages=2,pdl=on,copies=bulk,quarters=on") << layout;
     EXPECT_THAT(choice.source, testing::StartsWith("by rule: layers larger than a cache are streamed with quarter steps")) << layout;
   }
-  const ScheduleChoice small = choose_schedule(layer_of(4096, 4096, 0.5, 1, "f16"));
-  EXPECT_THAT(print(small.schedule), testing::StartsWith("stream:columns=1,"));
-  EXPECT_THAT(small.source, testing::EndsWith("; for one column by itself by rule"));
+  LayerShape small = layer_of(4096, 4096, 0.3, 1, "f16");
+  small.layout = "nk";
+  EXPECT_THAT(choose_schedule(small).source, testing::StartsWith("by rule: layers that a cache holds are streamed for one column"));
 }
 
 }  // namespace
