@@ -51,8 +51,8 @@ std::int64_t most_further_columns(const InstructionExample& example) {
   return step > 8 ? 2 * step : step == 8 ? 16 : 12;
 }
 
-/// In the first round, for which the kernel's constants are made.
-std::int64_t tuned_columns(const InstructionExample& example) { return example.least_columns + most_further_columns(example); }
+/// In the first round, for which the kernel's constants are made: of one column by itself where B has no more.
+std::int64_t tuned_columns(const InstructionExample& example) { return example.least_columns == 1 ? 1 : example.least_columns + most_further_columns(example); }
 
 template <typename Format>
 struct Packing {
@@ -295,7 +295,8 @@ std::string text_of(const InstructionExample& example) {
     sizes += fmt::format(", {}u", size);
   }
   // As a launcher asks for them.
-  const std::string tiles = plan.grid_y == 1 ? "1" : fmt::format("(columns + {0} - 1) / {0}", example.nest.constant("tile_columns"));
+  const bool has_tiles = std::ranges::find(example.nest.derived_sizes, "tiles", &DerivedSize::name) != example.nest.derived_sizes.end();
+  const std::string tiles = !has_tiles ? "1" : fmt::format("(columns + {0} - 1) / {0}", example.nest.constant("tile_columns"));
   const std::string boxes = plan.boxes ? fmt::format(encode_boxes, layer.sizes.at("K"), plan.boxes->columns, plan.boxes->rows,
                                                      plan.boxes->element_bytes == 4 ? "NONE" : fmt::format("{}B", 2 * plan.boxes->columns),
                                                      plan.boxes->element_bytes, plan.boxes->element_bytes == 4 ? "FLOAT32" : "UINT16")
