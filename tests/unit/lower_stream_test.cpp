@@ -389,7 +389,22 @@ INSTANTIATE_TEST_SUITE_P(
                     [] {
                       fragment_columns(streamed, {"j", 4});
                     },
-                    "the tensor core multiplies 8 columns at least; the nearest legal value is 8"},
+                    "the tensor core multiplies 8 columns, or in 16 bits the parts of one; the nearest legal value is 8"},
+        StepRefusal{"fragment of one column of 32 bits",
+                    [] {
+                      fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f32)), {"i", 2, 2}), {"j", 1});
+                    },
+                    "one column by itself is multiplied in 16 bits; the nearest legal value is 8"},
+        StepRefusal{"fragment of one column of shared windows",
+                    [] {
+                      fragment_columns(stream_windows(canonical, {"i", 2, 4, 16, 2}), {"j", 1});
+                    },
+                    "its warps share no window; leave share out"},
+        StepRefusal{"lists of one column",
+                    [] {
+                      pack_listed(fragment_columns(streamed, {"j", 1}), {"A"});
+                    },
+                    "dense steps multiply 8 columns of C at once; store sparse steps"},
         StepRefusal{"fragment of 24",
                     [] {
                       fragment_columns(streamed, {"j", 24});

@@ -367,7 +367,7 @@ INSTANTIATE_TEST_SUITE_P(
                     QuarteredCase{layer(4096, 11008, 0.8, 8), "stream:columns=8,panels=2,warps=8,stages=2,pdl=on,copies=bulk,quarters=on"},
                     QuarteredCase{layer(4096, 11008, 0.8, 32), "stream:columns=32,panels=2,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
                     QuarteredCase{layer(5120, 13824, 0.8, 8), "stream:columns=8,panels=3,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(8192, 8192, 0.8, 1), "stream:columns=8,panels=4,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
+                    QuarteredCase{layer(8192, 8192, 0.8, 1), "stream:columns=1,panels=4,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
                     QuarteredCase{layer(8192, 8192, 0.9, 4), "stream:columns=8,panels=4,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"}));
 
 bool has_quarters(const ScheduleChoice& choice) {
