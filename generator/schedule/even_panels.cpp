@@ -73,9 +73,7 @@ std::vector<ScheduleChoice> with_even_panels(std::vector<ScheduleChoice> choices
         (!is_of_these_sizes || unevenness(*stream, size, target) >= clearly * unevenness(*stream, of_class, target))) {
       ScheduleChoice even = choice;
       even.schedule = with_warps_that_fit(fastest_without_quarters(even_panels(size, stream->columns, target), stream->columns), shape, target);
-      even.source += "; with panels that are dealt evenly to the multiprocessors by rule";
-      even.notes.clear();  // which are of the measured one, as its ratios are
-      even.measured.reset();
+      mark_changed(even, "; with panels that are dealt evenly to the multiprocessors by rule");
       result.push_back(std::move(even));
     }
     result.push_back(std::move(choice));

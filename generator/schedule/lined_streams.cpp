@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "generator/schedule/element_types.h"
-#include "generator/schedule/quotient_up.h"
 #include "generator/schedule/stream_schedule.h"
 #include "generator/schedule/streamed_size.h"
 
@@ -42,9 +41,7 @@ bool waits_for_rows_of_b(const LayerShape& shape, const StreamSchedule& schedule
 int warps_of_panel(int panels, const LayerShape& shape) {
   constexpr int block_warps = 8;
   constexpr int most_warps = 4;
-  const std::int64_t windows = quotient_up(shape.columns, StreamSchedule::window_columns(bytes_of_type(shape.dtype)));
-  const auto of_two_turns = static_cast<int>(std::clamp<std::int64_t>(windows / 2, 1, most_warps));
-  return std::min(of_two_turns, std::clamp(block_warps / panels, fewest_warps(panels), most_warps));
+  return std::min(warps_of_two_turns(shape, most_warps), std::clamp(block_warps / panels, fewest_warps(panels), most_warps));
 }
 
 }  // namespace

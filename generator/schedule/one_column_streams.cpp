@@ -6,8 +6,6 @@
 #include <utility>
 #include <variant>
 
-#include "generator/schedule/element_types.h"
-#include "generator/schedule/quotient_up.h"
 #include "generator/schedule/stream_schedule.h"
 #include "generator/schedule/streamed_size.h"
 
@@ -22,13 +20,6 @@ bool was_measured_in_cache(const LayerShape& shape) {
   const double least_density = shape.elements() < middle ? 0.25 : 0.18;
   return stream_columns(shape) == 1 && has_rows_of_b(shape) && !exceeds_cache(shape) && shape.elements() >= smallest && shape.rows >= fewest_rows && shape.density() >= least_density &&
          !follows_power_law(shape);
-}
-
-/// Four warps of a panel, or no more than take two turns.
-int warps_of_panel(const LayerShape& shape) {
-  constexpr std::int64_t most_warps = 4;
-  const std::int64_t windows = quotient_up(shape.columns, StreamSchedule::window_columns(bytes_of_type(shape.dtype)));
-  return static_cast<int>(std::clamp<std::int64_t>(windows / 2, 1, most_warps));
 }
 
 /// Whether two panels are faster as one of 32 rows. Four with half of their elements not zero are in chains alone.
@@ -47,11 +38,12 @@ bool can_have_one_column(const StreamSchedule& schedule) {
 
 std::vector<ScheduleChoice> one_column_streams(const LayerShape& shape, const KernelTarget& target) {
   constexpr int most_panels = 4;
+  constexpr int most_warps = 4;
   const int panels = panels_of_one_block(streamed_size(shape), target);
   if (!was_measured_in_cache(shape) || panels > most_panels || target.oldest_architecture < StreamSchedule::bulk_architecture) {
     return {};
   }
-  StreamSchedule schedule{.columns = 1, .panels = panels, .warps = warps_of_panel(shape), .stages = 2, .copies = StreamSchedule::Copies::bulk};
+  StreamSchedule schedule{.columns = 1, .panels = panels, .warps = warps_of_two_turns(shape, most_warps), .stages = 2, .copies = StreamSchedule::Copies::bulk};
   if (pays_in_high_panels(panels, shape)) {
     schedule.panels = panels / (StreamSchedule::max_rows / StreamSchedule::strip_rows);
     schedule.rows = StreamSchedule::max_rows;
@@ -67,9 +59,7 @@ std::vector<ScheduleChoice> with_one_column(std::vector<ScheduleChoice> choices,
   for (ScheduleChoice& choice : choices) {
     if (auto* const stream = std::get_if<StreamSchedule>(&choice.schedule); stream != nullptr && can_have_one_column(*stream)) {
       stream->columns = 1;
-      choice.source += "; for one column by itself by rule";
-      choice.notes.clear();  // which are of 8 columns, as the ratios are
-      choice.measured.reset();
+      mark_changed(choice, "; for one column by itself by rule");
     }
     if (std::ranges::find(result, choice.schedule, &ScheduleChoice::schedule) == result.end()) {
       result.push_back(std::move(choice));

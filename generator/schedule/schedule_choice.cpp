@@ -3,6 +3,12 @@
 
 namespace esc {
 
+void mark_changed(ScheduleChoice& choice, std::string_view how) {
+  choice.source += how;
+  choice.notes.clear();
+  choice.measured.reset();
+}
+
 bool is_script(std::string_view text) { return text.find('(') != std::string_view::npos; }
 
 ScheduleChoice parse_choice(const std::string& text, const std::string& source) {

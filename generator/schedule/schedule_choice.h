@@ -23,6 +23,9 @@ struct ScheduleChoice {
   std::optional<MeasuredRatios> measured = {};
 };
 
+/// Adds to the source of a choice how its schedule is another one than was measured, and takes away the notes and ratios, which are of that one.
+void mark_changed(ScheduleChoice& choice, std::string_view how);
+
 /// Whether a schedule's text is a script of directives and not one of a family.
 bool is_script(std::string_view text);
 

@@ -160,9 +160,7 @@ ScheduleChoice with_lower_panels(ScheduleChoice choice, const LayerShape& shape)
   while (wastes_memory(choice.schedule, shape)) {
     panel->ufi /= 2;
   }
-  choice.source += fmt::format(", with panels of {} in place of {} rows", panel->ufi, measured);
-  choice.notes.clear();  // which are of the measured one, as its ratios are
-  choice.measured.reset();
+  mark_changed(choice, fmt::format(", with panels of {} in place of {} rows", panel->ufi, measured));
   return choice;
 }
 

@@ -122,6 +122,11 @@ int fewest_warps(int panels) {
   return panels <= most_panels_of_two_warps ? 2 : 1;
 }
 
+int warps_of_two_turns(const LayerShape& shape, int most_warps) {
+  const std::int64_t windows = quotient_up(shape.columns, StreamSchedule::window_columns(bytes_of_type(shape.dtype)));
+  return static_cast<int>(std::clamp<std::int64_t>(windows / 2, 1, most_warps));
+}
+
 double expected_time(const StreamSchedule& schedule, const StreamedSize& size, const KernelTarget& target) {
   constexpr double whole_unit_bytes = 4864;      // without quarter steps, from 70 % zeros on
   constexpr double of_column = 1.0 / 80;         // of C, its products with a panel

@@ -70,6 +70,9 @@ int panels_of_one_block(const StreamedSize& size, const KernelTarget& target);
 /// Warps of a panel that a block has where shared memory has room for few: two as far as it has six panels at most.
 int fewest_warps(int panels);
 
+/// So many warps of a panel, as far as the windows of the layer are two turns for each of them.
+int warps_of_two_turns(const LayerShape& shape, int most_warps);
+
 /// The time of that multiprocessor in 16 bits, where a panel whose windows have 4864 bytes each takes 1 to be read; fitted to 8 to 32 columns of 2048 x 2048 and of 8192 x 8192.
 double expected_time(const StreamSchedule& schedule, const StreamedSize& size, const KernelTarget& target);
 

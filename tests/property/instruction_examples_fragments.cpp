@@ -11,6 +11,7 @@
 #include "generator/ir/build.h"
 #include "generator/ir/linear_nk_nest.h"
 #include "generator/ir/nest_in_type.h"
+#include "generator/lower/lane_sums.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule_choice.h"
 #include "tests/property/instruction_example.h"
@@ -366,8 +367,7 @@ std::vector<InstructionExample> fragment_examples() {
   }
   for (InstructionExample& example : examples) {
     const std::optional<Layout>& layout = example.nest.array(ArrayRole::output).layout;
-    const bool one_column = example.nest.constant("tile_columns") == 1;
-    example.least_columns = layout && layout->column.size() > 1 ? columns_of_item(*layout) : example.vectors ? 16 : one_column ? 1 : 5;
+    example.least_columns = layout && layout->column.size() > 1 ? columns_of_item(*layout) : example.vectors ? 16 : has_one_column(example.nest) ? 1 : 5;
   }
   return examples;
 }
