@@ -36,7 +36,7 @@ void add_sample_command(CLI::App& program, const CommonOptions& common, Action& 
   command->add_option("--cols", request->options.columns, "Columns K")->capture_default_str();
   command->add_option("--sparsity", request->options.sparsity, "Share of zeros, 0 to 1")->capture_default_str();
   command->add_option("--structure", request->structure, "Where the non-zeros are")
-      ->type_name("uniform|rows|columns|blocks|powerlaw")
+      ->type_name("uniform|rows|columns|blocks|powerlaw|wanda|sparsegpt|magnitude")
       ->capture_default_str();
   command->add_option("--seed", request->options.seed, "Seed of all random choices")
       ->check(whole_number_problem)

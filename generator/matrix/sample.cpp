@@ -14,6 +14,7 @@
 
 #include "generator/matrix/csr_builder.h"
 #include "generator/matrix/drawn_value.h"
+#include "generator/matrix/pruned_mask.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -23,12 +24,15 @@ __extension__ using Uint128 = unsigned __int128;
 
 constexpr std::int64_t block_size = 4;
 
-constexpr std::array<std::pair<std::string_view, SampleStructure>, 5> structures{{
+constexpr std::array<std::pair<std::string_view, SampleStructure>, 8> structures{{
     {"uniform", SampleStructure::uniform},
     {"rows", SampleStructure::rows},
     {"columns", SampleStructure::columns},
     {"blocks", SampleStructure::blocks},
     {"powerlaw", SampleStructure::powerlaw},
+    {"wanda", SampleStructure::wanda},
+    {"sparsegpt", SampleStructure::sparsegpt},
+    {"magnitude", SampleStructure::magnitude},
 }};
 
 /// What a sequence of random numbers is for: sequences of different purposes are independent of each other.
@@ -224,6 +228,23 @@ SparseMatrix fill_blocks(const SampleOptions& options) {
   return matrix;
 }
 
+SparseMatrix fill_pruned(const SampleOptions& options, PruningRule rule) {
+  const std::int64_t kept = kept_of(options.sparsity, options.rows * options.columns);
+  SparseMatrix matrix = empty_matrix(options, kept);
+  const auto end_rows_before = [&](std::int64_t row) {
+    while (static_cast<std::int64_t>(matrix.offsets.size()) <= row) {
+      matrix.offsets.push_back(matrix.nonzeros());
+    }
+  };
+  draw_pruned_mask(rule, options.rows, options.columns, kept, options.seed, [&](std::int64_t row, std::int64_t column) {
+    end_rows_before(row);
+    matrix.column_of.push_back(static_cast<std::int32_t>(column));
+    matrix.values.push_back(drawn_value(options.seed, row, column));
+  });
+  end_rows_before(options.rows);
+  return matrix;
+}
+
 void check_options(const SampleOptions& options) {
   for (const auto& [place, dimension] : {std::pair{"--rows", options.rows}, std::pair{"--cols", options.columns}}) {
     if (dimension < 1 || dimension > largest_dimension) {
@@ -269,6 +290,12 @@ SparseMatrix sample_matrix(const SampleOptions& options) {
       return fill_columns(options, share_out(nonzeros, cubic_weights(random, options.columns), options.rows));
     case SampleStructure::blocks:
       return fill_blocks(options);
+    case SampleStructure::wanda:
+      return fill_pruned(options, PruningRule::wanda);
+    case SampleStructure::sparsegpt:
+      return fill_pruned(options, PruningRule::sparsegpt);
+    case SampleStructure::magnitude:
+      return fill_pruned(options, PruningRule::magnitude);
   }
   ESC_CHECK(false, "every structure is handled above");
 }
