@@ -3,9 +3,34 @@
 
 import argparse
 import sys
+import time
 
 from .bundle import BundleError
 from .build import build
+
+
+class Progress:
+    """How many files are compiled, on standard error: one line that changes on a terminal, elsewhere a line at the beginning and at the end."""
+
+    def __init__(self, stream):
+        self.stream = stream
+        self.begin = time.monotonic()
+        self.is_open = False
+
+    def __call__(self, done, files):
+        line = f"esc: {done} of {files} files compiled, {time.monotonic() - self.begin:.0f} s"
+        if self.stream.isatty():
+            self.stream.write(f"\r{line}")
+            self.is_open = True
+        elif done in (0, files):
+            self.stream.write(f"{line}\n")
+        self.stream.flush()
+
+    def end(self):
+        """Ends the line, so that others may write."""
+        if self.is_open:
+            self.stream.write("\n")
+            self.is_open = False
 
 
 def main():
@@ -16,9 +41,12 @@ def main():
     command.add_argument("--arch", action="append", metavar="sm_90", help="architecture to compile for (repeatable; default: the bundle's)")
     command.add_argument("--jobs", type=int, help="files that are compiled at once (default: as many as there are cores)")
     arguments = parser.parse_args()
+    progress = Progress(sys.stderr)
     try:
-        facts = build(arguments.folder, arguments.arch, arguments.jobs)
+        facts = build(arguments.folder, arguments.arch, arguments.jobs, progress=progress)
+        progress.end()
     except BundleError as problem:
+        progress.end()
         print(f"esc: {problem}", file=sys.stderr)
         return 2
     print(f"{len(facts.layers)} layers of {facts.name} in {facts.build_folder}")

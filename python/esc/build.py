@@ -50,9 +50,10 @@ def compile_with(nvcc, *arguments):
         raise BundleError(f"nvcc: failed with status {run.returncode}:\n{run.stderr.strip()}\ncommand: {' '.join(command)}")
 
 
-def build(folder, architectures=None, jobs=None, with_operator=True):
+def build(folder, architectures=None, jobs=None, with_operator=True, progress=lambda done, files: None):
     """Compiles the bundle in `folder`, for `architectures` such as sm_90 (its own where none is named), and the operator. They are in the
-    folder FOLDER.build when all is done, and not before. Returns the facts of the bundle. Raises BundleError."""
+    folder FOLDER.build when all is done, and not before. `progress` is told how many of how many files are compiled, first none. Returns the facts of the
+    bundle. Raises BundleError."""
     facts = read_bundle(folder)
     nvcc = find_nvcc()
     flags = torch_flags() if with_operator else None
@@ -70,8 +71,10 @@ def build(folder, architectures=None, jobs=None, with_operator=True):
                 header = facts.folder / f"{facts.name}.h"
                 work.append(pool.submit(compile_with, nvcc, f'-DESC_BUNDLE_HEADER="{header}"', "-shared", OPERATOR, "-o",
                                         scratch / facts.operator.name, *flags))
-            for job in work:
+            progress(0, len(work))
+            for done, job in enumerate(concurrent.futures.as_completed(work), start=1):
                 job.result()
+                progress(done, len(work))
         compile_with(nvcc, *targets, "-shared", *objects, "-o", scratch / facts.library.name)
         for path in (facts.library, facts.operator) if with_operator else (facts.library,):
             os.replace(scratch / path.name, path)

@@ -9,6 +9,7 @@ import torch
 from .bundle import BundleError
 from .measure import measure
 from .model import Model
+from .names import Prefix, unmatched_hint
 from .report import LayerReport, Measurement, Report
 
 # What rounding may make of a whole product, against one in float64: two roundings to the type, and sums in any order.
@@ -134,43 +135,60 @@ def _drawn_input(dense, count, memory_format):
     return torch.randn(1, dense.in_channels, height * dense.stride[0], count // height * dense.stride[1], **kind).to(memory_format=memory_format)
 
 
-def replace_linear(model, folder, tokens=None, drop_dense=False, keep=(), memory_format=torch.contiguous_format):
+def replace_linear(model, folder, tokens=None, drop_dense=False, keep=(), memory_format=torch.contiguous_format, prefix=""):
     """Replaces each nn.Linear, and each nn.Conv2d of 1 x 1, of `model` whose weight the bundle in `folder` was made from, where the bundle's kernels are faster, and says
     what became of each in a Report. `tokens` are the numbers of rows of X that are measured, the bundle's own where None. Modules named in `keep` are
     left alone. Of a convolution tokens are pixels, and `memory_format` is that of the images that it is measured with: torch.channels_last, where the network
-    has that.
+    has that. `prefix` is for a network whose modules have other names than the checkpoint's tensors: what the bundle's names have in front of the modules', as in
+    "model.", or a pair of what modules begin with and what the bundle has in its place, as in ("module.", "model."). The report says what to give.
 
     Each layer keeps its dense weight, for products of more tokens than the largest number for which the kernel was faster. With
     `drop_dense` the dense weights go, which frees their memory; then a layer is replaced where the kernels take less time for all numbers together.
 
     The weights must be on the GPU that the model runs on, in the bundle's type. Raises BundleError where the bundle cannot be used, and
-    RuntimeError where a product is wrong."""
+    RuntimeError where a product is wrong; what became of the layers before that is in the `report` of the exception."""
     bundle = Model(folder)
     if bundle.facts.epilogue not in ("", FUSED_BIAS):
         raise BundleError(f"{bundle.facts.folder}: has the epilogue {bundle.facts.epilogue}, where nn.Linear is a product and a bias; generate the bundle without "
                           "--epilogue or with --epilogue bias, or call torch.ops.esc.linear_with where the network does what it says")
-    report = []
-    for name, linear in list(model.named_modules()):
-        layer = f"{name}.weight"
-        if type(linear) not in REPLACEMENTS or layer not in bundle.layers or name in keep:
-            continue
-        facts = bundle.layers[layer]
-        reason = _reason_to_keep(bundle, layer, linear)
-        measurements, difference, dense_above = (), None, None
-        if reason is None:
-            sparse = REPLACEMENTS[type(linear)](bundle, layer, linear)
-            with torch.cuda.device(linear.weight.device):
-                measurements, difference = _try(sparse, linear, tokens or facts.bcols, memory_format)
-            dense_above = None if drop_dense else _threshold(measurements)
-            is_faster = sum(one.sparse for one in measurements) < sum(one.dense for one in measurements) if drop_dense else dense_above is not None
-            if is_faster:
-                parent, _, own = name.rpartition(".")
-                setattr(model.get_submodule(parent), own, REPLACEMENTS[type(linear)](bundle, layer, linear, sparse.packed, dense_above))
-            else:
-                reason = "dense is faster"
-        report.append(LayerReport(name, facts.m, facts.k, 1 - facts.nonzeros / (facts.m * facts.k), linear.weight.numel() * linear.weight.element_size(),
-                                  facts.packed_bytes, measurements, difference, reason, dense_above))
-    return Report(tuple(report), torch.cuda.get_device_name())
+    prefix = Prefix.of(prefix)
+    modules = {name: module for name, module in model.named_modules() if name and type(module) in REPLACEMENTS}
+    hint = unmatched_hint(list(modules), bundle.layers, prefix)
+    reports = []
+    try:
+        for name, linear in modules.items():
+            layer = prefix.layer(name)
+            if layer in bundle.layers and name not in keep:
+                reports.append(_replace(model, bundle, name, layer, linear, tokens, drop_dense, memory_format))
+    except Exception as problem:
+        problem.report = Report(tuple(reports), _gpu_name(), hint)  # what was measured is not lost
+        raise
+    return Report(tuple(reports), _gpu_name(), hint)
+
+
+def _gpu_name():
+    """The GPU's; where there is no driver a report says that."""
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
+
+
+def _replace(model, bundle, name, layer, linear, tokens, drop_dense, memory_format):
+    """Replaces one module where the bundle's kernels are faster; what became of it."""
+    facts = bundle.layers[layer]
+    reason = _reason_to_keep(bundle, layer, linear)
+    measurements, difference, dense_above = (), None, None
+    if reason is None:
+        sparse = REPLACEMENTS[type(linear)](bundle, layer, linear)
+        with torch.cuda.device(linear.weight.device):
+            measurements, difference = _try(sparse, linear, tokens or facts.bcols, memory_format)
+        dense_above = None if drop_dense else _threshold(measurements)
+        is_faster = sum(one.sparse for one in measurements) < sum(one.dense for one in measurements) if drop_dense else dense_above is not None
+        if is_faster:
+            parent, _, own = name.rpartition(".")
+            setattr(model.get_submodule(parent), own, REPLACEMENTS[type(linear)](bundle, layer, linear, sparse.packed, dense_above))
+        else:
+            reason = "dense is faster"
+    return LayerReport(name, facts.m, facts.k, 1 - facts.nonzeros / (facts.m * facts.k), linear.weight.numel() * linear.weight.element_size(),
+                       facts.packed_bytes, measurements, difference, reason, dense_above, layer)
 
 
 @torch.no_grad()

@@ -19,7 +19,7 @@ class Measurement:
 class LayerReport:
     """A layer that the bundle has kernels for. `measurements` are empty, and `difference`, the largest from a product of float64, None where
     it could not be replaced; `kept` says why it is dense, and is None where it was replaced. Products of more tokens than `dense_above` are dense,
-    with a weight that stays beside the packed one; of none where it is None."""
+    with a weight that stays beside the packed one; of none where it is None. `tensor` is the layer's name in the bundle, where that is not NAME.weight."""
 
     name: str
     m: int
@@ -31,6 +31,11 @@ class LayerReport:
     difference: float
     kept: str
     dense_above: int = None
+    tensor: str = None
+
+    @property
+    def bundle_name(self):
+        return self.tensor or f"{self.name}.weight"
 
     def in_use(self, measurement):
         """Microseconds of the product that the model has now."""
@@ -45,10 +50,12 @@ class LayerReport:
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """Of all layers, measured on the GPU of this name. str() is a table with times in microseconds, and the totals of the model by its number of tokens."""
+    """Of all layers, measured on the GPU of this name. str() is a table with times in microseconds, and the totals of the model by its number of tokens. `hint` says
+    which layers of the bundle the model does not have, and how it may be called to have them."""
 
     layers: tuple
     gpu: str = "GPU"
+    hint: str = ""
 
     @property
     def replaced(self):
@@ -74,7 +81,7 @@ class Report:
     def save(self, path):
         """Writes what was measured, for `escgen report BUNDLE --measured PATH`."""
         layers = {
-            f"{layer.name}.weight": {
+            layer.bundle_name: {
                 "kept": layer.kept,
                 "dense_above": layer.dense_above,
                 "products": [{"columns": one.tokens, "dense_us": one.dense, "esc_us": one.sparse} for one in layer.measurements],
@@ -101,4 +108,6 @@ class Report:
         lines.append(f"{self.replaced} of {len(self.layers)} layers replaced; weights take {self.bytes_in_use} bytes, before {self.dense_bytes}")
         for tokens, dense, now in self.totals():
             lines.append(f"{tokens} tokens: {dense:.1f} us dense, {now:.1f} us now, {dense / now:.2f} x")
+        if self.hint:
+            lines.append(f"note: {self.hint}")
         return "\n".join(lines)

@@ -2,6 +2,8 @@
 """The Python package as far as it needs neither PyTorch nor a GPU: esc_test.py ESCGEN MODEL."""
 
 import ctypes
+import importlib
+import io
 import json
 import os
 import pathlib
@@ -17,8 +19,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
 from esc import BundleError, read_bundle  # noqa: E402
+from esc.__main__ import Progress  # noqa: E402
 from esc.build import build  # noqa: E402
 from esc.bundle import digests_of  # noqa: E402
+from esc.names import Prefix, find_prefix, unmatched_hint  # noqa: E402
 from esc.report import LayerReport, Measurement, Report  # noqa: E402
 
 ESCGEN, MODEL = None, None
@@ -111,6 +115,38 @@ class Bundles(unittest.TestCase):
         self.assertEqual((run.returncode, run.stdout), (2, ""))
         self.assertTrue(run.stderr.startswith("esc: "), run.stderr)
 
+    def test_a_build_says_how_far_it_is(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            tools = pathlib.Path(scratch) / "tools"
+            utilities = tools / "torch/utils"
+            utilities.mkdir(parents=True)
+            (tools / "torch/__init__.py").write_text('__version__ = "2.10.0"\n')
+            (utilities / "__init__.py").write_text("")
+            (utilities / "cpp_extension.py").write_text("def include_paths():\n    return []\n\n\ndef library_paths():\n    return []\n")
+            compiler = tools / "nvcc"
+            compiler.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\n: >"$2"\n')  # makes the file that is asked for
+            compiler.chmod(0o755)
+            bundle = generate(scratch)
+            run = subprocess.run([sys.executable, "-m", "esc", "build", str(bundle)], cwd=ROOT / "python", capture_output=True, text=True,
+                                 env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "PYTHONPATH": str(tools)})
+            files = len([*bundle.glob("*.cu"), *bundle.glob("*.cpp")]) + 1  # and the operator
+            self.assertEqual((run.returncode, run.stdout), (0, f"3 layers of layers in {read_bundle(bundle).build_folder}\n"))
+            first, last = run.stderr.splitlines()
+            self.assertTrue(first.startswith(f"esc: 0 of {files} files compiled, "), run.stderr)
+            self.assertTrue(last.startswith(f"esc: {files} of {files} files compiled, "), run.stderr)
+
+    def test_a_terminal_has_one_line_that_changes(self):
+        terminal = io.StringIO()
+        terminal.isatty = lambda: True
+        progress = Progress(terminal)
+        for done in range(3):
+            progress(done, 2)
+        progress.end()
+        progress.end()
+        lines = terminal.getvalue().split("\r")
+        self.assertEqual([line[:23] for line in lines], ["", "esc: 0 of 2 files compi", "esc: 1 of 2 files compi", "esc: 2 of 2 files compi"])
+        self.assertEqual(terminal.getvalue().count("\n"), 1)
+
     @unittest.skipUnless(shutil.which("nvcc") or pathlib.Path("/usr/local/cuda/bin/nvcc").exists(), "no nvcc")
     def test_the_library_has_the_layers(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -127,6 +163,95 @@ class Bundles(unittest.TestCase):
                 build(bundle, architectures=["sm_1"], with_operator=False)
             self.assertIn("nvcc: failed", str(refused.exception))
             self.assertEqual(list(read_bundle(bundle).build_folder.iterdir()), [])
+
+
+class Names(unittest.TestCase):
+    layers = [f"model.layers.{layer}.{name}.weight" for layer in range(12) for name in ("mlp.up_proj", "self_attn.q_proj")]
+    own = [name.removesuffix(".weight") for name in layers]
+
+    def test_a_prefix_says_what_stands_in_place_of_what(self):
+        self.assertEqual(Prefix.of("").layer("up"), "up.weight")
+        self.assertEqual(Prefix.of("model.").layer("up"), "model.up.weight")
+        self.assertEqual(Prefix.of(("module.", "model.")).layer("module.up"), "model.up.weight")
+        self.assertIsNone(Prefix.of(("module.", "model.")).layer("up"))
+
+    def test_the_prefix_by_which_most_names_agree_is_found(self):
+        for front, bundle in (("", "model."), ("module.", ""), ("base_model.model.", ""), ("module.", "model."), ("_orig_mod.", "")):
+            modules = [front + name.removeprefix(bundle) for name in self.own]
+            prefix, count = find_prefix([*modules, "lm_head"], self.layers)
+            self.assertEqual((prefix, count), (Prefix(front, bundle), len(self.layers)), (front, bundle))
+            self.assertEqual(eval(f"dict({prefix})", {})["prefix"], bundle if not front else (front, bundle))
+        self.assertEqual(find_prefix(["a.b"], ["c.d.weight"]), (None, 0))
+
+    def test_a_hint_says_what_is_missing(self):
+        hint = unmatched_hint([name.removeprefix("model.") for name in self.own], self.layers, Prefix())
+        for words in ("model.layers.0.mlp.up_proj.weight", "layers.0.mlp.up_proj.weight", 'the bundle has in front is "model."', 'replace_linear(model, folder, prefix="model.") finds 24 of 24'):
+            self.assertIn(words, hint)
+        self.assertIn('prefix=("module.", "model.")', unmatched_hint(["module" + name.removeprefix("model") for name in self.own], self.layers, Prefix.of("model.")))
+        self.assertEqual(unmatched_hint([*self.own, "lm_head"], self.layers, Prefix()), "")
+        self.assertIn("1 of 24 layers of the bundle have no module here: model.layers.0.mlp.up_proj.weight", unmatched_hint(self.own[1:], self.layers, Prefix()))
+        self.assertIn("generate the bundle from this network's checkpoint", unmatched_hint(["a.b"], self.layers, Prefix()))
+        self.assertIn("the network has no nn.Linear", unmatched_hint([], self.layers, Prefix()))
+
+
+class Replacement(unittest.TestCase):
+    """replace_linear beside a stand-in for PyTorch on a machine without a driver."""
+
+    class Module:
+        def __init__(self, **children):
+            self.children = children
+            self.weight = mock.Mock(is_cuda=False)
+            self.weight.numel.return_value = 200
+            self.weight.element_size.return_value = 2
+
+        def named_modules(self):
+            yield "", self
+            for name, child in self.children.items():
+                yield from ((f"{name}.{below}".rstrip("."), module) for below, module in child.named_modules())
+
+    def setUp(self):
+        torch = mock.MagicMock()
+        torch.nn.Module = self.Module
+        torch.nn.Linear = type("Linear", (self.Module,), {})
+        torch.nn.Conv2d = type("Conv2d", (self.Module,), {})
+        torch.no_grad = lambda: lambda function: function
+        torch.cuda.is_available.return_value = False
+        torch.cuda.get_device_name.side_effect = RuntimeError("Found no NVIDIA driver on your system")
+        self.torch = torch
+        names = [name for name in sys.modules if name.startswith("esc.")]
+        patches = mock.patch.dict(sys.modules, {"torch": torch})
+        patches.start()
+        self.addCleanup(patches.stop)  # takes the modules that were imported beside it away, too
+        for name in names:
+            if name in ("esc.linear", "esc.model", "esc.measure"):
+                del sys.modules[name]
+        self.linear = importlib.import_module("esc.linear")
+        layer = mock.Mock(m=20, k=10, nonzeros=60, packed_bytes=240)
+        bundle = mock.Mock(layers={"model.up.weight": layer, "model.down.weight": layer})
+        bundle.facts.epilogue = ""
+        self.linear.Model = lambda folder: bundle
+
+    def network(self):
+        return self.Module(up=self.torch.nn.Linear(), down=self.torch.nn.Linear(), norm=self.Module())
+
+    def test_without_a_driver_there_is_a_report(self):
+        report = self.linear.replace_linear(self.Module(model=self.network()), "bundle")
+        self.assertEqual(([layer.name for layer in report.layers], report.gpu, report.hint), (["model.up", "model.down"], "no GPU", ""))
+        self.assertIn("kept: its weight is not on a GPU", str(report))
+
+    def test_other_names_are_taken_by_a_prefix(self):
+        report = self.linear.replace_linear(self.network(), "bundle")
+        self.assertIn("0 of 0 layers replaced", str(report))
+        self.assertIn('replace_linear(model, folder, prefix="model.") finds 2 of 2 layers', str(report))
+        report = self.linear.replace_linear(self.network(), "bundle", prefix="model.")
+        self.assertEqual([(layer.name, layer.bundle_name) for layer in report.layers], [("up", "model.up.weight"), ("down", "model.down.weight")])
+
+    def test_what_fails_later_does_not_lose_the_report(self):
+        network = self.Module(model=self.network())
+        network.children["model"].children["down"].weight.numel.side_effect = RuntimeError("CUDA error")
+        with self.assertRaises(RuntimeError) as problem:
+            self.linear.replace_linear(network, "bundle")
+        self.assertEqual([layer.name for layer in problem.exception.report.layers], ["model.up"])
 
 
 class Reports(unittest.TestCase):
