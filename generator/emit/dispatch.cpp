@@ -6,6 +6,7 @@
 
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/gather_text.h"
+#include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"
 #include "generator/ir/evaluate.h"
 #include "generator/ir/rewrite.h"
@@ -74,6 +75,7 @@ Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int
 Dispatch dispatch_of(const Layer& layer) {
   Dispatch dispatch = dispatch_of(layer.lowered, layer.sizes, layer.bcol);
   dispatch.zeroes_c = dispatch.zeroes_c || !has_kernel(layer);
+  dispatch.needs_preparing = needs_preparing(layer);
   return dispatch;
 }
 

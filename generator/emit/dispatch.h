@@ -32,6 +32,7 @@ struct Dispatch {
   ProductForm products = ProductForm::whole;
   bool copies_in_bulk = false;     ///< before first_bulk_major the kernel has another text
   bool runs_earlier = true;        ///< before first_bulk_major
+  bool needs_preparing = false;    ///< on a device where it was not prepared a launch is refused
   std::int64_t turn_columns = 0;   ///< that a block takes at a time, where its threads take turns over all columns; else 0
 
   /// Columns of C for each of the n items of a call.

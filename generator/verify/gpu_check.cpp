@@ -49,7 +49,7 @@ class GpuKernel {
   }
 
   /// C stays as it is, so that any memory will do.
-  void refuse(const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
+  void refuse(const SparseMatrix& matrix, const std::vector<std::byte>& packed, bool is_prepared) {
     const DeviceBuffer device_packed(runtime_, packed.size());
     const DeviceBuffer b(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
     const DeviceBuffer c(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
@@ -57,7 +57,9 @@ class GpuKernel {
     LateWrites never_written(runtime_);
     const DeviceOperands operands(runtime_, nest_, matrix.rows, dispatch_.tuned_items * dispatch_.item_columns(), never_written);
     const ProductArguments good{device_packed.get(), b.get(), product.ldb, c.get(), product.ldc, operands.arguments(), product.n, stream_.get()};
-    for (const RefusedCall& call : refused_calls(good, dispatch_.item_columns(), needs_kernel(nest_, matrix.nonzeros()))) {
+    const std::vector<RefusedCall> calls = is_prepared ? refused_calls(good, dispatch_.item_columns(), needs_kernel(nest_, matrix.nonzeros()))
+                                                       : std::vector{unprepared_call(good)};
+    for (const RefusedCall& call : calls) {
       const int status = kernel_.spmm(call.arguments);
       if (status != call.status) {
         report_.problems.push_back(fmt::format("a call with {} returns {} instead of {}", call.wrong, status, call.status));
@@ -101,12 +103,15 @@ VerificationReport check_on_gpu(const BundleLibrary& bundle, const std::filesyst
   if (transform.packed.empty()) {
     return report;
   }
+  GpuKernel kernel(runtime, predecessor, bundle.kernel(), nest, dispatch, report);
+  if (dispatch.needs_preparing) {
+    kernel.refuse(matrix, transform.packed, false);
+  }
   if (const int status = bundle.kernel().prepare(); status != 0) {
     report.problems.push_back("prepare: " + runtime.error_text(status));
     return report;
   }
-  GpuKernel kernel(runtime, predecessor, bundle.kernel(), nest, dispatch, report);
-  kernel.refuse(matrix, transform.packed);
+  kernel.refuse(matrix, transform.packed, true);
   const std::vector<KernelCall> calls = kernel_calls(dispatch, matrix.rows, matrix.columns);
   for (const KernelCall& call : calls) {
     kernel.make(call, matrix, transform.packed);

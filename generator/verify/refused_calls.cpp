@@ -11,6 +11,7 @@ namespace {
 
 // As the CUDA runtime numbers them.
 constexpr int invalid_value = 1;
+constexpr int not_ready = 600;
 constexpr int misaligned_address = 716;
 
 }  // namespace
@@ -51,5 +52,7 @@ std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_
   }
   return calls;
 }
+
+RefusedCall unprepared_call(const ProductArguments& good) { return {"a device that was not prepared", good, not_ready}; }
 
 }  // namespace esc

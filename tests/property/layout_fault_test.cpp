@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a verification is worth where matrices are made of arrays of any dimensions: the text of a kernel is changed in one place that says
-// where elements are or which call is in order, and the verification must fail.
+// where elements are or which call is in order, and the verification must fail. So it must of a launcher that does not say that a kernel with much
+// shared memory was not prepared.
 //
 // Not caught, for the text is as right with it: `ldb = given_ldb` in place of the tuned constant, the same number in every call that the tuned
 // variant takes; and a larger limit of n, which is there for more columns than 32 bits count: B and C of them fit into no machine's memory.
@@ -113,6 +114,19 @@ Subject batch() {
 TEST(LayoutFaults, NoneIsThere) {
   EXPECT_TRUE(convolution().passes(convolution().text()));
   EXPECT_TRUE(batch().passes(batch().text()));
+}
+
+/// A block of it takes 192 KiB of shared memory.
+Subject streamed() { return {spmm_nest(), draw_matrix(20, 300), 32, "stream:columns=32,panels=1,warps=4,stages=3"}; }
+
+TEST(PreparationFaults, AreCaught) {
+  const Subject subject = streamed();
+  EXPECT_TRUE(subject.passes(subject.text()));
+  subject.expect_caught("return status_of_launch(status, kernel)", "return status");
+  subject.expect_caught("? cudaErrorNotReady : status", "? cudaErrorNotSupported : status");
+  subject.expect_caught("attributes.maxDynamicSharedSizeBytes <", "attributes.maxDynamicSharedSizeBytes >");
+  EXPECT_NE(header_source(subject.layer().layer).find("cudaErrorNotReady where the kernel was not prepared on the current device"), std::string::npos);
+  EXPECT_EQ(header_source(batch().layer().layer).find("cudaErrorNotReady"), std::string::npos) << "needs no preparing";
 }
 
 TEST(LayoutFaults, InThePlacesOfC) {
