@@ -6,10 +6,14 @@
 #include <string_view>
 #include <utility>
 
+#include "generator/emit/bundle.h"
+#include "generator/emit/generate.h"
 #include "generator/emit/templates.h"
+#include "generator/frontend/format_source.h"
 #include "generator/frontend/parse_loop_nest.h"
 #include "generator/matrix/round_values.h"
 #include "generator/matrix/sample.h"
+#include "generator/schedule/schedule_choice.h"
 #include "tests/support/full_panel.h"
 
 namespace esc::tests {
@@ -172,6 +176,16 @@ std::vector<MutationSubject> mutation_subjects() {
       {"split_channels", nest_of(conv2d_nhwc_template, convolution(77, 150, 5, 4, 1, 2)), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 2,
        "stream:columns=16,panels=3,warps=2,stages=4,pdl=off"},
   };
+}
+
+void write_bundle_of(const MutationSubject& subject, const std::filesystem::path& folder) {
+  const GeneratedLayer layer = generate_layer(subject.matrix, subject.nest,
+                                              {.name = subject.name,
+                                               .source_file = "subject.mtx",
+                                               .bcol = subject.bcol,
+                                               .architectures = {90},
+                                               .choice = parse_choice(subject.schedule, "user")});
+  write_bundle(make_bundle(layer, [](const std::string& file, const std::string& text) { return format_source(text, file); }), folder, false);
 }
 
 }  // namespace esc::tests

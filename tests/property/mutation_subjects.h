@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,8 @@ struct MutationSubject {
 /// All families, element types and variants of their kernels, a script that is of none; and epilogues, transposed operands, batches and
 /// convolutions.
 std::vector<MutationSubject> mutation_subjects();
+
+/// Writes the bundle of a subject, DIR/NAME, as `escgen generate` would, but verifies nothing.
+void write_bundle_of(const MutationSubject& subject, const std::filesystem::path& folder);
 
 }  // namespace esc::tests

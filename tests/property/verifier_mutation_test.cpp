@@ -32,11 +32,8 @@
 #include <vector>
 
 #include "generator/emit/built_architectures.h"
-#include "generator/emit/generate.h"
 #include "generator/emulate/compile_program.h"
-#include "generator/frontend/format_source.h"
 #include "generator/matrix/drawn_value.h"
-#include "generator/schedule/schedule_choice.h"
 #include "generator/support/error.h"
 #include "generator/support/temporary_folder.h"
 #include "generator/verify/kernel_programs.h"
@@ -74,14 +71,7 @@ EmulationEffort effort_of_a_trial() {
 
 /// Writes the bundle and reads it back, as its users have it. A test fails where `verify` has something against it.
 std::unique_ptr<const RightBundle> right_bundle(const MutationSubject& subject, const fs::path& folder) {
-  const GeneratedLayer layer = generate_layer(subject.matrix, subject.nest,
-                                              {.name = subject.name,
-                                               .source_file = "subject.mtx",
-                                               .bcol = subject.bcol,
-                                               .architectures = {90},
-                                               .choice = parse_choice(subject.schedule, "user")});
-  write_bundle(make_bundle(layer, [](const std::string& file, const std::string& text) { return format_source(text, file); }), folder,
-               false);
+  tests::write_bundle_of(subject, folder);
   auto right = std::make_unique<RightBundle>();
   right->bundle = load_bundle(folder / subject.name);
   right->texts = right->bundle.under_test(subject.nest);

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `escgen verify` is worth against who knows it: bundles of all families and layouts with one fault each, aimed at
+// what a verification may not look at (aimed_faults.txt). Each bundle is written, read and verified as one of a
+// stranger.
+//
+//   ESC_SWEEP=full build/release/bin/verifier_mutation_test --gtest_filter='AimedFaults.*'      all faults
+//   ESC_AIMED_SEED=7 ...                    the sample of another run, which has printed this seed
+//   ESC_AIMED='sizes between' ...           those whose title has these words
+//
+// Which faults are not found stands in aimed_survivors.txt. A fault that survives and does not stand there is a
+// failure, and so is one that stands there and is found.
+
+#include "tests/property/aimed_faults.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <tbb/global_control.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "generator/emulate/compile_program.h"
+#include "generator/support/error.h"
+#include "generator/support/file.h"
+#include "generator/support/temporary_folder.h"
+#include "generator/verify/bundle_policy.h"
+#include "generator/verify/kernel_programs.h"
+#include "generator/verify/verify.h"
+#include "tests/property/mutation_subjects.h"
+#include "tests/support/forked_jobs.h"
+#include "tests/support/run_size.h"
+
+namespace esc {
+namespace {
+
+namespace fs = std::filesystem;
+using tests::AimedFault;
+using tests::JobEnd;
+using tests::MutationSubject;
+
+/// How a verification ends.
+enum Verdict : int { refused = 10, found_wrong = 11, survived = 12, does_not_compile = 13 };
+
+/// What `escgen verify` does, but for what a user does not get: all that is wrong.
+EmulationEffort effort_of_a_verdict() {
+  EmulationEffort effort = thorough_effort;
+  effort.whole_report = false;
+  return effort;
+}
+
+/// A subject's bundle, which is right.
+struct RightBundle {
+  const MutationSubject* subject;
+  fs::path folder;
+  LoadedBundle bundle;
+  TransformerVerification transformer;  ///< what is found of its transformer, once a verdict needs it
+
+  const std::string& text(bool of_kernel) const { return of_kernel ? bundle.kernel_text : bundle.transformer_text; }
+};
+
+using RightBundles = std::map<std::string, RightBundle>;
+
+/// The share of all that may be in aimed_survivors.txt.
+constexpr double most_surviving = 0.6;
+
+RightBundles write_bundles(const std::vector<MutationSubject>& subjects, const fs::path& folder) {
+  RightBundles bundles;
+  for (const MutationSubject& subject : subjects) {
+    tests::write_bundle_of(subject, folder);
+    bundles[subject.name] = {&subject, folder / subject.name, load_bundle(folder / subject.name), {}};
+  }
+  return bundles;
+}
+
+bool compiles(const AimedFault& fault, const std::string& text, const Dispatch& dispatch) {
+  try {
+    if (fault.in_kernel) {
+      static_cast<void>(KernelPrograms(text, "subject.cu", dispatch));
+    } else {
+      static_cast<void>(compile_host(text, "subject_transformer.cpp"));
+    }
+    return true;
+  } catch (const UserError&) {
+    return false;
+  }
+}
+
+/// The folder of a bundle whose text has the fault.
+fs::path write_faulty(const AimedFault& fault, const RightBundle& right, const fs::path& place) {
+  const std::string& name = right.subject->name;
+  fs::copy(right.folder, place / name);
+  write_file_whole(place / name / (name + (fault.in_kernel ? ".cu" : "_transformer.cpp")),
+                   fault.in(right.text(fault.in_kernel)));
+  return place / name;
+}
+
+/// What `escgen verify` says of the folder. Half of what it would do is known where the kernel is faulty: what it finds
+/// of a right transformer.
+Verdict verdict_on(const fs::path& folder, const AimedFault& fault, const RightBundle& right) {
+  try {
+    const LoadedBundle bundle = load_bundle(folder);
+    check_policy(folder, bundle, right.subject->nest);
+    const BundleUnderTest texts = bundle.under_test(right.subject->nest);
+    try {
+      const VerificationReport report =
+          fault.in_kernel ? verify_kernel(texts, bundle.matrix, right.transformer, effort_of_a_verdict())
+                          : verify_by_emulation(texts, bundle.matrix, effort_of_a_verdict());
+      return report.passed() ? survived : found_wrong;
+    } catch (const UserError&) {
+      return found_wrong;
+    }
+  } catch (const UserError&) {
+    return refused;
+  }
+}
+
+/// A number that the environment has, or one that is drawn.
+std::uint64_t seed_of_this_run() {
+  const char* const given = std::getenv("ESC_AIMED_SEED");
+  return given != nullptr ? std::stoull(given) : std::random_device()();
+}
+
+/// Those of a run: all with ESC_SWEEP=full, those that ESC_AIMED names, or else a sample.
+std::vector<AimedFault> faults_of_this_run(std::vector<AimedFault> faults) {
+  constexpr std::size_t ordinary = 20;
+  if (const char* const words = std::getenv("ESC_AIMED")) {
+    std::erase_if(faults, [words](const AimedFault& fault) { return fault.title().find(words) == std::string::npos; });
+  } else if (!tests::full_sweep()) {
+    const std::uint64_t seed = seed_of_this_run();
+    std::cout << fmt::format("seed {}\n", seed);
+    std::mt19937_64 generator(seed);
+    std::vector<AimedFault> sample;
+    std::ranges::sample(faults, std::back_inserter(sample), static_cast<std::ptrdiff_t>(tests::in_this_build(ordinary)),
+                        generator);
+    return sample;
+  }
+  return faults;
+}
+
+std::set<std::string> known_survivors() {
+  std::set<std::string> titles;
+  std::ifstream stream(AIMED_SURVIVORS);
+  for (std::string line; std::getline(stream, line);) {
+    if (!line.empty() && !line.starts_with("#")) {
+      titles.insert(line);
+    }
+  }
+  return titles;
+}
+
+struct Tally {
+  int refused = 0;
+  int found = 0;
+  int survived = 0;
+
+  double share() const {
+    return refused + found == 0 ? 0 : static_cast<double>(refused + found) / (refused + found + survived);
+  }
+};
+
+void print(const std::map<std::string, Tally>& tallies) {
+  std::cout << fmt::format("{:<32}{:>9}{:>13}{:>10}{:>8}\n", "", "refused", "found wrong", "survived", "share");
+  for (const auto& [name, tally] : tallies) {
+    std::cout << fmt::format("{:<32}{:>9}{:>13}{:>10}{:>8.3f}\n", name, tally.refused, tally.found, tally.survived,
+                             tally.share());
+  }
+}
+
+TEST(AimedFaults, StandInTheTextsOfAllFamiliesAndLayouts) {
+  const std::vector<AimedFault> faults = tests::read_aimed_faults(AIMED_FAULTS);
+  const std::vector<MutationSubject> subjects = tests::mutation_subjects();
+  const TemporaryFolder folder;
+  const RightBundles bundles = write_bundles(subjects, folder.path());
+  std::set<std::string> used;
+  for (const AimedFault& fault : faults) {
+    used.insert(fault.subject);
+    const auto right = bundles.find(fault.subject);
+    ASSERT_NE(right, bundles.end()) << fault.title();
+    EXPECT_NO_THROW(static_cast<void>(fault.in(right->second.text(fault.in_kernel)))) << fault.title();
+  }
+  for (const MutationSubject& subject : subjects) {
+    EXPECT_TRUE(used.contains(subject.name)) << subject.name;
+  }
+  EXPECT_GE(faults.size(), 200U);
+}
+
+TEST(AimedFaults, AreFoundButForThoseThatAreListed) {
+  const std::vector<AimedFault> faults = tests::read_aimed_faults(AIMED_FAULTS);
+  const std::set<std::string> survivors = known_survivors();
+  for (const std::string& title : survivors) {
+    EXPECT_TRUE(std::ranges::any_of(faults, [&](const AimedFault& fault) { return fault.title() == title; }))
+        << title << " is no fault";
+  }
+  const auto survive = [&](bool also_of_one_number) {
+    return std::ranges::count_if(faults, [&](const AimedFault& fault) {
+      return survivors.contains(fault.title()) && (also_of_one_number || !fault.needs_one_number);
+    });
+  };
+  std::cout << fmt::format("{} faults, of which {} survive; of those that need no special number {}\n", faults.size(),
+                           survive(true), survive(false));
+  EXPECT_LE(static_cast<double>(survive(true)), most_surviving * static_cast<double>(faults.size()));
+}
+
+TEST(AimedFaults, AreFoundByAVerification) {
+  const std::vector<AimedFault> faults = faults_of_this_run(tests::read_aimed_faults(AIMED_FAULTS));
+  std::vector<MutationSubject> subjects = tests::mutation_subjects();
+  std::erase_if(subjects, [&](const MutationSubject& subject) {
+    return std::ranges::none_of(faults, [&](const AimedFault& fault) { return fault.subject == subject.name; });
+  });
+  const TemporaryFolder folder;
+  // Children have no other threads than the one that made them.
+  const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
+  RightBundles bundles = write_bundles(subjects, folder.path());
+  for (auto& [name, right] : bundles) {
+    if (std::ranges::any_of(faults,
+                            [&name](const AimedFault& fault) { return fault.in_kernel && fault.subject == name; })) {
+      right.transformer =
+          verify_transformer(right.bundle.under_test(right.subject->nest), right.bundle.matrix, effort_of_a_verdict());
+    }
+  }
+
+  const std::set<std::string> listed = known_survivors();
+  std::map<std::string, Tally> tallies;
+  std::vector<std::string> survivors;
+  constexpr std::chrono::seconds limit(200);
+  tests::run_forked(
+      faults.size(), limit,
+      [&](std::size_t number) -> int {
+        const AimedFault& fault = faults[number];
+        const RightBundle& right = bundles.at(fault.subject);
+        const Dispatch dispatch = right.bundle.under_test(right.subject->nest).dispatch;
+        if (!compiles(fault, fault.in(right.text(fault.in_kernel)), dispatch)) {
+          return does_not_compile;
+        }
+        const fs::path place = folder.path() / fmt::format("fault {}", number);
+        fs::create_directory(place);
+        return verdict_on(write_faulty(fault, right, place), fault, right);
+      },
+      [&](std::size_t number, const JobEnd& end) {
+        const AimedFault& fault = faults[number];
+        const int verdict = end.how == JobEnd::How::returned ? end.status : 0;
+        EXPECT_THAT(verdict, testing::AnyOf(refused, found_wrong, survived))
+            << fault.title() << ": a verification ends, of a text that compiles";
+        EXPECT_EQ(verdict == survived, listed.contains(fault.title())) << fault.title() << ": " << fault.effect;
+        for (const std::string& group :
+             {std::string("all"), fault.kind,
+              std::string(fault.needs_one_number ? "of one number" : "of no special number")}) {
+          Tally& tally = tallies[group];
+          ++(verdict == refused ? tally.refused : verdict == found_wrong ? tally.found : tally.survived);
+        }
+        if (verdict != refused && verdict != found_wrong) {
+          survivors.push_back(fault.title());
+        }
+      });
+  print(tallies);
+  std::ranges::sort(survivors);
+  for (const std::string& survivor : survivors) {
+    std::cout << "survived  " << survivor << "\n";
+  }
+}
+
+}  // namespace
+}  // namespace esc
