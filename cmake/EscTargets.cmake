@@ -95,13 +95,21 @@ function(esc_runs_once name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# esc_test(NAME SOURCES ... [LINKS ...] [LABELS ...] [TOGETHER] [COMPUTES]): a GoogleTest program, each of its tests known to CTest.
+# esc_test(NAME [IN PROGRAM] SOURCES ... [LINKS ...] [TOGETHER] [COMPUTES] [SHARDS n] [SECONDS n] [LABELS ...]): a GoogleTest program, or with IN
+# files that are compiled alike as a part of another one. CTest knows the program, as SHARDS entries where one would keep a processor too long.
 # TOGETHER: its files are compiled as one, because most of their time goes into the headers of GoogleTest.
 # COMPUTES: its own files run for long, so that they are optimised a little.
+# SECONDS: about what all of it takes; CTest begins with what takes longest.
 function(esc_test name)
-  cmake_parse_arguments(ARG "TOGETHER;COMPUTES" "" "SOURCES;LINKS;LABELS" ${ARGN})
-  add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE esc_options ${ARG_LINKS} GTest::gmock GTest::gtest_main)
+  cmake_parse_arguments(ARG "TOGETHER;COMPUTES" "IN;SHARDS;SECONDS" "SOURCES;LINKS;LABELS" ${ARGN})
+  if(ARG_IN)
+    add_library(${name} OBJECT ${ARG_SOURCES})
+    target_link_libraries(${ARG_IN} PRIVATE ${name})
+  else()
+    add_executable(${name} ${ARG_SOURCES})
+    esc_add_shards(${name} "${ARG_SHARDS}" "${ARG_SECONDS}" "${ARG_LABELS}")
+  endif()
+  target_link_libraries(${name} PRIVATE esc_options esc_test_run ${ARG_LINKS} GTest::gmock)
   target_compile_definitions(${name} PRIVATE ESC_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   if(ARG_COMPUTES)
     esc_runs_once(${name})
@@ -113,5 +121,26 @@ function(esc_test name)
   if(ARG_TOGETHER)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}")
+endfunction()
+
+# The program as so many entries of CTest, each of which runs every so many-th of its cases.
+function(esc_add_shards program shards seconds labels)
+  if(NOT shards)
+    set(shards 1)
+  endif()
+  if(NOT seconds)
+    set(seconds 1)
+  endif()
+  math(EXPR cost "${seconds} / ${shards}")
+  math(EXPR last "${shards} - 1")
+  foreach(index RANGE ${last})
+    set(entry ${program})
+    if(shards GREATER 1)
+      math(EXPR number "${index} + 1")
+      set(entry ${program}_${number})
+    endif()
+    add_test(NAME ${entry} COMMAND ${program})
+    set_tests_properties(${entry} PROPERTIES
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}" SKIP_RETURN_CODE 77 COST ${cost} LABELS "${labels}")
+  endforeach()
 endfunction()
