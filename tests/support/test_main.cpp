@@ -54,7 +54,7 @@ int run() {
   const std::uint64_t seed = seed_of_the_run();
   std::cout << fmt::format("Drawn with ESC_SEED={}\n", seed);
   // RapidCheck reads it when the first property begins.
-  setenv("RC_PARAMS", fmt::format("seed={}", seed).c_str(), 0);
+  setenv("RC_PARAMS", fmt::format("seed={}", seed_of_properties()).c_str(), 0);
   testing::UnitTest& all = *testing::UnitTest::GetInstance();
   all.listeners().Append(new SkippedCases);  // GoogleTest's own from here on
   const int status = RUN_ALL_TESTS();
