@@ -103,9 +103,9 @@ void check_policy(const fs::path& folder, const LoadedBundle& bundle, const Loop
     } else if (file.name == "manifest.json") {
       check_same(manifest_file, manifest_as_measured(layer.layer, read_file(manifest_file)));
     } else if (file.name.ends_with(".cu")) {
-      check_text(file.name, bundle.kernel_text, file.text);
+      check_kernel_text(file.name, bundle.kernel_text, file.text);
     } else if (file.name.ends_with(".cpp")) {
-      check_text(file.name, bundle.transformer_text, file.text);
+      check_transformer_text(file.name, bundle.transformer_text, file.text);
     }
   }
 }

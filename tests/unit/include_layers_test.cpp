@@ -55,6 +55,7 @@ const std::vector<std::string> kOrder = {
     "generator/emulate/inline_helpers",
     "generator/emulate/instrument",
     "generator/emulate/module_facts",
+    "generator/emulate/host_pass",
     "generator/emulate/jit",
     "generator/emulate/standin_headers",
     "generator/emulate/matrix_fragments",
