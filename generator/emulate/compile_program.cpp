@@ -24,6 +24,7 @@ std::optional<HostSource> host_pass_of(const HostSource& source) {
   HostSource host = source;
   std::erase_if(host.defines, [](const std::string& define) { return define.starts_with(macros_of_devices); });
   host.defines.push_back("__ESC_HOST_PASS__");
+  host.empties_kernels = true;
   return host;
 }
 
@@ -41,14 +42,14 @@ std::vector<VirtualHeader> joined(std::vector<VirtualHeader> headers, const std:
 }  // namespace
 
 HostSource cuda_source(const std::string& text, const std::string& file_name, const ProgramOptions& options) {
-  return {translate_inline_ptx(text, file_name), file_name, joined(options.headers, cuda_headers()), options.defines};
+  return {translate_inline_ptx(text, file_name), file_name, joined(options.headers, cuda_headers()), options.defines, false};
 }
 
 HostSource host_source(const std::string& text, const std::string& file_name, const ProgramOptions& options) {
   // An emulated program has one thread, so what is local to a thread is a plain variable.
   std::vector<std::string> defines = options.defines;
   defines.push_back("thread_local=");
-  return {text, file_name, joined(options.headers, library_headers()), std::move(defines)};
+  return {text, file_name, joined(options.headers, library_headers()), std::move(defines), false};
 }
 
 HostProgram compile_cuda(const std::string& text, const std::string& file_name, const ProgramOptions& options) {

@@ -181,7 +181,7 @@ ModuleFacts take_facts(llvm::Module& module) {
     }
   }
   for (llvm::Function& function : module) {
-    if (function.isDeclaration() || find(annotations, function, "esc_kernel") == nullptr) {
+    if (function.isDeclaration() || find(annotations, function, kKernelMark) == nullptr) {
       continue;
     }
     const Annotation* bounds = find(annotations, function, "esc_launch_bounds");
@@ -200,7 +200,7 @@ DeviceObjects device_objects(llvm::Module& module) {
   const Annotations annotations = read_annotations(module);
   DeviceObjects objects;
   for (llvm::GlobalObject& object : module.global_objects()) {
-    if (find(annotations, object, "esc_kernel") != nullptr) {
+    if (find(annotations, object, kKernelMark) != nullptr) {
       objects.kernels.push_back(llvm::cast<llvm::Function>(&object));
     } else if (annotations.contains(&object)) {
       objects.others.push_back(&object);
