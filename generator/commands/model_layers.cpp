@@ -4,14 +4,13 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <exception>
 #include <mutex>
 #include <set>
 
 #include "generator/commands/layer_maker.h"
 #include "generator/commands/layer_memory.h"
 #include "generator/commands/loop_nest_input.h"
+#include "generator/commands/turns.h"
 #include "generator/commands/worker_threads.h"
 #include "generator/ir/print_function.h"
 #include "generator/ir/product_digits.h"
@@ -51,12 +50,10 @@ class ModelRun {
         file_(file),
         on_disk_(on_disk),
         maker_(request, mode, on_disk, console),
-        progress_(console.terminal()) {
-    for (const Weight& weight : model.weights) {
-      if (is_asked_for(weight.name)) {
-        weights_.push_back(&weight);
-      }
-    }
+        weights_(asked_for(model, request)),
+        progress_(console.terminal()),
+        memory_(weights_.size()),
+        turns_(weights_.size()) {
     for (const LayerException& exception : request.exceptions) {
       if (std::ranges::none_of(weights_,
                                [&](const Weight* weight) { return is_like(weight->name, exception.tensor); })) {
@@ -77,9 +74,15 @@ class ModelRun {
   }
 
  private:
-  bool is_asked_for(const std::string& name) const {
-    return request_.tensors.empty() ||
-           std::ranges::any_of(request_.tensors, [&](const std::string& pattern) { return is_like(name, pattern); });
+  static std::vector<const Weight*> asked_for(const Model& model, const ModelRequest& request) {
+    std::vector<const Weight*> weights;
+    for (const Weight& weight : model.weights) {
+      const auto names = [&](const std::string& pattern) { return is_like(weight.name, pattern); };
+      if (request.tensors.empty() || std::ranges::any_of(request.tensors, names)) {
+        weights.push_back(&weight);
+      }
+    }
+    return weights;
   }
 
   /// What holds for this layer alone; null where nothing does.
@@ -90,21 +93,19 @@ class ModelRun {
   }
 
   void work(std::size_t number) {
+    Turns::Turn turn(turns_, number);
     LayerMemory::Layer memory(memory_, number);
     ModelRow row{.name = weights_[number]->name, .shape = shape_text(weights_[number]->shape)};
     std::optional<MadeLayer> made;
-    std::exception_ptr defect;
     try {
       made = make(number, row, memory);
     } catch (const UserError& problem) {
       fail(row, problem);
-    } catch (...) {
-      defect = std::current_exception();
     }
-    commit(number, std::move(row), made);  // in any case: others wait for it
-    if (defect) {
-      std::rethrow_exception(defect);
-    }
+    turn.wait();
+    commit(number, std::move(row), made);
+    turn.end();
+    write_packings(made);
     finish_kernels(made);
     progress_.advance(1);
   }
@@ -168,8 +169,7 @@ class ModelRun {
 
   /// In the order of the layers, so that the file is the same however long each takes.
   void commit(std::size_t number, ModelRow row, std::optional<MadeLayer>& made) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return committed_ == number; });
+    const std::lock_guard lock(mutex_);
     std::uint64_t offset = result_.packed_bytes;
     if (made) {
       for (const PackedMatrix& packing : made->packings) {
@@ -191,9 +191,10 @@ class ModelRun {
     }
     result_.rows[number] = std::move(row);
     result_.packed_bytes = offset;
-    ++committed_;
-    changed_.notify_all();
-    lock.unlock();
+  }
+
+  /// Where they were given their places.
+  void write_packings(const std::optional<MadeLayer>& made) const {
     if (made) {
       for (std::size_t at = 0; at < made->packings.size(); ++at) {
         file_.write(made->packings[at].span(), made->layer.packings[at].offset);
@@ -244,11 +245,10 @@ class ModelRun {
   std::vector<const Weight*> weights_;
   StageProgress progress_;
   LayerMemory memory_;
+  Turns turns_;
   std::mutex nest_mutex_;
   std::map<std::vector<std::int64_t>, LoopNest> nests_;
   std::mutex mutex_;  ///< guards what follows
-  std::condition_variable changed_;
-  std::size_t committed_ = 0;
   ModelLayers result_;
 };
 
