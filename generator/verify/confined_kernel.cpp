@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <new>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "generator/emit/layer.h"
@@ -116,7 +118,7 @@ class Server {
   Server(const Channel& channel, const KernelTask& task)
       : channel_(channel), task_(task), programs_(task.text, task.name + ".cu", task.dispatch) {}
 
-  Message multiply(std::size_t number, const SharedMemory& memory, std::size_t c_at) {
+  Message multiply(std::size_t number, const SharedPlace& memory, std::size_t c_at) {
     const TaskCall& one = task_.calls.at(number);
     TypedElements b(one.matrix.element, elements_of_b(one));
     std::memcpy(b.data(), memory.part(0, b.bytes().size()).data(), b.bytes().size());
@@ -132,7 +134,7 @@ class Server {
   }
 
   std::vector<std::string> refusals() const {
-    return emulate_refusals(kernel(task_.packed, programs_.usual()), task_.matrix.element, task_.matrix.columns, needs_kernel(task_.input, task_.matrix.nonzeros()),
+    return emulate_refusals(kernel(task_.packed, programs_.usual()), task_.matrix.element, task_.matrix.columns, needs_kernel(task_.input, task_.matrix.nonzeros),
                             most_host_steps);
   }
 
@@ -157,6 +159,68 @@ class Server {
   EmulatedDevice device_;
 };
 
+std::size_t aligned(std::size_t bytes) {
+  constexpr std::size_t alignment = 256;
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/// Calls use(packed) for each of the packed matrices of a task: calls share them.
+template <typename Use>
+void for_each_packed(const KernelTask& task, const Use& use) {
+  std::set<const std::byte*> seen = {task.packed.data()};
+  use(task.packed);
+  for (const TaskCall& one : task.calls) {
+    if (seen.insert(one.packed.data()).second) {
+      use(one.packed);
+    }
+  }
+}
+
+std::size_t bytes_of_packed(const KernelTask& task) {
+  std::size_t bytes = 0;
+  for_each_packed(task, [&](std::span<const std::byte> packed) { bytes += aligned(packed.size()); });
+  return bytes;
+}
+
+/// What a task takes at most where the process has it: what is told of its calls is a few bits for each row, block and non-zero.
+std::size_t work_bytes(const KernelTask& task) {
+  constexpr std::size_t of_call = 4096;
+  constexpr std::size_t of_nest = std::size_t{32} << 20;
+  const auto bits = static_cast<std::size_t>(task.matrix.rows + task.matrix.nonzeros) / 4;
+  return of_nest + 2 * task.text.size() + (task.calls.size() + 1) * (of_call + bits);
+}
+
+/// A task that has what it refers to, for another process: the packed matrices are in memory that it shares.
+class OwnTask {
+ public:
+  OwnTask(const KernelTask& task, const SharedPlace& memory, std::size_t packed_at)
+      : text_(task.text), name_(task.name), dispatch_(task.dispatch), matrix_(task.matrix), calls_(task.calls), input_(task.input) {
+    std::map<const std::byte*, std::span<const std::byte>> placed;
+    for_each_packed(task, [&](std::span<const std::byte> packed) {
+      const std::span<std::byte> place = memory.part(packed_at, packed.size());
+      std::ranges::copy(packed, place.begin());
+      placed[packed.data()] = place;
+      packed_at += aligned(packed.size());
+    });
+    packed_ = placed.at(task.packed.data());
+    for (TaskCall& one : calls_) {
+      one.packed = placed.at(one.packed.data());
+      one.source = nullptr;
+    }
+  }
+
+  KernelTask task() const { return {text_, name_, dispatch_, packed_, matrix_, calls_, input_}; }
+
+ private:
+  std::string text_;
+  std::string name_;
+  Dispatch dispatch_;
+  std::span<const std::byte> packed_;
+  MatrixShape matrix_;
+  std::vector<TaskCall> calls_;
+  LoopNest input_;
+};
+
 }  // namespace
 
 std::vector<bool> TaskCall::compared_rows() const {
@@ -166,14 +230,19 @@ std::vector<bool> TaskCall::compared_rows() const {
 ConfinedKernel::ConfinedKernel(const KernelTask& task, const Allowance& allowance)
     : task_(task),
       c_at_(most_bytes(task, elements_of_b)),
-      memory_(c_at_ + most_bytes(task, elements_of_c)),
-      process_(allowance, [&](const Channel& channel) { serve(channel, task, memory_, c_at_); }) {
+      packed_at_(aligned(c_at_ + most_bytes(task, elements_of_c))),
+      memory_(packed_at_ + bytes_of_packed(task)),
+      process_(allowance,
+               [task = OwnTask(task, memory_.place(), packed_at_), memory = memory_.place(), c_at = c_at_](const Channel& channel) {
+                 serve(channel, task.task(), memory, c_at);
+               },
+               work_bytes(task), &memory_) {
   if (process_.answer().kind != ready) {
     throw ConfinedEnd("answers what it was not asked");
   }
 }
 
-void ConfinedKernel::serve(const Channel& channel, const KernelTask& task, const SharedMemory& memory,
+void ConfinedKernel::serve(const Channel& channel, const KernelTask& task, const SharedPlace& memory,
                            std::size_t c_at) {
   Server server(channel, task);
   channel.send({ready});

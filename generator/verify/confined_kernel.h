@@ -10,7 +10,7 @@
 
 #include "generator/confine/confined_process.h"
 #include "generator/confine/shared_memory.h"
-#include "generator/matrix/sparse_matrix.h"
+#include "generator/matrix/matrix_shape.h"
 #include "generator/verify/emulated_product.h"
 #include "generator/verify/kernel_calls.h"
 #include "generator/verify/panel_sample.h"
@@ -20,9 +20,10 @@ namespace esc {
 /// One call that a kernel is to be judged by. Refers to its matrix.
 struct TaskCall {
   KernelCall call;
-  const SparseMatrix& matrix;
+  MatrixShape matrix;
   std::span<const std::byte> packed;  ///< the matrix, as the kernel takes it
   PanelSample sample;                 ///< the rows that are computed
+  const SparseMatrix* source;         ///< the matrix, for who compares: the process has none
 
   /// The rows of C that are compared; all where it is empty.
   std::vector<bool> compared_rows() const;
@@ -34,7 +35,7 @@ struct KernelTask {
   const std::string& name;
   const Dispatch& dispatch;
   std::span<const std::byte> packed;
-  const SparseMatrix& matrix;
+  MatrixShape matrix;
   const std::vector<TaskCall>& calls;
   const LoopNest& input;
 };
@@ -59,14 +60,15 @@ class ConfinedKernel {
   std::vector<std::string> failures();
 
  private:
-  static void serve(const Channel& channel, const KernelTask& task, const SharedMemory& memory, std::size_t c_at);
+  static void serve(const Channel& channel, const KernelTask& task, const SharedPlace& memory, std::size_t c_at);
 
   /// The texts of an answer of the same kind, which is the next.
   std::vector<std::string> ask_for_texts(std::uint32_t kind);
 
   const KernelTask& task_;
   std::size_t c_at_;
-  SharedMemory memory_;  ///< of B, and from c_at_ on of C
+  std::size_t packed_at_;
+  SharedMemory memory_;  ///< of B, from c_at_ on of C, and from packed_at_ on of the packed matrices
   ConfinedProcess process_;
 };
 

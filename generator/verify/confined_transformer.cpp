@@ -46,7 +46,7 @@ Message expect(ConfinedProcess& process, Kind kind, std::size_t numbers) {
   return answer;
 }
 
-std::byte* array_at(const SharedMemory& memory, std::uint64_t place) {
+std::byte* array_at(const SharedPlace& memory, std::uint64_t place) {
   return place == nowhere ? nullptr : memory.part(static_cast<std::size_t>(place), 0).data();
 }
 
@@ -73,13 +73,17 @@ ConfinedTransformer::ConfinedTransformer(const std::string& text, const std::str
     : matrix_(matrix),
       layout_(matrix, packed_bytes, most_dense_elements),
       memory_(layout_.parts.size()),
-      process_(allowance, [&](const Channel& channel) { serve(channel, text, name, matrix, memory_, watched); }) {
+      process_(allowance,
+               [text, name, shape = MatrixShape(matrix), memory = memory_.place(), watched](const Channel& channel) {
+                 serve(channel, text, name, shape, memory, watched);
+               },
+               2 * text.size(), &memory_) {
   packed_bytes_ = expect(process_, ready, 1).numbers[0];
 }
 
 void ConfinedTransformer::serve(const Channel& channel, const std::string& text, const std::string& name,
-                                const SparseMatrix& matrix, const SharedMemory& memory, Watched watched) {
-  EmulatedTransformer transformer(text, name, matrix, watched);
+                                const MatrixShape& shape, const SharedPlace& memory, Watched watched) {
+  EmulatedTransformer transformer(text, name, shape, watched);
   const TransformerFunctions functions = transformer.functions();
   channel.send({ready, {functions.packed_bytes()}});
   for (Message request; channel.receive(request) == Channel::Reception::message;) {

@@ -15,8 +15,7 @@ constexpr std::uint64_t seed_of_first = 1000;
 /// type, and none is a power of two.
 double number(std::size_t place) { return -1.375 + 1.75 * static_cast<double>(place); }
 
-/// One element after the other: a confined process draws them as well. It is forked from one whose other threads may have a lock of oneTBB at that
-/// moment, for which it would wait for ever.
+/// One element after the other: a confined process, which may start no threads, draws them as well.
 std::vector<double> draw(const Operand& operand, std::uint64_t seed) {
   std::vector<double> elements;
   elements.reserve(static_cast<std::size_t>(operand.rows * operand.columns));

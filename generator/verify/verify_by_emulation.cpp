@@ -194,7 +194,7 @@ class Plan {
     }
     // The sample is one of the pattern, which the packed file has been checked for.
     const std::int64_t most = most_products(call, matrix, effort_);
-    calls_.push_back({call, matrix, packed, PanelSample(bundle_.packed, products_of(matrix, call), most)});
+    calls_.push_back({call, matrix, packed, PanelSample(bundle_.packed, products_of(matrix, call), most), &matrix});
     work_.push_back(static_cast<std::uint64_t>(most));
     all_work_ += work_.back();
     most_touched_ = std::max(most_touched_, bytes);
@@ -276,8 +276,8 @@ class Judgement {
 
   /// Calls of as many columns have the same B.
   const Operands& operands_of(const TaskCall& one) {
-    if (!operands_ || operands_->matrix != &one.matrix || operands_->columns != one.call.width()) {
-      operands_.emplace(bundle_.nest, one.matrix, bundle_.dispatch, one.call.compact());
+    if (!operands_ || operands_->matrix != one.source || operands_->columns != one.call.width()) {
+      operands_.emplace(bundle_.nest, *one.source, bundle_.dispatch, one.call.compact());
       if (one.sample.covers_all()) {
         operands_->reference.compute_all();  // which the calls behind it then take their rows from
       }
@@ -289,7 +289,7 @@ class Judgement {
   /// too little for any check.
   void leave_out(const TaskCall& one) {
     constexpr std::uint64_t much = std::uint64_t{4} << 30;
-    if (mapped_bytes(one.matrix, one.call, bundle_.dispatch, operand_matrices(bundle_.nest)) < much) {
+    if (mapped_bytes(*one.source, one.call, bundle_.dispatch, operand_matrices(bundle_.nest)) < much) {
       throw UserError("this machine", "leaves a process too little memory for B and C of one product",
                       "raise the limit of memory (ulimit -v), or take a larger machine", ExitStatus::missing_tool);
     }
