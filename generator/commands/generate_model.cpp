@@ -59,7 +59,7 @@ std::optional<ModelBundle> model_on_disk(const fs::path& folder) {
     return std::nullopt;
   }
   try {
-    return parse_model_manifest(read_file(manifest), manifest.string());
+    return parse_model_manifest(read_bundle_file(manifest), manifest.string());
   } catch (const UserError&) {
     return std::nullopt;
   }
@@ -131,7 +131,7 @@ std::string sums_text(const ModelLayers& made, const ModelBundle& bundle, const 
 
 void print_results(const ModelLayers& made, const ModelBundle& bundle, const Result& result, const GenerateMode& mode) {
   if (!mode.json) {
-    fmt::print("{}{}{}\n", model_table(made.rows), sums_text(made, bundle, mode), result.line);
+    print_plain("{}{}{}\n", model_table(made.rows), sums_text(made, bundle, mode), result.line);
     return;
   }
   const nlohmann::json all{{"name", bundle.name},

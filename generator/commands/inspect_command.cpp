@@ -156,7 +156,7 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
     return ExitStatus::done;
   }
   const double dense = static_cast<double>(figures.dense_bytes);
-  fmt::print("matrix     {}\n", request.matrix);
+  print_plain("matrix     {}\n", request.matrix);
   fmt::print("shape      {} x {}, {} non-zeros, {:.2f} % zeros\n", figures.rows, figures.columns, figures.nonzeros,
              100 * figures.sparsity);
   print_lengths("rows", figures.row_lengths);
@@ -166,8 +166,8 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
   fmt::print("bytes      dense {}, CSR {} ({:.2f} of dense), packed {} ({:.2f} of dense, {:.2f} of CSR)\n",
              figures.dense_bytes, figures.csr_bytes, static_cast<double>(figures.csr_bytes) / dense, packed_bytes(layer),
              packed / dense, packed / static_cast<double>(figures.csr_bytes));
-  fmt::print("packed by  {}, which auto takes for bCol {}\n", text_of(layer.choice), layer.bcol);
-  fmt::print("chosen     {}\n", layer.choice.source);
+  print_plain("packed by  {}, which auto takes for bCol {}\n", text_of(layer.choice), layer.bcol);
+  print_plain("chosen     {}\n", layer.choice.source);
   return ExitStatus::done;
 }
 

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "generator/commands/source_digest.h"
 #include "generator/support/error.h"
@@ -60,7 +59,7 @@ std::optional<KeptLayers::Kept> KeptLayers::find(const std::string& layer, std::
   return std::nullopt;
 }
 
-std::string KeptLayers::text_of(const std::string& name) const { return read_file(folder_ / (name + ".cu")); }
+std::string KeptLayers::text_of(const std::string& name) const { return read_bundle_file(folder_ / (name + ".cu")); }
 
 bool KeptLayers::has_text(const std::string& kernel) const {
   std::error_code ignored;
@@ -70,17 +69,16 @@ bool KeptLayers::has_text(const std::string& kernel) const {
 
 std::optional<PackedMatrix> KeptLayers::read(const ModelLayer& layer, const transformer::ModelEntry& packing) const {
   std::error_code ignored;
-  const std::filesystem::path file = folder_ / packed_file_name;
-  if (!std::filesystem::is_regular_file(file, ignored) ||
-      std::filesystem::file_size(file, ignored) < packing.offset + packing.bytes) {
+  const std::filesystem::path path = folder_ / packed_file_name;
+  if (!std::filesystem::is_regular_file(path, ignored)) {
     return std::nullopt;
   }
-  std::ifstream stream(file, std::ios::binary);
+  const RegularFile file(path, "packed matrices", FileOf::bundle);
+  if (file.size() < packing.offset || file.size() - packing.offset < packing.bytes) {
+    return std::nullopt;
+  }
   const auto bytes = std::make_shared<transformer::AlignedBytes>(packing.bytes);
-  stream.seekg(static_cast<std::streamoff>(packing.offset));
-  if (!stream.read(reinterpret_cast<char*>(bytes->data()), static_cast<std::streamsize>(packing.bytes))) {
-    return std::nullopt;
-  }
+  file.read_at(packing.offset, std::span(bytes->data(), packing.bytes));
   const transformer::ModelEntry entry = entry_of(layer, bytes->span(), packing.offset);
   const bool is_whole =
       entry.description == packing.description && entry.payload_checksum == packing.payload_checksum &&

@@ -29,7 +29,7 @@ std::string format(const std::string& file, const std::string& text) { return fo
 /// The manifest on disk; empty where there is none.
 std::string manifest_on_disk(const fs::path& file) {
   std::error_code ignored;
-  return fs::is_regular_file(file, ignored) ? read_file(file) : std::string();
+  return fs::is_regular_file(file, ignored) ? read_bundle_file(file) : std::string();
 }
 
 /// Thread blocks of a product with bCol columns; a layer without a kernel has none.
@@ -73,9 +73,9 @@ void print_summary(const GeneratedLayer& generated) {
   fmt::print("layer      {}: {} x {}, {} non-zeros ({:.1f} % zeros), made for bCol {}\n", layer.name,
              layer.statistics.rows, layer.statistics.columns, layer.statistics.nonzeros,
              100 * layer.statistics.sparsity, layer.bcol);
-  fmt::print("schedule   {} ({})\n", text_of(layer.choice), layer.choice.source);
+  print_plain("schedule   {} ({})\n", text_of(layer.choice), layer.choice.source);
   for (const std::string& note : layer.choice.notes) {
-    fmt::print("note       {}\n", note);
+    print_plain("note       {}\n", note);
   }
   if (layer.choice.measured) {
     fmt::print("speed      {}, by the same measurements\n", describe_speed(*layer.choice.measured));
@@ -101,7 +101,7 @@ void print_result(const GeneratedLayer& generated, const nlohmann::json& more, c
     return;
   }
   print_summary(generated);
-  fmt::print("{}", text);
+  print_plain("{}", text);
 }
 
 VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& matrix, const KernelBundle& bundle,

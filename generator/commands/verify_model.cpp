@@ -14,6 +14,7 @@
 #include "generator/emit/shared_kernel.h"
 #include "generator/frontend/format_source.h"
 #include "generator/support/file.h"
+#include "generator/support/strict_json.h"
 #include "generator/verify/verify.h"
 
 namespace esc {
@@ -35,8 +36,8 @@ class ModelCheck {
 
   /// Of each kernel's report the first line that matters.
   std::vector<std::pair<std::string, VerificationReport>> run(StageProgress& progress) {
-    check_texts();
     packed_.check(model());
+    check_texts();
     progress.begin("checking the layers", model().layers.size());
     std::vector<std::pair<std::string, VerificationReport>> reports;
     std::map<std::string, bool> seen;
@@ -64,7 +65,7 @@ class ModelCheck {
     std::vector<std::string> known{packed_file_name};
     for (const BundleFile& file : expected.files) {
       known.push_back(file.name);
-      if (read_file(folder_ / file.name) != file.text) {
+      if (read_bundle_file(folder_ / file.name) != file.text) {
         refuse(folder_ / file.name, "is not what is generated for this manifest");
       }
     }
@@ -111,7 +112,7 @@ bool is_model_bundle(const std::string& folder) {
   if (!fs::is_regular_file(manifest, ignored)) {
     return false;
   }
-  const nlohmann::json content = nlohmann::json::parse(read_file(manifest), nullptr, false);
+  const nlohmann::json content = json_in(read_bundle_file(manifest)).value_or(nlohmann::json());
   return content.is_object() && content.contains("kind") && content.at("kind") == "model";
 }
 

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <dtl/dtl.hpp>
-#include <fstream>
 #include <iterator>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -18,6 +16,7 @@
 #include "generator/support/file.h"
 #include "generator/support/held_back_signals.h"
 #include "generator/support/plain_text.h"
+#include "generator/support/regular_file.h"
 
 namespace esc {
 namespace {
@@ -51,41 +50,36 @@ std::string unified_diff(const std::string& name, const std::string& on_disk, co
 std::string compare_packed(const BundleFile& file, const fs::path& path) {
   constexpr std::size_t part_bytes = std::size_t{1} << 20;
   const std::span<const std::byte> expected = file.content();
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
-    throw UserError(path.string(), "cannot be read", "make it readable");
+  const RegularFile on_disk(path, "a packed matrix", FileOf::bundle);
+  const auto common = static_cast<std::size_t>(std::min<std::uint64_t>(on_disk.size(), expected.size()));
+  std::vector<std::byte> part(std::min(part_bytes, common));
+  std::size_t same = 0;
+  for (bool is_same = true; is_same && same < common;) {
+    const std::span found = std::span(part).first(std::min(part.size(), common - same));
+    on_disk.read_at(same, found);
+    const auto equal = static_cast<std::size_t>(std::ranges::mismatch(found, expected.subspan(same)).in1 - found.begin());
+    is_same = equal == found.size();
+    same += equal;
   }
-  std::vector<char> part(part_bytes);
-  std::size_t compared = 0;
-  std::optional<std::size_t> first;
-  do {
-    stream.read(part.data(), static_cast<std::streamsize>(part.size()));
-    const std::span found = std::as_bytes(std::span(part)).first(static_cast<std::size_t>(stream.gcount()));
-    const std::span rest = expected.subspan(std::min(compared, expected.size()));
-    const auto same = static_cast<std::size_t>(std::ranges::mismatch(found, rest).in1 - found.begin());
-    if (!first && same < found.size()) {
-      first = compared + same;
-    }
-    compared += found.size();
-  } while (stream);
-  if (!first && compared == expected.size()) {
+  if (same == expected.size() && same == on_disk.size()) {
     return {};
   }
-  return fmt::format("{}: differs from byte {} on ({} bytes on disk, {} generated)\n", file.name, first.value_or(compared), compared, expected.size());
+  return fmt::format("{}: differs from byte {} on ({} bytes on disk, {} generated)\n", file.name, same, on_disk.size(), expected.size());
 }
 
 std::string compare_file(const BundleFile& file, const fs::path& path) {
   std::error_code ignored;
-  if (!fs::exists(path, ignored)) {
+  const fs::file_status status = fs::symlink_status(path, ignored);
+  if (!fs::exists(status)) {
     return file.name + ": is missing\n";
   }
-  if (!fs::is_regular_file(path, ignored)) {
+  if (!fs::is_regular_file(status)) {
     return file.name + ": is not a regular file\n";
   }
   if (file.packed != nullptr) {
     return compare_packed(file, path);
   }
-  const std::string on_disk = read_file(path);
+  const std::string on_disk = read_bundle_file(path);
   return on_disk == file.text ? "" : unified_diff(file.name, on_disk, file.text);
 }
 
@@ -122,7 +116,7 @@ void check_ours(const KernelBundle& bundle, const fs::path& folder, const fs::pa
   }
   std::error_code ignored;
   const fs::path manifest = folder / "manifest.json";
-  if (!fs::exists(manifest, ignored) || !is_manifest_of(read_file(manifest), bundle.name)) {
+  if (!fs::exists(manifest, ignored) || !is_manifest_of(read_bundle_file(manifest), bundle.name)) {
     throw UserError(target.string(), fmt::format("has no manifest.json of a bundle {}", bundle.name), remedy);
   }
 }

@@ -6,6 +6,7 @@
 
 #include "generator/emit/shared_kernel.h"
 #include "generator/matrix/fingerprint.h"
+#include "generator/support/number_in.h"
 
 namespace esc {
 
@@ -34,8 +35,8 @@ std::string ModelBundle::pattern() const {
 }
 
 std::uint64_t digest_of(const ModelLayer& layer) {
-  constexpr std::size_t digits = 16;
-  return std::stoull(sha256_of_text(layer.name + "\n" + layer.fingerprint.pattern).substr(0, digits), nullptr, digits);
+  constexpr std::size_t digits = 16;  // of 4 bits
+  return number_in<std::uint64_t>(sha256_of_text(layer.name + "\n" + layer.fingerprint.pattern).substr(0, digits), 16).value();
 }
 
 transformer::ModelEntry entry_of(const ModelLayer& layer, std::span<const std::byte> packed, std::uint64_t offset) {

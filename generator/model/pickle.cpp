@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fstream>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "generator/matrix/matrix_reader.h"
 #include "generator/support/error.h"
+#include "generator/support/regular_file.h"
 
 namespace esc {
 namespace {
@@ -23,14 +25,13 @@ bool has_ending_of_pickles(const std::filesystem::path& path) {
 
 /// Whether a file begins as pickles of protocols 2 to 5 do, or as PyTorch's archives of them.
 bool begins_as_pickle(const std::filesystem::path& path) {
-  std::string begin(256, '\0');
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) {
     return false;
   }
-  std::ifstream file(path, std::ios::binary);
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  begin.resize(static_cast<std::size_t>(file.gcount()));
+  const RegularFile file(path, "a model");
+  std::string begin(static_cast<std::size_t>(std::min<std::uint64_t>(256, file.size())), '\0');
+  file.read_at(0, std::as_writable_bytes(std::span(begin)));
   const bool is_archive = begin.starts_with("PK\x03\x04") && begin.find("data.pkl") != begin.npos;
   return is_archive || (begin.size() > 2 && begin[0] == '\x80' && begin[1] >= 2 && begin[1] <= 5 && (begin[2] == '}' || begin[2] == 'c' || begin[2] == '\x95' || begin[2] == '\x8a'));
 }

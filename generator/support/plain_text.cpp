@@ -84,7 +84,7 @@ std::string plain_text(std::string_view text, char replacement) {
 }
 
 std::string plain_lines(std::string_view text) {
-  return replaced(text, '?', [](std::uint32_t code) { return code == '\n' || code == '\r' || code == '\t'; });
+  return replaced(text, '?', [](std::uint32_t code) { return code == '\n' || code == '\t'; });
 }
 
 std::string comment_text(std::string_view text) {

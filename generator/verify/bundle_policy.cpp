@@ -82,7 +82,7 @@ std::size_t differing_line(std::string_view a, std::string_view b) {
 }
 
 void check_same(const fs::path& file, const std::string& generated) {
-  const std::string found = read_file(file);
+  const std::string found = read_bundle_file(file);
   if (found != generated) {
     refuse(fmt::format("{}:{}", file.string(), differing_line(found, generated)),
            "is not what is generated for this manifest and matrix");
@@ -101,7 +101,7 @@ void check_policy(const fs::path& folder, const LoadedBundle& bundle, const Loop
     if (file.name.ends_with(".h") || file.name == "CMakeLists.txt") {
       check_same(folder / file.name, file.text);
     } else if (file.name == "manifest.json") {
-      check_same(manifest_file, manifest_as_measured(layer.layer, read_file(manifest_file)));
+      check_same(manifest_file, manifest_as_measured(layer.layer, read_bundle_file(manifest_file)));
     } else if (file.name.ends_with(".cu")) {
       check_kernel_text(file.name, bundle.kernel_text, file.text);
     } else if (file.name.ends_with(".cpp")) {

@@ -7,11 +7,13 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "generator/matrix/drawn_value.h"
+#include "generator/support/number_in.h"
 
 namespace esc {
 namespace {
@@ -45,6 +47,24 @@ struct CsrArrays {
   std::vector<std::int32_t> columns;
   std::vector<double> values;
 };
+
+/// The rows of "... rows 8 to 15 ...", the first time that a text says so; nothing where it does not.
+std::optional<std::pair<std::int64_t, std::int64_t>> rows_in(std::string_view text) {
+  constexpr std::string_view front = "rows ";
+  constexpr std::string_view between = " to ";
+  const auto take_number = [&] {
+    const std::string_view digits = text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size()));
+    text.remove_prefix(digits.size());
+    return number_in<std::int64_t>(digits);
+  };
+  text.remove_prefix(std::min(text.find(front), text.size()));
+  text.remove_prefix(std::min(front.size(), text.size()));
+  const std::optional<std::int64_t> first = take_number();
+  const bool goes_on = text.starts_with(between);
+  text.remove_prefix(goes_on ? between.size() : 0);
+  const std::optional<std::int64_t> last = take_number();
+  return first && goes_on && last ? std::optional(std::pair(*first, *last)) : std::nullopt;
+}
 
 CsrArrays csr_of(const SparseMatrix& matrix) {
   return {std::vector<std::int32_t>(matrix.offsets.begin(), matrix.offsets.end()), matrix.column_of, matrix.values};
@@ -274,11 +294,8 @@ class Check {
   /// The text of a refusal says in which rows the pattern is another.
   void expect_place(std::int64_t row) {
     const std::string text = transformer_.transform_error();
-    const std::size_t place = text.find("rows ");
-    long long first = -1;
-    long long last = -1;
-    if (place == std::string::npos || std::sscanf(text.c_str() + place, "rows %lld to %lld", &first, &last) != 2 || row < first ||
-        row > last || last >= matrix_.rows) {
+    const std::optional<std::pair<std::int64_t, std::int64_t>> rows = rows_in(text);
+    if (!rows || row < rows->first || row > rows->second || rows->second >= matrix_.rows) {
       problems_.push_back(fmt::format("the transformer does not say that row {} differs: {}", row, text));
     }
   }

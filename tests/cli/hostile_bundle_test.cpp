@@ -13,6 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -177,6 +178,59 @@ TEST_F(HostileBundle, WithALinkToAFile) {
   fs::rename(path("out/a/a.h"), path("out/a.h"));
   fs::create_symlink("../a.h", path("out/a/a.h"));
   expect_refused("out/a/a.h: is not a regular file");
+}
+
+// Whatever stands in a bundle under the name of one of its files: nothing is followed, waited for or read without end.
+TEST_F(HostileBundle, WithSomethingElseInPlaceOfAFile) {
+  fs::copy_file(ESC_SOURCE_DIR "/tests/data/models/layers.safetensors", path("m.safetensors"));
+  ASSERT_EQ(escgen({"generate", "m.safetensors", "--bcol", "4", "-o", "out", "--no-verify"}).status, 0);
+  for (const std::string bundle : {"out/a", "out/m"}) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(path(bundle))) {
+      const std::string file = bundle + "/" + entry.path().filename().string();
+      for (const std::string& make : {"mkfifo " + file, "ln -s /dev/zero " + file, "ln -s kept " + file, "ln -s /proc/kmsg " + file, "mkdir " + file,
+                                     "ln -s " + entry.path().filename().string() + " " + file}) {
+        ASSERT_EQ(shell("mv " + file + " kept && cp kept " + bundle + "/../kept && " + make).status, 0);
+        const ProcessResult verified = shell("exec timeout 60 $ESCGEN verify " + bundle + " -q");
+        EXPECT_THAT(verified.status, AnyOf(1, 2)) << make << ": " << verified.errors;
+        EXPECT_THAT(verified.errors, AnyOf(HasSubstr("is not a regular file"), HasSubstr("is a directory"), HasSubstr("is no file of a bundle"))) << make;
+        shell("rm -rf " + file + " out/kept && mv kept " + file);
+      }
+    }
+  }
+}
+
+TEST_F(HostileBundle, WhoseFilesSayThatTheyAreEndless) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer maps terabytes, which no limit of memory allows";
+#endif
+  for (const std::string file : {"manifest.json", "a.cu", "a.h", "a.packed", "CMakeLists.txt", "a_transformer.cpp"}) {
+    const std::string kept = read("out/a/" + file);
+    fs::resize_file(path("out/a/" + file), std::uintmax_t{4} << 30U);  // of holes
+    const ProcessResult verified = shell("ulimit -v 1500000; exec timeout 60 $ESCGEN verify out/a -q");
+    EXPECT_THAT(verified.status, AnyOf(1, 2)) << file << ": " << verified.errors;
+    EXPECT_THAT(verified.errors, AnyOf(HasSubstr("more than"), HasSubstr("of which its header says"))) << file;
+    write("out/a/" + file, kept);
+  }
+}
+
+TEST_F(HostileBundle, OfAModelWithALayerManyTimes) {
+  fs::copy_file(ESC_SOURCE_DIR "/tests/data/models/layers.safetensors", path("m.safetensors"));
+  ASSERT_EQ(escgen({"generate", "m.safetensors", "--bcol", "4", "-o", "out", "--no-verify"}).status, 0);
+  nlohmann::json manifest = parse_json(read("out/m/manifest.json"));
+  const nlohmann::json first = manifest["layers"][0];
+  for (const bool has_names : {false, true}) {
+    for (int number = 0; number < 20'000; ++number) {
+      manifest["layers"].push_back(first);
+      if (has_names) {
+        manifest["layers"].back()["name"] = "layer." + std::to_string(number);
+      }
+    }
+    write("out/m/manifest.json", manifest.dump());
+    const ProcessResult verified = shell("ulimit -v 1500000; exec timeout 60 $ESCGEN verify out/m -q");
+    EXPECT_THAT(verified.status, AnyOf(1, 2)) << verified.errors;
+    EXPECT_THAT(verified.errors, AnyOf(HasSubstr("is there twice"), HasSubstr("lies where another"))) << has_names;
+    manifest["layers"] = nlohmann::json::array({first});
+  }
 }
 
 TEST_F(HostileBundle, OfWhichNothingRunsWhereThereIsNoGpu) {

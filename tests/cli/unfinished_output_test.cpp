@@ -245,14 +245,14 @@ TEST_F(InterruptedOutput, SampledMatrixIsWholeOrAbsent) {
     SCOPED_TRACE(round);
     fs::remove(path("b.mtx"));
     const int status = run_and_signal({"sample", "-o", "b.mtx", "--rows", "1000", "--cols", "1000"}, SIGINT, [&] {
-      const bool begun = exists_like(".", "b.mtx.");
+      const bool begun = exists_like(".", ".b.mtx.");
       if (begun) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5 * round));
       }
       return begun;
     });
     EXPECT_TRUE(status == 128 + SIGINT || status == 0) << status;
-    EXPECT_FALSE(exists_like(".", "b.mtx.")) << "a half-written file is left";
+    EXPECT_FALSE(exists_like(".", ".b.mtx.")) << "a half-written file is left";
     if (fs::exists(path("b.mtx"))) {
       EXPECT_EQ(escgen({"inspect", "b.mtx"}).status, 0);
     }

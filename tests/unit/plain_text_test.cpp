@@ -70,6 +70,10 @@ TEST(StrictJson, RefusesAKeyThatIsThereTwice) {
   EXPECT_THAT(refusal(R"({"a": 1, "\u0061": 1})"), StartsWith("spec.json: a: is there twice"));
   EXPECT_THAT(refusal(R"({"a": [1, [2], {"b": 1}, {"c": {}, "b": [], "b": 1}]})"),
               StartsWith("spec.json: a[3].b: is there twice"));
+  EXPECT_THAT(refusal(R"({"a": ["b", "c\u0000d"]})"), StartsWith("spec.json: a[1]: has a NUL in a text"));
+  EXPECT_THAT(refusal(R"({"a\u0000": 1})"), StartsWith("spec.json: a?: has a NUL in a text"));
+  EXPECT_EQ(refusal((std::string(900, '[') + std::string(900, ']')).c_str()), "");
+  EXPECT_EQ(refusal(std::string(2000, '[').c_str()), "spec.json: is nested too deeply; leave the brackets out that nothing needs");
   EXPECT_EQ(parse_strict_json("[1, {\"a\": null}]", "").dump(), "[1,{\"a\":null}]");
   EXPECT_THROW(static_cast<void>(parse_strict_json("{", "")), nlohmann::json::parse_error);
 }

@@ -5,11 +5,13 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string_view>
 
 #include "generator/commands/option_words.h"
 #include "generator/commands/nest_line.h"
 #include "generator/emit/matching_sizes.h"
 #include "generator/schedule/target.h"
+#include "generator/support/number_in.h"
 #include "generator/support/progress.h"
 #include "generator/support/standard_streams.h"
 #include "tuner/commands/begun_journal.h"
@@ -47,16 +49,10 @@ struct RunLine {
 
 /// Seconds in "90s", "20m" or "2h".
 double seconds_in(const std::string& text) {
-  std::size_t end = 0;
-  double number = 0;
-  try {
-    number = std::stod(text, &end);
-  } catch (const std::logic_error&) {
-    end = 0;
-  }
-  const std::string unit = text.substr(end);
-  const double factor = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  if (end == 0 || factor == 0 || !(number > 0) || std::isinf(number)) {
+  const char unit = text.empty() ? '\0' : text.back();
+  const double factor = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : 0;
+  const double number = factor == 0 ? 0 : real_in(std::string_view(text).substr(0, text.size() - 1)).value_or(0);
+  if (!(number > 0) || std::isinf(number)) {
     throw UserError("--budget " + text, "is not a time", "write it as in 90s, 20m or 2h");
   }
   return number * factor;
@@ -216,7 +212,7 @@ void print_summary(const tuning::RunSummary& summary, const RunLine& line) {
   for (const auto& [outcome, count] : summary.outcomes) {
     fmt::print("{:>8} {}\n", count, print(outcome));
   }
-  fmt::print("records in {}\n", line.journal);
+  print_plain("records in {}\n", line.journal);
 }
 
 void say_problems(const tuning::LayerList& layers, const Console& console) {
