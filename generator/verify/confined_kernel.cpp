@@ -62,13 +62,18 @@ std::vector<std::uint64_t> preparing_blocks(const KernelCall& call, const Dim3& 
   return blocks;
 }
 
-/// The blocks that work on the sampled rows. Of a call that compares some columns alone those of the first and the last tiles of each
+/// Whether the call computes this tile of so many.
+bool takes_tile(const TaskCall& one, std::int64_t tile, std::int64_t tiles) { return tile % one.tile_stride == 0 || tile + 1 == tiles; }
+
+/// The blocks that work on the sampled rows and tiles. Of a call that compares some columns alone those of the first and the last tiles of each
 /// launch, or of all where there are few.
 std::vector<std::uint64_t> sampled_blocks(const TaskCall& one, const Dim3& grid) {
   constexpr std::uint32_t few = 16;  // as a second launch has, of a vector and a tile of columns, whatever a tile is
   const auto end_tiles = static_cast<std::uint32_t>(one.call.end_tiles);
   if (one.call.columns.empty() || grid.y <= std::max(few, 2 * end_tiles)) {
-    return one.sample.blocks(grid.x, grid.y);
+    std::vector<std::uint64_t> blocks = one.sample.blocks(grid.x, grid.y);
+    std::erase_if(blocks, [&](std::uint64_t block) { return !takes_tile(one, static_cast<std::int64_t>(block / grid.x), grid.y); });
+    return blocks;
   }
   std::vector<std::uint64_t> blocks = one.sample.blocks(grid.x, end_tiles);
   const std::size_t of_an_end = blocks.size();
@@ -99,7 +104,7 @@ class Reporter {
 EmulationOptions options_of(const TaskCall& one, Reporter& reporter) {
   EmulationOptions options;
   options.host_steps = most_host_steps;
-  if (!one.sample.covers_all() || !one.call.columns.empty()) {
+  if (!one.sample.covers_all() || one.tile_stride > 1 || !one.call.columns.empty()) {
     options.select_blocks = [&](const LaunchInfo& launch) {
       return prepares_c(launch.kernel) ? preparing_blocks(one.call, launch.grid) : sampled_blocks(one, launch.grid);
     };
@@ -225,6 +230,18 @@ class OwnTask {
 
 std::vector<bool> TaskCall::compared_rows() const {
   return !call.columns.empty() ? sample.rows_of_one_task() : sample.covers_all() ? std::vector<bool>() : sample.rows();
+}
+
+std::vector<bool> TaskCall::compared_columns(std::int64_t tile_columns) const {
+  if (tile_stride == 1) {
+    return {};
+  }
+  std::vector<bool> columns(static_cast<std::size_t>(call.width()));
+  const std::int64_t tiles = (call.width() + tile_columns - 1) / tile_columns;
+  for (std::size_t column = 0; column < columns.size(); ++column) {
+    columns[column] = takes_tile(*this, static_cast<std::int64_t>(column) / tile_columns, tiles);
+  }
+  return columns;
 }
 
 ConfinedKernel::ConfinedKernel(const KernelTask& task, const Allowance& allowance)

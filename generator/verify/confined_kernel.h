@@ -24,9 +24,12 @@ struct TaskCall {
   std::span<const std::byte> packed;  ///< the matrix, as the kernel takes it
   PanelSample sample;                 ///< the rows that are computed
   const SparseMatrix* source;         ///< the matrix, for who compares: the process has none
+  std::int64_t tile_stride = 1;       ///< of the tiles of columns every n-th is computed, and the last
 
   /// The rows of C that are compared; all where it is empty.
   std::vector<bool> compared_rows() const;
+  /// The columns that are, where tiles have so many; all where it is empty.
+  std::vector<bool> compared_columns(std::int64_t tile_columns) const;
 };
 
 /// What a kernel is to do: calls, all with matrices of one pattern. Refers to what it is made of.

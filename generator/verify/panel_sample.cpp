@@ -13,6 +13,9 @@ using transformer::Task;
 PanelSample::PanelSample(std::span<const std::byte> packed, std::int64_t products, std::int64_t most_products)
     : stride_(std::max<std::int64_t>(1, (products + most_products - 1) / most_products)) {
   std::visit([&](const auto& format) { take(transformer::reader_of(packed, format)); }, transformer::read_format(packed));
+  if (std::ranges::find(blocks_, false) == blocks_.end()) {
+    stride_ = 1;  // one block may have all rows
+  }
 }
 
 void PanelSample::take_rows(std::int64_t rows, std::int64_t unit_rows) {

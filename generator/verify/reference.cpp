@@ -36,9 +36,12 @@ struct RowComparison {
 };
 
 template <typename Element>
-RowComparison compare_row(const ExpectedRow& expected, const Element* c, std::int64_t row) {
+RowComparison compare_row(const ExpectedRow& expected, const Element* c, std::int64_t row, const std::vector<bool>& columns) {
   RowComparison result;
   for (std::size_t j = 0; j < expected.values.size(); ++j) {
+    if (!columns.empty() && !columns[j]) {
+      continue;
+    }
     const double wanted = expected.values[j];
     const auto found = static_cast<double>(c[j]);
     if (result.problem.empty() && is_poison(c[j])) {
@@ -171,7 +174,7 @@ ExpectedRow Reference::row(std::int64_t number) const {
   return expected;
 }
 
-Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& compared) const {
+Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& compared, const std::vector<bool>& columns) const {
   std::vector<std::int64_t> numbers;
   std::int64_t longest = 1;
   for (std::int64_t number = 0; number < a_.rows; ++number) {
@@ -188,8 +191,8 @@ Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& c
       const std::int64_t number = numbers[place];
       const auto* const c_row = elements + place * static_cast<std::size_t>(product_.ldc);
       RowComparison& result = rows[place];
-      result = rows_.empty() ? compare_row(row(number), c_row, number)
-                             : compare_row(rows_[static_cast<std::size_t>(number)], c_row, number);
+      result = rows_.empty() ? compare_row(row(number), c_row, number, columns)
+                             : compare_row(rows_[static_cast<std::size_t>(number)], c_row, number, columns);
       if (result.problem.empty()) {
         result.problem = check_gap(c_row, number, product_);
       }
@@ -197,7 +200,8 @@ Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& c
   });
   Comparison sum = sum_of(rows, longest);
   sum.rows = static_cast<std::int64_t>(numbers.size());
-  sum.columns = product_.n;
+  sum.columns = columns.empty() ? product_.n : std::ranges::count(columns, true);
+  sum.other_columns = product_.n - sum.columns;
   return sum;
 }
 

@@ -19,6 +19,7 @@ struct Comparison {
   double error = 0;              ///< relative Frobenius error over the compared elements
   std::int64_t rows = 0;         ///< rows of C that were compared
   std::int64_t columns = 0;      ///< of each of them
+  std::int64_t other_columns = 0;  ///< that were not
   std::string problem;           ///< empty, or the first thing that is wrong beyond rounding, with its place
   /// The largest error of an element, over the most that rounding can make of its sum in any order; and that element, where it is more.
   double of_rounding = 0;
@@ -56,10 +57,11 @@ class Reference {
   /// Computes all rows now, for who compares several results with them.
   void compute_all();
 
-  /// Compares C, of which only the rows are there for which `compared` is set (all when it is empty), of ldc elements each, with the nest's,
+  /// Compares C, of which only the rows are there for which `compared` is set (all when it is empty), of ldc elements each, with the nest's in the columns for
+  /// which `columns` is set (all when it is empty),
   /// and checks that nothing was written between the columns and the next row. A NaN, or an element that is still poison,
   /// is a problem; if all of the reference is zero, so must C be.
-  Comparison compare(const TypedElements& c, const std::vector<bool>& compared = {}) const;
+  Comparison compare(const TypedElements& c, const std::vector<bool>& compared = {}, const std::vector<bool>& columns = {}) const;
 
  private:
   ExpectedRow row(std::int64_t number) const;

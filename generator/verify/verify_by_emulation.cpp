@@ -67,6 +67,30 @@ std::int64_t most_products(const KernelCall& call, const SparseMatrix& matrix, c
   return std::clamp(static_cast<std::int64_t>(call.share * static_cast<double>(whole)), std::min(whole, call.least_products), whole);
 }
 
+/// Multiply-adds of a call that computes the rows of the sample.
+std::int64_t sampled_products(const SparseMatrix& matrix, const KernelCall& call, const PanelSample& sample) {
+  if (sample.covers_all()) {
+    return products_of(matrix, call);
+  }
+  std::int64_t products = 1;
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    products += sample.rows()[static_cast<std::size_t>(row)] ? std::max<std::int64_t>(matrix.row_length(row), 8) : 0;
+  }
+  return products * call.width();
+}
+
+/// How many tiles of columns there are for each that a call computes. A block may have all rows, so that a sample of rows is no smaller; of a call that asks
+/// for a part of a product some tiles do. What whole products take is not cut unless it is many times what they may.
+std::int64_t tile_stride(const KernelCall& call, const Dispatch& dispatch, std::int64_t products, std::int64_t most) {
+  constexpr std::int64_t least = 500'000;
+  constexpr std::int64_t excess = 2;
+  if (dispatch.tile_columns == 0 || !call.columns.empty() || (call.share == 1 && products <= excess * most) ||
+      call.width() > most_tiles * dispatch.tile_columns) {
+    return 1;
+  }
+  return std::max<std::int64_t>(1, products / std::max(least, most));
+}
+
 /// Matrices that the nest's epilogue reads, each as large as C.
 std::int64_t operand_matrices(const LoopNest& nest) {
   return std::ranges::count_if(operands_of(nest), [](const ArrayDeclaration& operand) { return operand.extents.size() == 2; });
@@ -194,8 +218,11 @@ class Plan {
     }
     // The sample is one of the pattern, which the packed file has been checked for.
     const std::int64_t most = most_products(call, matrix, effort_);
-    calls_.push_back({call, matrix, packed, PanelSample(bundle_.packed, products_of(matrix, call), most), &matrix});
-    work_.push_back(static_cast<std::uint64_t>(most));
+    PanelSample sample(bundle_.packed, products_of(matrix, call), most);
+    const std::int64_t products = sampled_products(matrix, call, sample);
+    const std::int64_t stride = tile_stride(call, bundle_.dispatch, products, most);
+    calls_.push_back({call, matrix, packed, std::move(sample), &matrix, stride});
+    work_.push_back(work_of(matrix, call, products / stride));
     all_work_ += work_.back();
     most_touched_ = std::max(most_touched_, bytes);
     most_mapped_ = std::max(most_mapped_, mapped);
@@ -221,6 +248,12 @@ class Plan {
   }
 
  private:
+  /// Multiply-adds, and what it takes to make and to move B and C: a part of one for each of their elements.
+  static std::uint64_t work_of(const SparseMatrix& matrix, const KernelCall& call, std::int64_t products) {
+    constexpr std::int64_t elements_of_a_product = 16;
+    return static_cast<std::uint64_t>(products + (matrix.rows + matrix.columns) * call.width() / elements_of_a_product);
+  }
+
   const BundleUnderTest& bundle_;
   const EmulationEffort& effort_;
   std::vector<TaskCall> calls_;
@@ -256,7 +289,7 @@ class Judgement {
     for (const std::string& problem : result->problems) {
       report_.problems.push_back(fmt::format("{}: {}", print(one.call), problem));
     }
-    report_.runs.push_back({one.call.product, operands.reference.compare(result->c, one.compared_rows()), one.call.reason});
+    report_.runs.push_back({one.call.product, operands.reference.compare(result->c, one.compared_rows(), one.compared_columns(bundle_.dispatch.tile_columns)), one.call.reason});
   }
 
  private:
