@@ -20,7 +20,7 @@ namespace {
 
 /// Why nothing is estimated of a layer with these values; empty where something is.
 std::string why_left_out(const Weight& weight, const WeightSurvey& survey, double sparsity) {
-  if (weight.shape.size() != 2) {
+  if (is_filter(weight.shape)) {
     return "is a filter, whose product is as large as its images";
   }
   if (survey.nonzeros == 0) {

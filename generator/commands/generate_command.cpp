@@ -8,8 +8,10 @@
 #include "generator/commands/input.h"
 #include "generator/commands/inspect_model.h"
 #include "generator/commands/layer_request.h"
+#include "generator/commands/model_request.h"
 #include "generator/commands/model_spec.h"
 #include "generator/commands/nest_line.h"
+#include "generator/model/survey.h"
 #include "generator/schedule/database_files.h"
 #include "generator/schedule/settings.h"
 #include "generator/schedule/target.h"
@@ -155,11 +157,32 @@ void refuse_for_layers(const GenerateLine& line) {
   }
 }
 
-/// The model that the line names, where it has several matrices; one alone is a matrix as in any other file.
+/// What holds for a layer among others holds for one alone: a nearly dense one gets a kernel where it is named or the line says so.
+void refuse_dense(const Weight& weight, const Model& model) {
+  const auto elements = static_cast<double>(weight.rows()) * static_cast<double>(weight.columns());
+  if (const double sparsity = 1 - static_cast<double>(survey_weight(weight).nonzeros) / elements; sparsity < model_min_sparsity) {
+    throw UserError(model.name,
+                    fmt::format("has one matrix, {}, with {:.1f} % zeros: layers of a model have kernels from {:.0f} % on", weight.name, 100 * sparsity,
+                                100 * model_min_sparsity),
+                    fmt::format("give --min-sparsity 0, or name it: {}:{}", model.name, weight.name));
+  }
+}
+
+/// The model that the line names, where it has several layers; one matrix alone is as in any other file.
 std::optional<Model> model_of(const GenerateLine& line) {
   std::optional<Model> model = listed_model(line.layer.matrix);
-  const auto is_matrix = [](const Weight& weight) { return why_no_matrix(weight).empty(); };
-  return model && std::ranges::count_if(model->weights, is_matrix) > 1 ? std::move(model) : std::nullopt;
+  if (!model) {
+    return std::nullopt;
+  }
+  const auto is_matrix = [](const Weight& weight) { return !obstacle_of(weight); };
+  const auto matrices = std::ranges::count_if(model->weights, is_matrix);
+  if (matrices > 1 || (matrices == 1 && std::ranges::any_of(model->weights, hides_layer))) {
+    return model;
+  }
+  if (matrices == 1 && !line.min_sparsity) {
+    refuse_dense(*std::ranges::find_if(model->weights, is_matrix), *model);
+  }
+  return std::nullopt;
 }
 
 /// What the line says of a model, as a spec would.
@@ -283,7 +306,7 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       "--max-packed", line->mode.max_packed,
       "Most bytes of the packed matrix over those as CSR (8 for a non-zero, 4 for a row): auto takes the "
       "best schedule within it");
-  command->add_option("--min-sparsity", line->min_sparsity, "Skip matrices with a smaller share of zeros, 0 to 1 (default: 0.45 for layers of a model, else 0)");
+  command->add_option("--min-sparsity", line->min_sparsity, "Skip matrices with a smaller share of zeros, 0 to 1 (default: 0.45 for a model, else 0)");
   command->add_option("--tensor", line->tensors, "Of a model only the tensors whose names are like this: *.mlp.* (repeatable)")->excludes(spec);
   command
       ->add_option("--jobs", line->jobs,

@@ -117,7 +117,7 @@ class ModelRun {
   }
 
   const LoopNest& nest_of(const Weight& weight) {
-    const std::vector<std::int64_t> sizes = weight.shape.size() == 4 ? weight.shape : std::vector<std::int64_t>();
+    const std::vector<std::int64_t> sizes = is_filter(weight.shape) ? weight.shape : std::vector<std::int64_t>();
     const std::lock_guard lock(nest_mutex_);
     const auto found = nests_.find(sizes);
     if (found != nests_.end()) {

@@ -197,6 +197,92 @@ TEST_F(Models, AreRefusedWithWhatToWrite) {
   }
 }
 
+/// A .safetensors file of these tensors, of elements 0 and 1.
+class TensorFile {
+ public:
+  TensorFile& add(const std::string& name, const std::string& type, const std::vector<int>& shape, int element_bytes, int nonzero_each = 1) {
+    std::size_t elements = 1;
+    for (const int extent : shape) {
+      elements *= static_cast<std::size_t>(extent);
+    }
+    const std::size_t begin = data_.size();
+    for (std::size_t at = 0; at < elements; ++at) {
+      const float value = at % static_cast<std::size_t>(nonzero_each) == 0 ? 1.0F : 0.0F;
+      data_ += element_bytes == 4 ? std::string(reinterpret_cast<const char*>(&value), 4) : std::string(static_cast<std::size_t>(element_bytes), '\1');
+    }
+    header_[name] = {{"dtype", type}, {"shape", shape}, {"data_offsets", {begin, data_.size()}}};
+    return *this;
+  }
+  std::string bytes() const {
+    const std::string header = header_.dump();
+    std::string length(8, '\0');
+    length[0] = static_cast<char>(header.size() % 256);
+    length[1] = static_cast<char>(header.size() / 256);
+    return length + header + data_;
+  }
+
+ private:
+  nlohmann::json header_;
+  std::string data_;
+};
+
+TEST_F(Models, OfQuantisedLayersHaveNoKernelOfAScale) {
+  write("q.safetensors", TensorFile().add("l.weight", "I8", {8, 16}, 1).add("l.weight_scale", "F32", {8, 1}, 4).bytes());
+  expect_refusal({"generate", "q.safetensors", "--bcol", "8", "-o", "out"}, "q.safetensors:l.weight: is quantised (I8 with weight_scale); write the model again");
+  expect_refusal({"generate", "q.safetensors:l.weight_scale", "--bcol", "8", "-o", "out"}, "belongs to l.weight, which is quantised (I8)");
+  write("mixed.safetensors", TensorFile().add("h.weight", "F32", {8, 16}, 4, 4).add("l.weight", "I8", {8, 16}, 1).add("l.weight_scale", "F32", {8, 1}, 4).bytes());
+  const ProcessResult mixed = escgen({"generate", "mixed.safetensors", "--bcol", "8", "--no-verify", "-o", "out"});
+  EXPECT_EQ(mixed.status, 0) << mixed.errors;
+  EXPECT_THAT(mixed.output, AllOf(HasSubstr("is quantised (I8 with weight_scale)"), HasSubstr("1 of 3 written")));
+}
+
+TEST_F(Models, OfOneDenseMatrixHaveNoKernelUnasked) {
+  write("dense.safetensors", TensorFile().add("l.weight", "F32", {8, 16}, 4).bytes());
+  expect_refusal({"generate", "dense.safetensors", "--bcol", "8", "-o", "out"}, "has one matrix, l.weight, with 0.0 % zeros");
+  EXPECT_EQ(escgen({"generate", "dense.safetensors", "--bcol", "8", "--min-sparsity", "0.5", "-o", "out"}).errors,
+            "dense.safetensors: skipped, 0.0 % zeros are less than 50.0 %\n");
+  EXPECT_FALSE(fs::exists(path("out/l")));
+  for (const std::vector<std::string>& asked : {std::vector<std::string>{"dense.safetensors", "--min-sparsity", "0"}, {"dense.safetensors:l.weight"}}) {
+    std::vector<std::string> line{"generate", "--bcol", "8", "--no-verify", "-o", "out", "--force"};
+    line.insert(line.end(), asked.begin(), asked.end());
+    EXPECT_EQ(escgen(line).status, 0);
+  }
+}
+
+TEST_F(Models, HaveALayerForEachExpert) {
+  write("moe.safetensors", TensorFile().add("mlp.experts.gate_up_proj", "F32", {2, 16, 8}, 4, 5).add("mlp.experts.down_proj", "F32", {2, 8, 8}, 4, 5).bytes());
+  const ProcessResult made = escgen({"generate", "moe.safetensors", "--bcol", "8", "--no-verify", "-o", "out"});
+  EXPECT_EQ(made.status, 0) << made.errors;
+  EXPECT_THAT(made.output, HasSubstr("4 of 4 written"));
+  EXPECT_EQ(escgen({"pack", "out/moe", "moe.safetensors"}).status, 0);
+  const nlohmann::json expert = parse_json(escgen({"inspect", "moe.safetensors", "--json"}).output)["tensors"][3];
+  EXPECT_EQ(expert["name"], "mlp.experts.gate_up_proj.1");
+  EXPECT_EQ(expert["expert"], (nlohmann::json{{"number", 1}, {"of", 2}, {"transposed", false}}));
+}
+
+/// The line that a pickle is refused with is run, with modules in place of PyTorch, which no test needs.
+TEST_F(Models, OfPicklesAreConvertedWhateverTheirNesting) {
+  if (shell("python3 --version").status != 0) {
+    GTEST_SKIP() << "there is no python3";
+  }
+  write("torch.py",
+        "class Tensor(str):\n"
+        "  def to_dense(self): return self\n"
+        "  clone = contiguous = to_dense\n"
+        "def is_tensor(x): return isinstance(x, Tensor)\n"
+        "def load(name, map_location, weights_only):\n"
+        "  a, b, c, d = map(Tensor, 'abcd')\n"
+        "  return {'epoch': 3, 'model': {'l.weight': a, 'deep': [b, {'w': c}]}, 'optimizer': {'state': {0: d}}, 'args': None}\n");
+  fs::create_directory(path("safetensors"));
+  write("safetensors/torch.py", "def save_file(tensors, name): print(name, sorted(tensors.items()))\n");
+  write("a.pt", "PK");
+  const std::string refusal = escgen({"inspect", "a.pt"}).errors;
+  const std::size_t begin = refusal.find("python3 -c");
+  ASSERT_NE(begin, refusal.npos) << refusal;
+  const ProcessResult converted = shell("PYTHONPATH=. " + refusal.substr(begin));
+  EXPECT_EQ(converted.output, "a.safetensors [('model.deep.0', 'b'), ('model.deep.1.w', 'c'), ('model.l.weight', 'a')]\n") << converted.errors;
+}
+
 /// Few bytes that claim much: the range of a tensor is not read before somebody asks for it, and then in parts.
 TEST_F(Models, NeedNoMoreMemoryThanTheirMatrix) {
 #ifdef __SANITIZE_ADDRESS__
