@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "generator/commands/default_element.h"
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
 #include "generator/commands/loop_nest_input.h"
@@ -53,6 +54,8 @@ nlohmann::json summary(const GeneratedLayer& generated) {
           {"k", layer.statistics.columns},
           {"nnz", layer.statistics.nonzeros},
           {"bcol", layer.bcol},
+          {"dtype", name_of(layer.lowered.element())},
+          {"architectures", layer.architectures},
           {"schedule", text_of(layer.choice)},
           {"schedule_source", layer.choice.source},
           {"notes", layer.choice.notes},
@@ -64,6 +67,8 @@ nlohmann::json summary(const GeneratedLayer& generated) {
   if (layer.choice.measured) {
     result["over_exact"] = *layer.choice.measured->over_exact;
     result["measured"] = measured_json(*layer.choice.measured);
+  } else if (!layer.choice.not_measured.empty()) {
+    result["not_measured"] = layer.choice.not_measured;
   }
   return result;
 }
@@ -78,7 +83,9 @@ void print_summary(const GeneratedLayer& generated) {
     print_plain("note       {}\n", note);
   }
   if (layer.choice.measured) {
-    fmt::print("speed      {}, by the same measurements\n", describe_speed(*layer.choice.measured));
+    fmt::print("speed      {}\n", describe_speed(*layer.choice.measured));
+  } else if (!layer.choice.not_measured.empty()) {
+    fmt::print("speed      not measured: {}\n", layer.choice.not_measured);
   }
   const auto bytes = static_cast<double>(packed_bytes(layer));
   fmt::print("kernel     {} blocks of {} threads, {} bytes packed ({:.2f} of CSR, {:.2f} of dense)\n", blocks_of(layer),
@@ -209,7 +216,7 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   console.detail("reading " + request.matrix);
   NestSource source = request.nest;
   source.sizes.weights = read_layer_shape(request.matrix);
-  const LoopNest nest = read_loop_nest(source, request.element);
+  const LoopNest nest = read_loop_nest(source, element_of(request));
   auto [stored, rounding] = read_stored_matrix(request, nest, console, progress);
   if (request.min_sparsity && stored.sparsity() < *request.min_sparsity) {
     progress.finish();
@@ -222,9 +229,8 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   console.detail("lowering the loop nest and packing the matrix");
   GeneratedLayer generated = make_layer(request, mode, nest, matrix, std::make_shared<FragmentShelf>(), console);
   generated.layer.rounding = rounding;
-  if (const std::optional<ScalarType> half = half_type(request.matrix); half && !is_half(nest.element())) {
-    generated.layer.choice.notes.push_back(
-        fmt::format("the file has elements of 16 bits, the kernel of {}: --dtype {} keeps the 16 bits", 8 * bytes_of(nest.element()), name_of(*half)));
+  if (const std::string note = type_note(stored_type(request.matrix), nest.element()); !note.empty()) {
+    generated.layer.choice.notes.push_back(note);
   }
   if (mode.dry_run) {
     progress.finish();

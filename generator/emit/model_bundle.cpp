@@ -18,6 +18,14 @@ std::uint64_t ModelLayer::packed_bytes() const {
   return bytes;
 }
 
+std::uint64_t ModelLayer::packed_bytes(std::int64_t bcol) const {
+  std::uint64_t most = 0;
+  for (const ModelVariant& variant : variants) {
+    most = variant.bcol == bcol ? std::max<std::uint64_t>(most, packings.at(variant.packing).bytes) : most;
+  }
+  return most;
+}
+
 std::optional<VerificationRecord> ModelBundle::verification_of(const std::string& kernel, const std::string& text, const ModelLayer& layer) const {
   const auto found = kernels.find(kernel);
   const auto with = std::ranges::find(layers, layer.name, &ModelLayer::name);

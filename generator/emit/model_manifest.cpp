@@ -57,8 +57,21 @@ json layer_entry(const ModelLayer& layer) {
                         {"schedule", variant.schedule},
                         {"schedule_source", variant.schedule_source},
                         {"made_of", variant.made_of}});
+    json& entry = variants.back();
     if (variant.measured) {
-      variants.back()["measured"] = measured_json(*variant.measured);
+      entry["measured"] = measured_json(*variant.measured);
+    }
+    if (!variant.not_measured.empty()) {
+      entry["not_measured"] = variant.not_measured;
+    }
+    if (!variant.notes.empty()) {
+      entry["notes"] = variant.notes;
+    }
+    if (variant.planned_bytes > 0) {
+      entry["planned_bytes"] = variant.planned_bytes;
+    }
+    if (variant.over_dense) {
+      entry["over_dense"] = *variant.over_dense;
     }
   }
   return {{"name", layer.name},
@@ -95,6 +108,12 @@ ModelLayer layer_of(const json& entry) {
                               .measured = variant.contains("measured")
                                               ? std::optional(measured_ratios(variant.at("measured")))
                                               : std::nullopt,
+                              .not_measured = variant.value("not_measured", ""),
+                              .notes = variant.value("notes", std::vector<std::string>()),
+                              .planned_bytes = variant.value("planned_bytes", std::uint64_t{0}),
+                              .over_dense = variant.contains("over_dense")
+                                                ? std::optional(variant.at("over_dense").get<double>())
+                                                : std::nullopt,
                               .made_of = variant.value("made_of", std::vector<std::string>())});
   }
   return layer;

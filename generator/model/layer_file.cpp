@@ -36,10 +36,21 @@ void check_ending(const std::string& path) {
   }
 }
 
-std::optional<ScalarType> half_type_of(std::optional<StoredElement> element) {
-  return element == StoredElement::float16    ? std::optional(ScalarType::f16)
-         : element == StoredElement::bfloat16 ? std::optional(ScalarType::bf16)
-                                              : std::nullopt;
+std::optional<ScalarType> type_of(std::optional<StoredElement> element) {
+  if (!element) {
+    return std::nullopt;
+  }
+  switch (*element) {
+    case StoredElement::float64:
+      return ScalarType::f64;
+    case StoredElement::float32:
+      return ScalarType::f32;
+    case StoredElement::float16:
+      return ScalarType::f16;
+    case StoredElement::bfloat16:
+      break;
+  }
+  return ScalarType::bf16;
 }
 
 }  // namespace
@@ -76,16 +87,18 @@ std::vector<std::int64_t> read_layer_shape(const std::string& name) {
   return is_filter(shape) ? shape : std::vector<std::int64_t>();
 }
 
-std::optional<ScalarType> half_type(const std::string& name) {
+std::optional<ScalarType> stored_type(const Weight& weight) { return type_of(weight.type->element); }
+
+std::optional<ScalarType> stored_type(const std::string& name) {
   const LayerFile layer = parse_layer_file(name);
   if (is_of_model(layer)) {
-    return half_type_of(find_weight(open_model(layer.path), layer.tensor).type->element);
+    return stored_type(find_weight(open_model(layer.path), layer.tensor));
   }
   if (lower_case_ending(layer.path) != ".npy") {
     return std::nullopt;
   }
   FileSource source(layer.path);
-  return half_type_of(stored_element(read_npy_array(source).type));
+  return type_of(stored_element(read_npy_array(source).type));
 }
 
 }  // namespace esc

@@ -14,14 +14,15 @@ struct MeasuredRatios {
   std::optional<double> over_tf32 = {};           ///< of a dense product in TF32
   std::optional<double> exact_microseconds = {};  ///< the time of that faster one, on layers of the class
   std::string where;                              ///< "this very layer on ...", or the class of layers and the device
+  std::string device = {};                        ///< "NVIDIA H200"; empty where an early manifest does not say
   bool operator==(const MeasuredRatios&) const = default;
 
   /// What the schedule is expected to take, by both; absent where one is.
   std::optional<double> expected_microseconds() const;
 };
 
-/// "about 1.75 x the faster one of cuBLAS and cuSPARSE, 3.1 us in place of 5.4"; without the times where there are
-/// none. `measured` has over_exact.
+/// "about 1.75 x the faster one of cuBLAS and cuSPARSE, 3.1 us in place of 5.4, by the same measurements on one NVIDIA
+/// H200"; without the times where there are none. `measured` has over_exact.
 std::string describe_speed(const MeasuredRatios& measured);
 
 /// What products are expected to take, one after the other.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers of models in the commands, and the examples of their documentation, which are run.
 
+#include <random>
 #include <sstream>
 
 #include "generator/support/file.h"
@@ -74,7 +75,9 @@ TEST_F(Models, AreListedForMachines) {
 TEST_F(Models, AreEstimatedForMachines) {
   const nlohmann::json estimate =
       parse_json(escgen({"inspect", layers, "--estimate", "--bcol", "16", "--json"}).output);
-  EXPECT_THAT(keys(estimate), UnorderedElementsAre("model", "gpu", "bcol", "dtype", "layers", "total", "bound_by"));
+  EXPECT_THAT(keys(estimate), UnorderedElementsAre("model", "gpu", "gpu_named", "bcol", "bcols", "dtype", "layers", "total", "totals",
+                                                   "notes", "bound_by"));
+  EXPECT_EQ(estimate["gpu_named"], false);
   ASSERT_EQ(estimate["layers"].size(), 8U);
   const nlohmann::json& gate = estimate["layers"][2];
   EXPECT_EQ(gate["bytes"],
@@ -94,8 +97,9 @@ std::string model_like_measured_ones() {
   std::string file(8, '\0');
   file[0] = static_cast<char>(header.size());
   file += header;
+  std::mt19937 random(1);
   for (int element = 0; element < 2 * 512 * 512; ++element) {
-    file += (element * 7 + element / 512 * 11) % 10 < 3 ? std::string("\x00\x3c", 2) : std::string(2, '\0');
+    file += random() % 10 < 3 ? std::string("\x00\x3c", 2) : std::string(2, '\0');
   }
   return file;
 }
@@ -123,8 +127,35 @@ TEST_F(Models, LikeMeasuredOnesSayWhatTheyAreExpectedToTake) {
   generate.push_back("--json");
   const nlohmann::json kernel = parse_json(escgen(generate).output)["layers"][0]["kernels"][0];
   EXPECT_THAT(keys(kernel["measured"]),
-              UnorderedElementsAre("over_exact", "exact_microseconds", "expected_microseconds", "where"));
+              UnorderedElementsAre("over_exact", "exact_microseconds", "expected_microseconds", "where", "device"));
   EXPECT_EQ(parse_json(read("out/net/manifest.json"))["layers"][0]["variants"][0]["measured"], kernel["measured"]);
+}
+
+/// Both are asked for several numbers of columns, and decide alike.
+TEST_F(Models, AreEstimatedAsTheyAreGenerated) {
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{}, {"--gpu", "h200"}, {"--gpu", "l4", "--dtype", "f32"}, {"--min-sparsity", "0.75"},
+        {"--tensor", "*_proj.weight", "--dtype", "bf16"}, {"--dtype", "f16"}, {"--layout", "nk", "--dtype", "bf16"}}) {
+    std::vector<std::string> estimate{"inspect", layers, "--estimate", "--bcol", "1,16,64", "--json"};
+    std::vector<std::string> generate{"generate", layers, "--bcol", "1,16,64", "--json", "--no-verify", "-o", "out", "--force"};
+    estimate.insert(estimate.end(), more.begin(), more.end());
+    generate.insert(generate.end(), more.begin(), more.end());
+    const nlohmann::json estimated = parse_json(escgen(estimate).output)["layers"];
+    const ProcessResult made = escgen(generate);
+    if (made.status != 0) {  // no layer is worth it
+      for (const nlohmann::json& layer : estimated) {
+        EXPECT_TRUE(layer.contains("left_out") || layer.contains("no_estimate")) << layer;
+      }
+      continue;
+    }
+    const nlohmann::json generated = parse_json(made.output)["layers"];
+    ASSERT_EQ(estimated.size(), generated.size());
+    for (std::size_t at = 0; at < generated.size(); ++at) {
+      const auto why = [](const nlohmann::json& layer, const char* key) { return layer.value(key, layer.value("left_out", "")); };
+      EXPECT_EQ(why(estimated[at], "no_estimate"), why(generated[at], "left_out"));
+      EXPECT_EQ(estimated[at].value("kernels", nlohmann::json()).size() == 3 && !estimated[at].contains("left_out"), generated[at].contains("kernels"));
+    }
+  }
 }
 
 TEST_F(Models, WithOneMatrixOfSciPyAreThatMatrix) {

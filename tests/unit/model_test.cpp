@@ -73,11 +73,12 @@ TEST(WrittenModels, SayWhatTheyHave) {
   EXPECT_THAT(why_no_matrix(find_weight(model, "position_ids")), HasSubstr("type I64"));
   EXPECT_THAT(read_layer_shape(written("layers.safetensors:conv.weight")), ElementsAre(6, 4, 3, 3));
   EXPECT_THAT(read_layer_shape(written("layers.safetensors:head.weight")), IsEmpty());
-  EXPECT_EQ(half_type(written("layers.safetensors:down_proj.weight")), ScalarType::f16);
-  EXPECT_EQ(half_type(written("layers.safetensors:gate_proj.weight")), ScalarType::bf16);
-  EXPECT_EQ(half_type(written("layers.safetensors:head.weight")), std::nullopt);
-  EXPECT_EQ(half_type(written("dense.npy")), std::nullopt);
-  EXPECT_EQ(half_type(written("two_four.npy")), ScalarType::f16);
+  EXPECT_EQ(stored_type(written("layers.safetensors:down_proj.weight")), ScalarType::f16);
+  EXPECT_EQ(stored_type(written("layers.safetensors:gate_proj.weight")), ScalarType::bf16);
+  EXPECT_EQ(stored_type(written("layers.safetensors:head.weight")), ScalarType::f64);
+  EXPECT_EQ(stored_type(written("layers.safetensors:position_ids")), std::nullopt);
+  EXPECT_EQ(stored_type(written("dense.npy")), ScalarType::f32);
+  EXPECT_EQ(stored_type(written("two_four.npy")), ScalarType::f16);
 }
 
 TEST(WrittenModels, MasksTakeValuesAway) {

@@ -25,4 +25,12 @@ struct LayerGroup {
 /// UserError as read_spec does.
 std::vector<LayerGroup> groups_of_spec(const std::string& file);
 
+/// The type that a file's layer is tuned in: the one that is asked for or, where a file of 16 bits has the shipped
+/// nest, that of the file; none: what the nest has. Files that cannot be read say so where they are read.
+std::optional<ScalarType> element_for(const std::string& file, const NestSource& nest,
+                                      std::optional<ScalarType> asked);
+
+/// The groups, divided where their files have different types by that.
+std::vector<LayerGroup> divided_by_element(const std::vector<LayerGroup>& groups);
+
 }  // namespace esc

@@ -104,7 +104,7 @@ Work work_of(const RunLine& line) {
       line.shard.empty() ? tuning::Shard() : tuning::parse_shard(line.shard, tuning::environs_of_process());
   NestReader nests;
   Work work;
-  for (const LayerGroup& group : groups_of(line)) {
+  for (const LayerGroup& group : divided_by_element(groups_of(line))) {
     const tuning::LayerList found = tuning::read_layers(group.files, group.element.value_or(ScalarType::f32));
     work.layers.problems.insert(work.layers.problems.end(), found.problems.begin(), found.problems.end());
     work.layers.notes.insert(work.layers.notes.end(), found.notes.begin(), found.notes.end());

@@ -93,7 +93,7 @@ void add_tuning_options(CLI::App& command, TuningLine& line) {
       ->check(one_of({"panel", "rows", "stream", "gather", "atomic"}));
   command
       .add_option("--dtype", line.dtype,
-                  "Element type, f32, tf32, f16 or bf16 (default: the loop nest's, f32 for the shipped one)")
+                  "Element type, f32, tf32, f16 or bf16 (default: that of a file of 16 bits; f32 for others; the one of --kernel)")
       ->check(one_of({"f32", "tf32", "f16", "bf16"}));
   command.add_option("--space", line.space, "Try the schedules in this file, one a line, in place of the search space");
   command.add_option("--candidates", line.most, "Measure at most this many candidates of a layer and bCol")
