@@ -13,6 +13,7 @@
 #include "generator/commands/input.h"
 #include "generator/commands/model_layers.h"
 #include "generator/commands/model_table.h"
+#include "generator/commands/taken_place.h"
 #include "generator/frontend/format_source.h"
 #include "generator/support/file.h"
 
@@ -24,10 +25,6 @@ namespace fs = std::filesystem;
 /// Whether something is left to be written when the layers are made.
 bool has_layers(const ModelLayers& made) {
   return std::ranges::any_of(made.rows, [](const ModelRow& row) { return row.outcome == ModelRow::Outcome::made; });
-}
-
-std::vector<int> architectures_for(const LayerRequest& layer) {
-  return layer.devices.empty() ? default_architectures() : architectures_of(layer.devices);
 }
 
 ModelBundle bundle_of(const ModelLayers& made, const ModelRequest& request) {
@@ -222,8 +219,11 @@ std::string model_name(const std::string& model) {
 }
 
 ExitStatus generate_model(const Model& model, const ModelRequest& request, const GenerateMode& mode, const Console& console) {
-  const ScratchFile file(mode.output);
   const std::optional<ModelBundle> on_disk = model_on_disk(fs::path(mode.output) / request.name);
+  if (!mode.check && !mode.dry_run) {
+    refuse_taken_place(request, mode, on_disk);
+  }
+  const ScratchFile file(mode.output);
   const ModelLayers made = make_model_layers(model, request, mode, file, on_disk, console);
   if (!made.problems.empty()) {
     fmt::print("{}", fmt::join(made.problems, ""));

@@ -36,23 +36,40 @@ std::string seal_of(const std::string& inputs, const ModelLayer& layer, const Mo
                                     packing.payload_checksum));
 }
 
-std::optional<KeptLayers::Kept> KeptLayers::find(const std::string& layer, std::int64_t bcol,
-                                                 const std::string& inputs) const {
+namespace {
+
+bool is_made_of(const ModelLayer& layer, const ModelVariant& variant, std::int64_t bcol, const std::string& inputs) {
+  return variant.bcol == bcol &&
+         std::ranges::find(variant.made_of, seal_of(inputs, layer, variant, layer.packings[variant.packing])) != variant.made_of.end();
+}
+
+}  // namespace
+
+const ModelLayer* KeptLayers::on_disk(const std::string& layer) const {
   if (on_disk_ == nullptr) {
-    return std::nullopt;
+    return nullptr;
   }
   const auto found = std::ranges::find(on_disk_->layers, layer, &ModelLayer::name);
-  if (found == on_disk_->layers.end()) {
+  return found == on_disk_->layers.end() ? nullptr : &*found;
+}
+
+bool KeptLayers::is_made_of(const std::string& layer, std::int64_t bcol, const std::string& inputs) const {
+  const ModelLayer* const found = on_disk(layer);
+  return found != nullptr &&
+         std::ranges::any_of(found->variants, [&](const ModelVariant& variant) { return esc::is_made_of(*found, variant, bcol, inputs); });
+}
+
+std::optional<KeptLayers::Kept> KeptLayers::find(const std::string& layer, std::int64_t bcol,
+                                                 const std::string& inputs) const {
+  const ModelLayer* const found = on_disk(layer);
+  if (found == nullptr) {
     return std::nullopt;
   }
   for (const ModelVariant& variant : found->variants) {
-    const transformer::ModelEntry& packing = found->packings[variant.packing];
-    if (variant.bcol != bcol ||
-        std::ranges::find(variant.made_of, seal_of(inputs, *found, variant, packing)) == variant.made_of.end() ||
-        !has_text(variant.kernel)) {
+    if (!esc::is_made_of(*found, variant, bcol, inputs) || !has_text(variant.kernel)) {
       continue;
     }
-    if (std::optional<PackedMatrix> packed = read(*found, packing)) {
+    if (std::optional<PackedMatrix> packed = read(*found, found->packings[variant.packing])) {
       return Kept{*found, variant, *std::move(packed)};
     }
   }

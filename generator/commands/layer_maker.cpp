@@ -67,7 +67,9 @@ LayerMaker::LayerMaker(const ModelRequest& request, const GenerateMode& mode, co
     : request_(request),
       mode_(mode),
       console_(console),
-      kept_(on_disk && !mode.check ? &*on_disk : nullptr, std::filesystem::path(mode.output) / request.name),
+      place_(std::filesystem::path(mode.output) / request.name),
+      kept_(on_disk && !mode.check ? &*on_disk : nullptr, place_),
+      must_be_kept_(on_disk && mode.keeps_bundles()),
       groups_(groups_of(request.layer.devices, console)) {}
 
 /// One for each compute capability that is named; of several GPUs of one the first.
@@ -135,6 +137,9 @@ std::vector<LayerMaker::Wanted> LayerMaker::wanted(MadeLayer& made, const LayerR
       one.request.bcol = bcol;
       one.inputs = inputs_of(one.request, request_, mode_, survey, nest_text);
       one.kept = kept_.find(made.layer.name, bcol, one.inputs);
+      if (!one.kept && must_be_kept_ && (request_.packed || !kept_.is_made_of(made.layer.name, bcol, one.inputs))) {
+        throw DifferentBundle(place_);
+      }
       one.plan = plan(made, one, rows);
       all.push_back(std::move(one));
     }

@@ -51,6 +51,7 @@ class LayerMaker {
 
   /// The layer that the request names, for these numbers of columns; its weight is like this. `nest` stays the
   /// caller's. Whether it is worth its kernels is decided on what is planned, before they are made.
+  /// Throws DifferentBundle, before it makes anything, where the bundle on disk is another one and is not to be replaced.
   MadeLayer make(const LayerRequest& layer, const std::vector<std::int64_t>& bcols, const Weight& weight,
                  const WeightSurvey& survey, const LoopNest& nest) const;
 
@@ -88,7 +89,9 @@ class LayerMaker {
   const ModelRequest& request_;
   const GenerateMode& mode_;
   const Console& console_;
+  std::filesystem::path place_;
   KeptLayers kept_;
+  bool must_be_kept_ = false;  ///< whether a layer of other inputs than on disk makes a bundle that would be refused
   std::vector<TargetGroup> groups_;
 };
 

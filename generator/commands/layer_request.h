@@ -30,6 +30,9 @@ struct LayerRequest {
   std::optional<double> min_sparsity;
 };
 
+/// The architectures that it is built for.
+std::vector<int> architectures_for(const LayerRequest& request);
+
 /// How, for all layers of a command.
 struct GenerateMode {
   std::string output;
@@ -43,6 +46,9 @@ struct GenerateMode {
   bool json = false;
   /// Of the user, one for each device; for auto, the nearest one is laid over the shipped one.
   std::vector<ScheduleDatabase> databases;
+
+  /// Whether a bundle that is there must be the very one that is made, for it is not replaced.
+  bool keeps_bundles() const { return !force && !check && !dry_run; }
 };
 
 /// The layer as its schedule makes it: the one that is asked for, or the one that `auto` finds and the matrix allows.

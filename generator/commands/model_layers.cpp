@@ -72,6 +72,9 @@ class ModelRun {
     std::optional<MadeLayer> made;
     try {
       made = make(number, row, memory);
+      require_same(row, made);
+    } catch (const DifferentBundle&) {
+      defect = std::current_exception();
     } catch (const UserError& problem) {
       fail(row, problem);
     }
@@ -81,6 +84,20 @@ class ModelRun {
     write_packings(made);
     finish_kernels(made);
     progress_.advance(1);
+  }
+
+  /// Where the bundle on disk is not replaced, a tensor of which it says something else ends the run.
+  void require_same(const ModelRow& row, const std::optional<MadeLayer>& made) const {
+    if (!on_disk_ || !mode_.keeps_bundles()) {
+      return;
+    }
+    const auto layer = std::ranges::find(on_disk_->layers, row.name, &ModelLayer::name);
+    const auto left_out = on_disk_->left_out.find(row.name);
+    const bool is_same = made ? layer != on_disk_->layers.end() && layer->variants.size() == made->layer.variants.size()
+                              : left_out != on_disk_->left_out.end() && left_out->second == row.reason;
+    if (!is_same) {
+      throw DifferentBundle(std::filesystem::path(mode_.output) / request_.name);
+    }
   }
 
   static void fail(ModelRow& row, const UserError& problem) {
@@ -171,6 +188,9 @@ class ModelRun {
           on_disk_ && mode_.verify ? on_disk_->verification_of(kernel.name, text, made->layer) : std::nullopt;
       std::string problem;
       if (!record && mode_.verify && !mode_.check && !mode_.dry_run) {
+        if (on_disk_ && mode_.keeps_bundles()) {
+          throw DifferentBundle(std::filesystem::path(mode_.output) / request_.name);
+        }
         const VerificationReport report = maker_.verify(*made, kernel, text);
         if (report.passed()) {
           record = report.record(made->matrix->rows);

@@ -6,6 +6,7 @@
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
 #include "generator/commands/loop_nest_input.h"
+#include "generator/commands/taken_place.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/measured_json.h"
 #include "generator/emit/sources.h"
@@ -142,6 +143,7 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
   std::optional<VerificationRecord> verification;
   std::string verified = "verified   no: --no-verify\n";
   KernelBundle bundle = make_bundle(generated, format);
+  refuse_taken_place(generated, bundle, mode);
   if (mode.verify) {
     console.detail("running the kernel and the transformer on the emulated grid");
     const VerificationReport report = verify(generated, matrix, bundle, progress);
@@ -225,6 +227,9 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
     return ExitStatus::done;
   }
   const SparseMatrix matrix = block_diagonal(std::move(stored), digits_of(nest));
+  if (!mode.check && !mode.dry_run) {
+    refuse_taken_place(request, mode, nest, matrix);
+  }
   progress.begin("lowering the loop nest and packing the matrix");
   console.detail("lowering the loop nest and packing the matrix");
   GeneratedLayer generated = make_layer(request, mode, nest, matrix, std::make_shared<FragmentShelf>(), console);

@@ -43,7 +43,7 @@ LoopNest nest_of(const LoadedBundle& bundle, const std::string& folder) {
   return nest;
 }
 
-VerificationReport verify_on_gpu(const LoadedBundle& bundle, const LoopNest& nest, StageProgress& progress) {
+VerificationReport verify_on_gpu(const LoadedBundle& bundle, const LoopNest& nest, const Dispatch& dispatch, StageProgress& progress) {
   CudaRuntime::expect_device();
   const TemporaryFolder workshop;
   progress.begin("compiling the bundle with nvcc");
@@ -54,7 +54,7 @@ VerificationReport verify_on_gpu(const LoadedBundle& bundle, const LoopNest& nes
   const BundleLibrary library(compile_bundle(workshop.path(), name, workshop.path()), name);
   const std::filesystem::path predecessor = compile_predecessor(workshop.path());
   progress.begin("running the bundle on the GPU");
-  return check_on_gpu(library, predecessor, nest, bundle.matrix, dispatch_of(bundle.manifest, nest, bundle.matrix));
+  return check_on_gpu(library, predecessor, nest, bundle.matrix, dispatch);
 }
 
 std::string to_json(const std::string& name, const VerificationReport& report) {
@@ -81,10 +81,7 @@ std::string to_json(const std::string& name, const VerificationReport& report) {
 
 ExitStatus run(const VerifyRequest& request, const Console& console) {
   if (is_model_bundle(request.folder)) {
-    if (request.device != "host") {
-      throw UserError("--device " + request.device, "is not for the bundle of a model", "leave it out; to run a layer on a GPU, generate its own bundle");
-    }
-    return verify_model_bundle(request.folder, request.json, console);
+    return verify_model_bundle(request.folder, request.device == "gpu", request.json, console);
   }
   StageProgress progress(console.terminal());
   progress.begin("reading " + request.folder);
@@ -93,10 +90,10 @@ ExitStatus run(const VerifyRequest& request, const Console& console) {
   console.say(fmt::format("{}: {} x {}, {} non-zeros, made for bCol {}", bundle.manifest.name, bundle.manifest.rows,
                           bundle.manifest.columns, bundle.manifest.nonzeros, bundle.manifest.bcol));
   const LoopNest nest = nest_of(bundle, request.folder);
-  check_policy(request.folder, bundle, nest);
-  const VerificationReport report =
-      request.device == "gpu" ? verify_on_gpu(bundle, nest, progress)
-                              : verify_by_emulation(bundle.under_test(nest), bundle.matrix, thorough_effort, progress);
+  BundleUnderTest under_test = bundle.under_test(nest);
+  under_test.dispatch = check_policy(request.folder, bundle, nest);
+  const VerificationReport report = request.device == "gpu" ? verify_on_gpu(bundle, nest, under_test.dispatch, progress)
+                                                            : verify_by_emulation(under_test, bundle.matrix, thorough_effort, progress);
   progress.finish();
   if (request.json || !report.passed() || console.verbosity() != Verbosity::quiet) {
     fmt::print("{}", request.json ? to_json(bundle.manifest.name, report) : print(report));

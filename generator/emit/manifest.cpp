@@ -158,6 +158,11 @@ std::string manifest_as_measured(const Layer& layer, const std::string& on_disk)
   return manifest.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
+bool has_measurement(const std::string& manifest, const char* key) {
+  const json found = is_deep(manifest) ? json() : json::parse(manifest, nullptr, false);
+  return found.is_object() && !found.value(key, json()).is_null();
+}
+
 namespace {
 
 /// The library's message without the label in front of it.

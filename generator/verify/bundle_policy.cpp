@@ -91,7 +91,7 @@ void check_same(const fs::path& file, const std::string& generated) {
 
 }  // namespace
 
-void check_policy(const fs::path& folder, const LoadedBundle& bundle, const LoopNest& nest) {
+Dispatch check_policy(const fs::path& folder, const LoadedBundle& bundle, const LoopNest& nest) {
   const fs::path manifest_file = folder / "manifest.json";
   const GeneratedLayer layer = layer_of(bundle, nest, manifest_file);
   const KernelBundle generated =
@@ -108,6 +108,7 @@ void check_policy(const fs::path& folder, const LoadedBundle& bundle, const Loop
       check_transformer_text(file.name, bundle.transformer_text, file.text);
     }
   }
+  return dispatch_of(layer.layer);
 }
 
 }  // namespace esc

@@ -14,8 +14,8 @@ namespace esc {
 ///   - header, build file and manifest (but for what was measured) are those, byte for byte;
 ///   - the texts of kernel and transformer, which are going to be judged, are such that every compiler takes them alike
 ///     (text_policy.h).
-/// `nest` is what the front end reads in the manifest. Throws UserError with status check_failed; with status bad_input for a
+/// `nest` is what the front end reads in the manifest. Returns by what the generated launcher decides. Throws UserError with status check_failed; with status bad_input for a
 /// bundle of another version of this program.
-void check_policy(const std::filesystem::path& folder, const LoadedBundle& bundle, const LoopNest& nest);
+Dispatch check_policy(const std::filesystem::path& folder, const LoadedBundle& bundle, const LoopNest& nest);
 
 }  // namespace esc

@@ -13,7 +13,9 @@ namespace esc::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 /// A tensor of a .safetensors file: float32, so many elements of which are zero.
@@ -358,6 +360,29 @@ TEST_F(ModelBundles, KeepNothingThatIsAskedForOtherwise) {
   expect_kept("", {"--no-verify", "--bcol", "4", "--dtype", "tf32"});  // which has the nest of f32 in C
   expect_kept("", {"--no-verify", "--bcol", "4", "--schedule", "rows:columns=4,vector=4,unroll=4,task=32,light=8"});
   expect_kept("", {"--no-verify", "--bcol", "4", "--layout", "nk"});
+}
+
+// Where no process can be confined a verification ends with status 3: what is refused has not come so far.
+TEST_F(ModelBundles, AreRefusedBeforeTheWorkWhereOthersAre) {
+  ASSERT_EQ(generate().status, 0);
+  const auto status = [&](const std::string& more) {
+    const ProcessResult run = shell(ESC_WITHOUT_SECCOMP " $ESCGEN generate tiny.safetensors --gpu h200 -o out " + more);
+    EXPECT_THAT(run.errors, AnyOf(IsEmpty(), HasSubstr("out/tiny: holds a different bundle; see the difference with --check, replace with --force"))) << more;
+    return run.status;
+  };
+  const Snapshot before = snapshot("out");
+  EXPECT_EQ(status("--bcol 1,16"), 0) << "the same, which is verified";
+  for (const char* const other : {"--bcol 1,8", "--bcol 1", "--bcol 1,16,64", "--bcol 1,16 --dtype f16", "--bcol 1,16 --layout nk", "--bcol 1,16 --epilogue relu", "--bcol 1,16 --arch sm_80",
+                                  "--bcol 1,16 --tensor a*", "--bcol 1,16 --min-sparsity 0.75", "--bcol 1,16 --min-sparsity 0.01", "--bcol 1,16 --no-packed", "--bcol 1,16 --no-verify"}) {
+    EXPECT_EQ(status(other), 2) << other;
+  }
+  std::vector<Drawn> tensors = layers();
+  tensors[3].values = 9;
+  write_model("tiny.safetensors", tensors);
+  EXPECT_EQ(status("--bcol 1,16"), 2) << "another weight";
+  EXPECT_TRUE(snapshot("out") == before);
+  write("out/tiny/notes.txt", "mine");
+  EXPECT_THAT(shell("$ESCGEN generate tiny.safetensors --bcol 1,16 -o out --force").errors, HasSubstr("out/tiny: holds notes.txt, which is no file of a bundle tiny"));
 }
 
 TEST_F(ModelBundles, KeepNothingThatIsNotWhole) {

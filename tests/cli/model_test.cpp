@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers of models in the commands, and the examples of their documentation, which are run.
+// Layers of models in the commands.
 
 #include <random>
-#include <sstream>
 
-#include "generator/support/file.h"
 #include "tests/cli/workshop.h"
 
 namespace esc::cli {
@@ -24,39 +22,6 @@ class Models : public Workshop {
   static constexpr const char* layers = "tests/data/models/layers.safetensors";
   static std::string tensor(const std::string& name) { return std::string(layers) + ":" + name; }
 };
-
-/// A command of a page, and what it prints there.
-struct Example {
-  std::string command;
-  std::string output;
-};
-
-std::vector<Example> examples_of(const std::string& page) {
-  std::vector<Example> examples;
-  bool is_output = false;
-  std::istringstream lines(page);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("    $ escgen ")) {
-      examples.push_back({line.substr(6), ""});
-      is_output = true;
-    } else if (is_output && line.starts_with("    ")) {
-      examples.back().output += line.substr(4) + "\n";
-    } else {
-      is_output = false;
-    }
-  }
-  return examples;
-}
-
-TEST_F(Models, ExamplesOfTheDocumentationPrintWhatItSays) {
-  const std::vector<Example> examples = examples_of(read_file(ESC_SOURCE_DIR "/docs/models.md"));
-  ASSERT_EQ(examples.size(), 6U);
-  for (const Example& example : examples) {
-    const ProcessResult run = shell("$ESCGEN " + example.command.substr(std::string("escgen ").size()));
-    EXPECT_EQ(run.status, 0) << run.errors;
-    EXPECT_EQ(run.output, example.output) << example.command;
-  }
-}
 
 TEST_F(Models, AreListedForMachines) {
   const nlohmann::json model = parse_json(escgen({"inspect", layers, "--json"}).output);

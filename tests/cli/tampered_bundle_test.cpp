@@ -8,6 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::ContainsRegex;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -75,6 +76,15 @@ TEST_F(TamperedBundle, OnlyTheGeneralKernelIsWrong) {
   EXPECT_EQ(verified.status, 1);
   EXPECT_THAT(verified.output, AllOf(StartsWith("ok     n 40, ldb 40, ldc 40, shift 0"),
                                      HasSubstr("WRONG  n 40, ldb 43, ldc 45, shift 1")));
+}
+
+TEST_F(TamperedBundle, AnUnpreparedKernelThatIsNotTold) {
+  make_bundle({"--no-verify", "--force", "--schedule", "stream:columns=32,panels=1,warps=2,stages=3"});
+  EXPECT_EQ(escgen({"verify", "out/a", "-q"}).status, 0);
+  replace("out/a/a.cu", "? cudaErrorNotReady", "? cudaErrorNotSupported");
+  const ProcessResult verified = escgen({"verify", "out/a"});
+  EXPECT_EQ(verified.status, 1);
+  EXPECT_THAT(verified.output + verified.errors, AnyOf(HasSubstr("a call with a device that was not prepared returns 801 instead of 600"), HasSubstr("a.cu:")));
 }
 
 TEST_F(TamperedBundle, TextThatDoesNotCompile) {

@@ -36,8 +36,11 @@ TEST_F(UnfinishedOutput, FolderThatCannotBeWritten) {
     expect_refusal(generate_to(output), "cannot be written: ");
   }
   expect_refusal({"sample", "-o", "/proc/b.mtx"}, "/proc/b.mtx: cannot be written: ");
-  expect_refusal({"sample", "-o", "absent/b.mtx"}, "absent/b.mtx: cannot be written: ");
+  expect_refusal({"sample", "-o", "a.mtx/b.mtx"}, "a.mtx/b.mtx: cannot be written: ");
+  expect_refusal({"sample", "-o", "absent/b.csv"}, "the ending .csv is not a matrix format that can be written");
   expect_refusal({"inspect", "a.mtx", "--svg", "absent/a.svg"}, "absent/a.svg: cannot be written: ");
+  EXPECT_EQ(escgen({"sample", "-o", "made/for/b.mtx"}).status, 0);
+  EXPECT_TRUE(fs::is_regular_file(path("made/for/b.mtx")));
   fs::create_directory(path("b.mtx"));
   expect_refusal({"sample", "-o", "b.mtx"}, "b.mtx: is a directory");
 }

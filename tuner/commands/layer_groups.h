@@ -18,6 +18,7 @@ struct LayerGroup {
   NestSource nest;
   std::optional<ScalarType> element = {};  ///< none: what the nest has
   std::vector<std::string> files;  ///< each once, in the order in which they were named
+  std::set<std::string> of_models = {};  ///< those that stand for a whole model
   std::map<std::string, std::set<std::int64_t>> bcols;  ///< by file
 };
 
