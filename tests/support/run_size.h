@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,18 @@ std::vector<Case> in_this_build(std::vector<Case> ordinary) {
   for (std::size_t index = 0; index < ordinary.size(); index += step) {
     part.push_back(ordinary[index]);
   }
+  return part;
+}
+
+/// So many of them that an ordinary run draws with its seed, in their order; a whole run takes all.
+template <class Case>
+std::vector<Case> drawn_of(const std::vector<Case>& all, std::size_t ordinary) {
+  if (full_sweep()) {
+    return all;
+  }
+  std::vector<Case> part;
+  std::mt19937_64 random(seed_of_the_run());
+  std::ranges::sample(all, std::back_inserter(part), static_cast<std::ptrdiff_t>(in_this_build(ordinary)), random);
   return part;
 }
 
