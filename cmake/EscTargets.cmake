@@ -98,7 +98,7 @@ function(esc_library name)
   if(NOT ARG_COMPUTES)
     esc_runs_once(${name})
   endif()
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ${ESC_COMPILE_TOGETHER} UNITY_BUILD_BATCH_SIZE 16)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${ESC_COMPILE_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
   set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
@@ -118,7 +118,7 @@ function(esc_program name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   esc_runs_once(${name})
   esc_shared_headers(${name} esc_precompiled)
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ${ESC_COMPILE_TOGETHER} UNITY_BUILD_BATCH_SIZE 16)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${ESC_COMPILE_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
 
 # esc_test(NAME [IN PROGRAM] SOURCES ... [LINKS ...] [TOGETHER] [COMPUTES] [SHARDS n] [SECONDS n] [LABELS ...]): a GoogleTest program, or with IN
