@@ -7,6 +7,7 @@
 #include <regex>
 #include <sstream>
 
+#include "generator/support/file.h"
 #include "generator/verify/nvcc.h"
 #include "tests/cli/workshop.h"
 #include "tests/support/run_size.h"
@@ -71,6 +72,19 @@ TEST_F(GeneratedBundles, StaySmall) {
     bytes += entry.is_regular_file() ? entry.file_size() : 0;
   }
   EXPECT_LT(bytes, 700'000u);
+}
+
+TEST_F(GeneratedBundles, GrantTheirUseWithoutConditions) {
+  std::size_t texts = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(all_bundles().path())) {
+    if (entry.is_regular_file() && entry.path().extension() != ".packed" && entry.path().extension() != ".json") {
+      const std::string text = read_file(entry.path());
+      EXPECT_THAT(text, HasSubstr(" SPDX-License-Identifier: 0BSD\n")) << entry.path();
+      EXPECT_THAT(text, Not(HasSubstr("Apache"))) << entry.path();
+      ++texts;
+    }
+  }
+  EXPECT_EQ(texts, 19u * 4);
 }
 
 class GeneratedBundle : public GeneratedBundles, public ::testing::WithParamInterface<Kept> {};
