@@ -109,7 +109,7 @@ ExitStatus estimate_model(const Model& model, const ModelRequest& request, bool 
   StageProgress progress(console.terminal());
   progress.begin("estimating the layers", weights.size());
   ModelNests nests(complete.layer);
-  LayerMemory memory;
+  LayerMemory memory(weights.size());
   ModelEstimate estimate{.model = model.name,
                          .gpu = device_of(request).name,
                          .is_named = !request.layer.devices.empty(),

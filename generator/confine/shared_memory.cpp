@@ -78,6 +78,8 @@ SharedMemory::SharedMemory(std::size_t bytes) : descriptor_(make_file(std::max<s
     close(descriptor_);
     throw std::bad_alloc();
   }
+  // A copy of this process, such as the helper, gets its places free.
+  madvise(memory, std::max<std::size_t>(bytes, 1), MADV_DONTFORK);
   place_ = {memory, bytes};
 }
 

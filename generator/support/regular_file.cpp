@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "generator/support/error.h"
+#include "generator/support/plain_text.h"
 
 namespace esc {
 namespace {
@@ -79,7 +80,7 @@ void RegularFile::read_at(std::uint64_t begin, std::span<std::byte> buffer) cons
 
 void check_file_name(const std::filesystem::path& path) {
   if (path.native().find('\0') != std::string::npos) {
-    throw UserError(path.string(), "has a NUL in its name, which no file has", "give the name without it");
+    throw UserError(plain_text(path.string()), "has a NUL in its name, which no file has", "give the name without it");
   }
 }
 
