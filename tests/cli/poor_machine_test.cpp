@@ -97,7 +97,8 @@ TEST_F(PoorMachine, NoThreads) {
 TEST_F(PoorMachine, FewerThreadsThanThereWere) {
   for (const std::string left : {"2", "3", "4", "6"}) {
     const ProcessResult limited = shell("LD_PRELOAD=" ESC_NO_THREADS " THREADS_LEFT=" + left + " THREADS_LOST_AFTER=3 exec timeout 120 $ESCGEN generate " ESC_SOURCE_DIR
-                                        "/tests/data/models/layers.safetensors --bcol 4 --jobs 4 -o out --force");
+                                        "/tests/data/models/layers.safetensors --bcol 4 --jobs 4 -o out");
+    fs::remove_all(path("out"));
     EXPECT_THAT(limited.status, AnyOf(0, 3)) << left << ": " << limited.errors;
     EXPECT_EQ(limited.errors.find("defect"), limited.errors.npos) << limited.errors;
   }
@@ -126,6 +127,7 @@ TEST_F(PoorMachine, FailedAllocations) {
   std::uniform_real_distribution<double> share(0, 1);
   int ended = 0;
   for (int round = 0; round < 16; ++round) {
+    fs::remove_all(path("out"));  // of which layers would be kept
     const long number = static_cast<long>(all * share(random));
     const long failing = round % 2 == 0 ? 1 : 1000;  // for a moment that all threads may see
     const ProcessResult run = shell("FAILING_ALLOCATION=" + std::to_string(number) + " FAILING_ALLOCATIONS=" + std::to_string(failing) + " " + preload + generate_model);

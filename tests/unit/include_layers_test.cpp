@@ -239,7 +239,7 @@ TEST(Doors, AreWhereTheyAre) {
       {{"O_RDONLY", "O_WRONLY", "O_RDWR"},
        {"generator/confine/give_up_rights", "generator/confine/process_helper", "generator/emit/folder_aside", "generator/support/output_file",
         "generator/support/regular_file", "generator/support/scratch_file", "generator/support/standard_streams", "tuner/commands/merge_command",
-        "tuner/records/journal"}},
+        "tuner/records/journal", "tuner/records/locked_file"}},
       {{" fork(", ":fork(", "vfork(", "SYS_clone"}, {"generator/confine/process_helper"}},
       {{"sscanf(", "atoi(", "atol(", "atof(", "strto", "std::stoi(", "std::stol", "std::stou", "std::stod(", "std::stof("}, {}},
   };
