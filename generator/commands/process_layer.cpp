@@ -84,7 +84,8 @@ void print_summary(const GeneratedLayer& generated) {
     print_plain("note       {}\n", note);
   }
   if (layer.choice.measured) {
-    fmt::print("speed      {}\n", describe_speed(*layer.choice.measured));
+    fmt::print("speed      {}, by the same measurements on one {}\n", describe_speed(*layer.choice.measured),
+               layer.choice.measured->device);
   } else if (!layer.choice.not_measured.empty()) {
     fmt::print("speed      not measured: {}\n", layer.choice.not_measured);
   }

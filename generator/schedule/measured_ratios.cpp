@@ -14,7 +14,7 @@ std::string describe_speed(const MeasuredRatios& measured) {
   if (const std::optional<double> expected = measured.expected_microseconds()) {
     text += fmt::format(", {:.1f} us in place of {:.1f}", *expected, *measured.exact_microseconds);
   }
-  return text + ", by the same measurements" + (measured.device.empty() ? "" : " on one " + measured.device);
+  return text;
 }
 
 void ExpectedTimes::add(const ExpectedTimes& more) {

@@ -21,8 +21,8 @@ struct MeasuredRatios {
   std::optional<double> expected_microseconds() const;
 };
 
-/// "about 1.75 x the faster one of cuBLAS and cuSPARSE, 3.1 us in place of 5.4, by the same measurements on one NVIDIA
-/// H200"; without the times where there are none. `measured` has over_exact.
+/// "about 1.75 x the faster one of cuBLAS and cuSPARSE, 3.1 us in place of 5.4"; without the times where there are
+/// none. `measured` has over_exact.
 std::string describe_speed(const MeasuredRatios& measured);
 
 /// What products are expected to take, one after the other.

@@ -34,7 +34,7 @@ void mark_changed(ScheduleChoice& choice, std::string_view how) {
 ScheduleChoice settled(ScheduleChoice choice, const MeasuredCase& wanted) {
   ESC_CHECK(choice.script.empty() && wanted.schedule == choice.schedule, "the case is that of the choice");
   choice.measured.reset();
-  choice.not_measured = choice.evidence ? choice.evidence->why_not(wanted) : "no layers like it are known";
+  choice.not_measured = choice.evidence ? choice.evidence->why_not(wanted) : "no layers close to it were measured";
   if (!choice.evidence) {
     return choice;
   }

