@@ -48,7 +48,9 @@ class Pages : public Workshop {
     for (std::size_t number = 0; number < commands.size(); ++number) {
       const PageCommand& command = commands[number];
       if (!is_run(command)) {
-        std::cout << name << ", left out: " << command.text << "\n";
+        if (command.needs_gpu || is_ours(command)) {
+          std::cout << name << ", left out: " << command.text << "\n";
+        }
         printed[number] = text_of(command);
         continue;
       }
