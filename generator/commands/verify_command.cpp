@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
 
 #include "generator/commands/commands.h"
 #include "generator/commands/option_words.h"
@@ -22,6 +25,8 @@ namespace {
 struct VerifyRequest {
   std::string folder;
   std::string device = "host";
+  std::optional<std::uint64_t> seed = {};
+  bool whole = false;
   bool json = false;
 };
 
@@ -57,6 +62,13 @@ VerificationReport verify_on_gpu(const LoadedBundle& bundle, const LoopNest& nes
   return check_on_gpu(library, predecessor, nest, bundle.matrix, dispatch);
 }
 
+/// What the emulation runs. Nobody shall know beforehand what a text that is not the generator's is called with.
+EmulationEffort effort_for(const VerifyRequest& request, Breadth breadth) {
+  EmulationEffort effort = request.whole || breadth == Breadth::unknown ? thorough_effort : generated_effort;
+  effort.seed = request.seed.value_or(std::random_device()());
+  return effort;
+}
+
 std::string to_json(const std::string& name, const VerificationReport& report) {
   nlohmann::json runs = nlohmann::json::array();
   for (const VerificationRun& run : report.runs) {
@@ -67,6 +79,8 @@ std::string to_json(const std::string& name, const VerificationReport& report) {
                     {"shift_c", run.product.shift_c},
                     {"rows", run.comparison.rows},
                     {"relative_error", run.comparison.error},
+                    {"tolerance", report.tolerance_of(run)},
+                    {"reason", run.reason},
                     {"problem", run.comparison.problem}});
   }
   const nlohmann::json result{{"name", name},
@@ -74,6 +88,7 @@ std::string to_json(const std::string& name, const VerificationReport& report) {
                               {"passed", report.passed()},
                               {"runs", runs},
                               {"tolerance", report.tolerance},
+                              {"seed", report.seed ? nlohmann::json(*report.seed) : nlohmann::json()},
                               {"problems", report.problems},
                               {"skipped", report.skipped}};
   return result.dump(2) + "\n";
@@ -90,10 +105,12 @@ ExitStatus run(const VerifyRequest& request, const Console& console) {
   console.say(fmt::format("{}: {} x {}, {} non-zeros, made for bCol {}", bundle.manifest.name, bundle.manifest.rows,
                           bundle.manifest.columns, bundle.manifest.nonzeros, bundle.manifest.bcol));
   const LoopNest nest = nest_of(bundle, request.folder);
+  const BundleVerdict verdict = check_policy(request.folder, bundle, nest);
   BundleUnderTest under_test = bundle.under_test(nest);
-  under_test.dispatch = check_policy(request.folder, bundle, nest);
-  const VerificationReport report = request.device == "gpu" ? verify_on_gpu(bundle, nest, under_test.dispatch, progress)
-                                                            : verify_by_emulation(under_test, bundle.matrix, thorough_effort, progress);
+  under_test.dispatch = verdict.dispatch;
+  const VerificationReport report =
+      request.device == "gpu" ? verify_on_gpu(bundle, nest, verdict.dispatch, progress)
+                              : verify_by_emulation(under_test, bundle.matrix, effort_for(request, verdict.breadth), progress);
   progress.finish();
   if (request.json || !report.passed() || console.verbosity() != Verbosity::quiet) {
     fmt::print("{}", request.json ? to_json(bundle.manifest.name, report) : print(report));
@@ -113,6 +130,8 @@ void add_verify_command(CLI::App& program, const CommonOptions& common, Action& 
                    "host: run the texts on an emulated grid; gpu: compile with nvcc and run")
       ->check(one_of({"host", "gpu"}))
       ->capture_default_str();
+  command->add_option("--seed", request->seed, "What the drawn calls are drawn from, as an earlier report says it [default: a new one]");
+  command->add_flag("--whole", request->whole, "Leave nothing out of a large bundle, though its texts are, token for token, those that are generated");
   command->add_flag("--json", request->json, "Print JSON");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }

@@ -57,6 +57,7 @@ Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int
                     .products = splits_products(lowered)  ? ProductForm::split
                                 : rounds_factors(lowered) ? ProductForm::rounded
                                                           : ProductForm::whole,
+                    .scaled_rows = splits_products(lowered) && places_values(lowered) ? lowered.constant("block_rows") : 1,
                     .copies_in_bulk = copies_in_bulk(lowered),
                     .runs_earlier = !has_clusters(lowered) && !gathers_rows(lowered)};
   if (lowered.vectors) {

@@ -65,22 +65,24 @@ std::vector<std::uint64_t> preparing_blocks(const KernelCall& call, const Dim3& 
 /// Whether the call computes this tile of so many.
 bool takes_tile(const TaskCall& one, std::int64_t tile, std::int64_t tiles) { return tile % one.tile_stride == 0 || tile + 1 == tiles; }
 
-/// The blocks that work on the sampled rows and tiles. Of a call that compares some columns alone those of the first and the last tiles of each
-/// launch, or of all where there are few.
-std::vector<std::uint64_t> sampled_blocks(const TaskCall& one, const Dim3& grid) {
-  constexpr std::uint32_t few = 16;  // as a second launch has, of a vector and a tile of columns, whatever a tile is
-  const auto end_tiles = static_cast<std::uint32_t>(one.call.end_tiles);
-  if (one.call.columns.empty() || grid.y <= std::max(few, 2 * end_tiles)) {
+/// The blocks that work on the sampled rows and tiles. Of a call that compares some columns alone those of the tiles of launch `number` that have some of these.
+std::vector<std::uint64_t> sampled_blocks(const TaskCall& one, const Dispatch& dispatch, const Dim3& grid, std::int64_t number) {
+  if (one.call.columns.empty()) {
     std::vector<std::uint64_t> blocks = one.sample.blocks(grid.x, grid.y);
     std::erase_if(blocks, [&](std::uint64_t block) { return !takes_tile(one, static_cast<std::int64_t>(block / grid.x), grid.y); });
     return blocks;
   }
-  std::vector<std::uint64_t> blocks = one.sample.blocks(grid.x, end_tiles);
-  const std::size_t of_an_end = blocks.size();
-  for (std::size_t index = 0; index < of_an_end; ++index) {
-    blocks.push_back(blocks[index] + std::uint64_t{grid.x} * (grid.y - end_tiles));
+  const std::int64_t tile = dispatch.tile_columns;
+  const std::int64_t done = number * (most_tiles * tile / one.call.item_columns * one.call.item_columns);
+  std::set<std::uint64_t> tiles;
+  for (const ColumnRange& range : one.call.columns) {
+    const std::int64_t begin = std::max<std::int64_t>(range.first - done, 0);
+    const std::int64_t end = std::min(range.first + range.count - done, std::int64_t{grid.y} * tile);
+    for (std::int64_t at = begin / tile; at * tile < end; ++at) {
+      tiles.insert(static_cast<std::uint64_t>(at));
+    }
   }
-  return blocks;
+  return one.sample.blocks_of_tiles(grid.x, {tiles.begin(), tiles.end()});
 }
 
 /// Says how far a launch is, now and then.
@@ -101,12 +103,12 @@ class Reporter {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-EmulationOptions options_of(const TaskCall& one, Reporter& reporter) {
+EmulationOptions options_of(const TaskCall& one, const Dispatch& dispatch, Reporter& reporter) {
   EmulationOptions options;
   options.host_steps = most_host_steps;
   if (!one.sample.covers_all() || one.tile_stride > 1 || !one.call.columns.empty()) {
-    options.select_blocks = [&](const LaunchInfo& launch) {
-      return prepares_c(launch.kernel) ? preparing_blocks(one.call, launch.grid) : sampled_blocks(one, launch.grid);
+    options.select_blocks = [&, launches = std::int64_t{0}](const LaunchInfo& launch) mutable {
+      return prepares_c(launch.kernel) ? preparing_blocks(one.call, launch.grid) : sampled_blocks(one, dispatch, launch.grid, launches++);
     };
   }
   options.after_block = [&](const std::string& kernel, std::uint64_t run, std::uint64_t all) {
@@ -129,8 +131,8 @@ class Server {
     std::memcpy(b.data(), memory.part(0, b.bytes().size()).data(), b.bytes().size());
     Reporter reporter(channel_);
     try {
-      const EmulatedProduct result = emulate_product(device_, kernel(one.packed, programs_.for_call(one.call)), one.call, b, options_of(one, reporter),
-                                                     one.compared_rows(), !one.call.columns.empty());
+      const EmulatedProduct result = emulate_product(device_, kernel(one.packed, programs_.for_call(one.call)), one.call, b, options_of(one, task_.dispatch, reporter),
+                                                     one.compared_rows(), one.prepared_rows());
       std::ranges::copy(result.c.bytes(), memory.part(c_at, result.c.bytes().size()).begin());
       return {multiplied, {}, result.problems};
     } catch (const std::bad_alloc&) {
@@ -146,7 +148,7 @@ class Server {
   std::vector<std::string> failures() const {
     std::vector<KernelCall> calls;
     for (const TaskCall& one : task_.calls) {
-      if (calls.empty() || !one.call.columns.empty()) {
+      if (calls.empty() || (!one.call.columns.empty() && !one.call.order)) {
         calls.push_back(one.call);
       }
     }
@@ -229,7 +231,11 @@ class OwnTask {
 }  // namespace
 
 std::vector<bool> TaskCall::compared_rows() const {
-  return !call.columns.empty() ? sample.rows_of_one_task() : sample.covers_all() ? std::vector<bool>() : sample.rows();
+  return sample.covers_all() && call.columns.empty() ? std::vector<bool>() : sample.rows();
+}
+
+std::vector<bool> TaskCall::prepared_rows() const {
+  return call.columns.empty() ? std::vector<bool>() : sample.split_rows();
 }
 
 std::vector<bool> TaskCall::compared_columns(std::int64_t tile_columns) const {

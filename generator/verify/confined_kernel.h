@@ -30,6 +30,8 @@ struct TaskCall {
   std::vector<bool> compared_rows() const;
   /// The columns that are, where tiles have so many; all where it is empty.
   std::vector<bool> compared_columns(std::int64_t tile_columns) const;
+  /// The rows that hold zeros before: those that are set to zero by blocks that do not run.
+  std::vector<bool> prepared_rows() const;
 };
 
 /// What a kernel is to do: calls, all with matrices of one pattern. Refers to what it is made of.
@@ -59,7 +61,7 @@ class ConfinedKernel {
   std::optional<EmulatedProduct> multiply(std::size_t number, const TypedElements& b, const Progress& progress);
   /// As emulate_refusals says them.
   std::vector<std::string> refusals();
-  /// As emulate_failures says them, of the first call and of those that take several launches.
+  /// As emulate_failures says them, of the first call and of the fixed ones that take several launches.
   std::vector<std::string> failures();
 
  private:

@@ -7,6 +7,7 @@
 
 #include "generator/support/error.h"
 #include "generator/verify/emulated_transformer.h"
+#include "generator/verify/transformer_check.h"
 
 namespace esc {
 namespace {
@@ -26,9 +27,6 @@ constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
 /// Addresses differ from multiples of this by as much in either process.
 constexpr std::size_t kept_alignment = 64;
-
-/// By how much the rows of a dense matrix may lie apart, in elements.
-constexpr std::int64_t widest_gap = 16;
 
 /// By how many bytes a file may be longer than the packed matrix.
 constexpr std::size_t file_surplus = 64;
@@ -56,11 +54,11 @@ ConfinedTransformer::Layout::Layout(const SparseMatrix& matrix, std::size_t byte
     : packed_bytes(bytes_packed) {
   const auto element = static_cast<std::size_t>(bytes_of(matrix.element));
   const auto rows = static_cast<std::size_t>(matrix.rows);
-  const std::size_t entries = static_cast<std::size_t>(matrix.nonzeros()) + rows;
+  const std::size_t entries = static_cast<std::size_t>(matrix.nonzeros()) + static_cast<std::size_t>(most_stored_zeros) * rows;
   const bool has_dense = matrix.rows * matrix.columns <= most_dense_elements;
   const auto place = [this](std::size_t bytes) { return Place{parts.add(bytes + kept_alignment), bytes}; };
   packed = place(packed_bytes);
-  dense = place(has_dense ? rows * static_cast<std::size_t>(matrix.columns + widest_gap) * element : 0);
+  dense = place(has_dense ? rows * static_cast<std::size_t>(largest_lda(matrix.columns)) * element : 0);
   offsets = place((rows + 1) * sizeof(std::int32_t));
   columns = place(entries * sizeof(std::int32_t));
   values = place(entries * element);

@@ -117,9 +117,10 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
   }
   EmulatedDevice device(options_with(host_steps));
   prepare(device);
-  if (device.counters().prepared != kernel.program.kernels().size()) {
-    problems.push_back(fmt::format("{} of {} kernels are asked for when they are prepared", device.counters().prepared,
-                                   kernel.program.kernels().size()));
+  for (const ProgramKernel& one : kernel.program.kernels()) {
+    if (!device.prepared_kernels().contains(one.facts.name)) {
+      problems.push_back(fmt::format("preparing does not ask for the attributes of {}, which loads it", one.facts.name));
+    }
   }
   return problems;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "generator/emit/dispatch.h"
@@ -11,6 +12,7 @@
 #include "generator/verify/nest_product.h"
 #include "generator/verify/operands.h"
 #include "generator/verify/product_case.h"
+#include "generator/verify/value_draw.h"
 
 namespace esc {
 
@@ -32,7 +34,11 @@ struct Comparison {
 
   /// By how much the error may be more than a tolerance for many sums that do not cancel.
   double allowance() const { return cancellation * fluctuation; }
-  bool within(double tolerance) const { return problem.empty() && error <= tolerance * allowance(); }
+  /// What results that are near the least numbers of the type, or of parts of it, may add to the error, relatively; whatever the tolerance.
+  double underflow = 0;
+  /// What the error may be.
+  double limit(double tolerance) const { return tolerance * allowance() + underflow; }
+  bool within(double tolerance) const { return problem.empty() && error <= limit(tolerance); }
   /// Whether that holds and each element, by itself, is explained by rounding.
   bool passes(double tolerance) const { return within(tolerance) && beyond_rounding.empty(); }
   /// What is wrong with an element, or empty.
@@ -45,13 +51,23 @@ struct ExpectedRow {
   std::vector<double> values;
   std::vector<double> allowed;
   std::vector<double> magnitudes;  ///< of |A| x |B|, or of a sum that has the same rounding
+  std::vector<double> underflow;   ///< the part of what is allowed that does not shrink with the magnitudes
+};
+
+/// What a reference knows of how the judged kernel multiplies, and of what its operands are drawn from.
+struct JudgedKernel {
+  ProductForm form = ProductForm::whole;
+  std::int64_t scaled_rows = 1;  ///< as Dispatch has it
+  ValueDraw values = {};
 };
 
 /// The rows of C that a kernel is judged by, and how they compare with what it computed.
 class Reference {
  public:
-  /// `nest` says the product and must outlive this, as `a` must. B is as `draw_b` makes it. `form` is how the judged kernel multiplies.
-  Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product, ProductForm form);
+  /// `nest` says the product and must outlive this, as `a` must. B is as `draw_b` makes it.
+  Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product, const JudgedKernel& kernel);
+  Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product, ProductForm form)
+      : Reference(nest, a, std::move(b), product, JudgedKernel{.form = form}) {}
 
   const std::vector<double>& b() const { return b_; }
   /// Computes all rows now, for who compares several results with them.
@@ -65,6 +81,8 @@ class Reference {
 
  private:
   ExpectedRow row(std::int64_t number) const;
+  /// How far products of a row may be off however small they are; infinitely far where parts of them may overflow.
+  double underflow_of(std::int64_t row, std::size_t column) const;
 
   const SparseMatrix& a_;
   const LoopNest& input_;
@@ -72,7 +90,9 @@ class Reference {
   std::vector<Operand> operands_;  ///< of the nest's epilogue
   std::vector<double> b_;
   ProductCase product_;
-  ProductForm form_;
+  JudgedKernel kernel_;
+  std::vector<double> greatest_of_rows_;     ///< magnitudes of A, for each of the rows that have a scale together; empty where products are whole
+  std::vector<double> greatest_of_columns_;  ///< of B
   std::vector<ExpectedRow> rows_;  ///< those that were computed beforehand
 };
 

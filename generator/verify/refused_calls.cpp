@@ -28,9 +28,13 @@ std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_
   add("a null C", [](ProductArguments& call) { call.c = nullptr; });
   add("no columns", [](ProductArguments& call) { call.n = 0; });
   add("-1 columns", [](ProductArguments& call) { call.n = -1; });
+  add("the least number of columns", [](ProductArguments& call) { call.n = std::numeric_limits<std::int32_t>::min(); });
   if (item_columns > 1) {
-    add("more items than have their columns counted",
-        [item_columns](ProductArguments& call) { call.n = static_cast<std::int32_t>(std::numeric_limits<std::int32_t>::max() / item_columns + 1); });
+    constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+    const auto counted = static_cast<std::int32_t>(most / item_columns);
+    for (const std::int32_t items : {counted + 1, counted + (most - counted) / 3, most}) {
+      add("more items than have their columns counted", [items](ProductArguments& call) { call.n = items; });
+    }
   }
   add("rows of B that are too short", [](ProductArguments& call) { --call.ldb; });
   add("rows of C that are too short", [](ProductArguments& call) { --call.ldc; });
@@ -44,7 +48,7 @@ std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_
           [at](ProductArguments& call) { call.operands[at] = std::get<std::int64_t>(call.operands[at]) - 2; });
     }
   }
-  for (const int shift : {1, 4, 8}) {
+  for (const int shift : {1, 2, 4, 8, 12}) {
     if (has_kernel) {
       add("a misaligned packed matrix",
           [shift](ProductArguments& call) { call.packed = static_cast<const std::byte*>(call.packed) + shift; }, misaligned_address);

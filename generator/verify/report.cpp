@@ -22,8 +22,8 @@ bool VerificationReport::failed() const {
 
 const VerificationRun& VerificationReport::worst_run() const {
   ESC_CHECK(!runs.empty(), "a verification has runs");
-  return *std::max_element(runs.begin(), runs.end(), [](const VerificationRun& a, const VerificationRun& b) {
-    return a.comparison.error / a.comparison.allowance() < b.comparison.error / b.comparison.allowance();
+  return *std::max_element(runs.begin(), runs.end(), [this](const VerificationRun& a, const VerificationRun& b) {
+    return a.comparison.error / tolerance_of(a) < b.comparison.error / tolerance_of(b);
   });
 }
 
@@ -58,6 +58,9 @@ std::string print(const VerificationReport& report) {
   }
   for (const std::string& part : report.skipped) {
     text += "skipped " + part + "\n";
+  }
+  if (report.seed) {
+    text += fmt::format("drawn from seed {}, the same again with --seed {}\n", *report.seed, *report.seed);
   }
   return text + fmt::format("{} by {}\n", report.passed() ? "passed" : "failed", report.method);
 }
