@@ -58,8 +58,8 @@ inline constexpr EmulationEffort sample_effort{.most_products = 8'000'000,
 inline constexpr EmulationEffort generated_effort{.most_products = 100'000'000,
                                                   .most_packed_nonzeros = 1 << 24,
                                                   .most_dense_elements = 1 << 24,
-                                                  .most_searched_elements = 1 << 24,
-                                                  .most_unwatched_elements = 1 << 26,
+                                                  .most_searched_elements = 1 << 22,
+                                                  .most_unwatched_elements = 1 << 24,
                                                   .breadth = Breadth::generated};
 /// What it spends on all others, however large the layer is.
 inline constexpr EmulationEffort thorough_effort{
