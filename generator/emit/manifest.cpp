@@ -159,7 +159,7 @@ std::string manifest_as_measured(const Layer& layer, const std::string& on_disk)
 }
 
 bool has_measurement(const std::string& manifest, const char* key) {
-  const json found = is_deep(manifest) ? json() : json::parse(manifest, nullptr, false);
+  const json found = json_in(manifest).value_or(json());
   return found.is_object() && !found.value(key, json()).is_null();
 }
 
