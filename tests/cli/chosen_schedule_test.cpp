@@ -114,7 +114,7 @@ TEST_F(ChosenSchedule, FamiliesThatMultiplyByZerosAreNamed) {
   ASSERT_NE(sentence, readme.npos);
   const std::string named = readme.substr(readme.rfind("\n- ", sentence), sentence - readme.rfind("\n- ", sentence));
   for (const auto& [family, schedule] : std::vector<std::pair<std::string, std::string>>{
-           {"panel", "panel:ufi=2,columns=32,vector=4,groups=2,warps=2"},
+           {"panel", "panel:ufi=2,columns=32,vector=4,groups=2,warps=2,panels=2"},
            {"rows", "rows:columns=32,vector=4,unroll=4,task=32,light=8"},
            {"stream", "stream:columns=32,panels=1,warps=1,stages=2"},
            {"stream", "stream:columns=64,panels=1,warps=1,stages=2,dense=on"},

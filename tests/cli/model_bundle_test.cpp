@@ -169,7 +169,7 @@ TEST_F(ModelBundles, SayTheirBytes) {
 
 /// A stream of few rows fills its panels with zeros.
 TEST_F(ModelBundles, LeaveLayersDenseThatWouldBeLarger) {
-  const std::vector<std::string> larger{"--no-verify", "--bcol", "16", "--schedule", "stream:columns=8,panels=1,warps=1,stages=2"};
+  const std::vector<std::string> larger{"--no-verify", "--bcol", "16", "--dtype", "f16", "--schedule", "stream:columns=8,panels=1,warps=1,stages=2"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), larger.begin(), larger.end());
     return generate(more);
@@ -350,16 +350,16 @@ TEST_F(ModelBundles, KeepWhatWasMadeOfTheSame) {
 }
 
 TEST_F(ModelBundles, KeepNothingThatIsAskedForOtherwise) {
-  ASSERT_EQ(generate({"--no-verify"}).status, 0);
-  expect_kept("8 of 12", {"--no-verify", "--bcol", "1,4,16"});
-  expect_kept("4 of 4", {"--no-verify", "--bcol", "4"});
-  expect_kept("4 of 8", {"--no-verify", "--bcol", "4", "--gpu", "a100"});
-  expect_kept("8 of 8", {"--no-verify", "--bcol", "4", "--gpu", "a100"});
-  expect_kept("", {"--no-verify", "--bcol", "4", "--dtype", "f64"});
-  expect_kept("", {"--no-verify", "--bcol", "4", "--dtype", "f32"});
-  expect_kept("", {"--no-verify", "--bcol", "4", "--dtype", "tf32"});  // which has the nest of f32 in C
-  expect_kept("", {"--no-verify", "--bcol", "4", "--schedule", "rows:columns=4,vector=4,unroll=4,task=32,light=8"});
-  expect_kept("", {"--no-verify", "--bcol", "4", "--layout", "nk"});
+  ASSERT_EQ(generate({"--no-verify", "--all"}).status, 0);
+  expect_kept("8 of 12", {"--no-verify", "--all", "--bcol", "1,4,16"});
+  expect_kept("4 of 4", {"--no-verify", "--all", "--bcol", "4"});
+  expect_kept("4 of 8", {"--no-verify", "--all", "--bcol", "4", "--gpu", "a100"});
+  expect_kept("8 of 8", {"--no-verify", "--all", "--bcol", "4", "--gpu", "a100"});
+  expect_kept("", {"--no-verify", "--all", "--bcol", "4", "--dtype", "f64"});
+  expect_kept("", {"--no-verify", "--all", "--bcol", "4", "--dtype", "f32"});
+  expect_kept("", {"--no-verify", "--all", "--bcol", "4", "--dtype", "tf32"});  // which has the nest of f32 in C
+  expect_kept("", {"--no-verify", "--all", "--bcol", "4", "--schedule", "rows:columns=4,vector=4,unroll=4,task=32,light=8"});
+  expect_kept("", {"--no-verify", "--all", "--bcol", "4", "--layout", "nk"});
 }
 
 // Where no process can be confined a verification ends with status 3: what is refused has not come so far.

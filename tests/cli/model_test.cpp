@@ -80,8 +80,12 @@ TEST_F(Models, LikeMeasuredOnesSayWhatTheyAreExpectedToTake) {
   const ProcessResult made = escgen(generate);
   EXPECT_THAT(made.output, ContainsRegex(R"( 8:A\(1\.[0-9]+ x\))"));
   const std::string speed =
-      R"(speed      sm_90, bCol 8: 2 layers like measured ones, about [0-9]\.[0-9] us in place of [0-9]\.[0-9] with)";
+      R"(speed      one NVIDIA H200, bCol 8: 2 layers like measured ones, about [0-9]\.[0-9] us in place of [0-9]\.[0-9] with)";
   EXPECT_THAT(made.output, ContainsRegex(speed));
+  // Without a GPU's name the times are those of the same GPU, and of no architecture.
+  const std::string unnamed = escgen({"generate", "net.safetensors", "--bcol", "8", "--no-verify", "-o", "unnamed"}).output;
+  EXPECT_THAT(unnamed, AllOf(ContainsRegex(speed), HasSubstr("no GPU was named (--gpu): built for sm_80 and sm_90")));
+  EXPECT_EQ(unnamed.find("speed      sm_"), unnamed.npos);
   // What was kept of an earlier run says the same.
   generate.push_back("--force");
   const ProcessResult again = escgen(generate);
@@ -133,7 +137,7 @@ TEST_F(Models, WithOneMatrixOfSciPyAreThatMatrix) {
 /// The bundle of a layer is that of the same matrix as a file, whatever form it has.
 TEST_F(Models, MakeTheBundlesOfTheirMatrices) {
   const auto generate = [&](const std::string& matrix, const std::string& folder) {
-    const ProcessResult generated = escgen({"generate", matrix, "--bcol", "8", "--name", "layer", "--no-verify", "-o", folder});
+    const ProcessResult generated = escgen({"generate", matrix, "--bcol", "8", "--dtype", "f32", "--name", "layer", "--no-verify", "-o", folder});
     EXPECT_EQ(generated.status, 0) << generated.errors;
     nlohmann::json manifest = parse_json(read(folder + "/layer/manifest.json"));
     EXPECT_EQ(manifest["source"], fs::path(matrix).filename().string());
