@@ -74,7 +74,7 @@ class ModelRun {
       made = make(number, row, memory);
       require_same(row, made);
     } catch (const DifferentBundle&) {
-      defect = std::current_exception();
+      throw;  // which ends the run
     } catch (const UserError& problem) {
       fail(row, problem);
     }

@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const fs::path& place, const std::string& rule) {
+[[noreturn]] void refuse_bundle(const fs::path& place, const std::string& rule) {
   throw UserError(place.string(), rule, "generate the bundle again", ExitStatus::check_failed);
 }
 
@@ -78,12 +78,12 @@ class ModelCheck {
     for (const BundleFile& file : expected.files) {
       known.push_back(file.name);
       if (read_bundle_file(folder_ / file.name) != file.text) {
-        refuse(folder_ / file.name, "is not what is generated for this manifest");
+        refuse_bundle(folder_ / file.name, "is not what is generated for this manifest");
       }
     }
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
       if (std::ranges::find(known, entry.path().filename().string()) == known.end() || !entry.is_regular_file() || entry.is_symlink()) {
-        refuse(entry.path(), "is no file of a bundle: the build of its users would find it");
+        refuse_bundle(entry.path(), "is no file of a bundle: the build of its users would find it");
       }
     }
   }
@@ -97,14 +97,14 @@ class ModelCheck {
     const SharedKernel shared = shared_kernel(generated.layer, model().name);
     if (entry_of(layer, generated.bytes(), entry.offset).payload_checksum != entry.payload_checksum || shared.numbers != variant.numbers ||
         shared.name != variant.kernel) {
-      refuse(folder_ / "manifest.json", fmt::format("says of {} for bCol {} what its schedule does not give", layer.name, variant.bcol));
+      refuse_bundle(folder_ / "manifest.json", fmt::format("says of {} for bCol {} what its schedule does not give", layer.name, variant.bcol));
     }
     if (!is_new) {
       return;
     }
     const std::string& text = model().kernels.at(variant.kernel).text;
     if (text != format_source(shared.text, shared.name + ".cu")) {
-      refuse(folder_ / (variant.kernel + ".cu"), "is not what is generated for its layers");
+      refuse_bundle(folder_ / (variant.kernel + ".cu"), "is not what is generated for its layers");
     }
     const BundleUnderTest under_test{generated.layer.name, written_.nest, dispatch_of(generated.layer), as_layer_text(text, generated.layer, shared), {},
                                      generated.bytes()};
