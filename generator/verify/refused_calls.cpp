@@ -28,6 +28,7 @@ std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_
   add("a null C", [](ProductArguments& call) { call.c = nullptr; });
   add("no columns", [](ProductArguments& call) { call.n = 0; });
   add("-1 columns", [](ProductArguments& call) { call.n = -1; });
+  add("-2 columns", [](ProductArguments& call) { call.n = -2; });
   add("the least number of columns", [](ProductArguments& call) { call.n = std::numeric_limits<std::int32_t>::min(); });
   if (item_columns > 1) {
     constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
@@ -36,8 +37,14 @@ std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_
       add("more items than have their columns counted", [items](ProductArguments& call) { call.n = items; });
     }
   }
-  add("rows of B that are too short", [](ProductArguments& call) { --call.ldb; });
-  add("rows of C that are too short", [](ProductArguments& call) { --call.ldc; });
+  // `good` has no gaps: each is less than the least.
+  const auto add_short = [&](const std::string& what, std::int64_t ProductArguments::*distance) {
+    for (const std::int64_t shorter : {good.*distance - 1, good.*distance - 2, good.*distance - 3, std::int64_t{0}, std::int64_t{-1}, -(good.*distance)}) {
+      add(what, [&](ProductArguments& call) { call.*distance = shorter; });
+    }
+  };
+  add_short("rows of B that are too short", &ProductArguments::ldb);
+  add_short("rows of C that are too short", &ProductArguments::ldc);
   for (std::size_t at = 0; at < good.operands.size(); ++at) {
     if (std::holds_alternative<const void*>(good.operands[at])) {
       add(fmt::format("a null pointer behind C, argument {},", at),

@@ -26,7 +26,7 @@ namespace {
 /// What the transformer's functions return, as the header of the bundle says.
 enum Status { done = 0, bad_argument = 1, pattern_differs = 2, unreadable_file = 3, bad_file = 4 };
 
-/// Room for a packed matrix at an address that is divisible by 8, which the interface asks for, and by no more.
+/// Room for a packed matrix at an address that is divisible by 8, which the interface asks for, and by turns by no more, or by 64.
 class PackedRoom {
  public:
   explicit PackedRoom(std::size_t bytes) : bytes_(bytes), memory_(bytes + spare) {}
@@ -34,15 +34,20 @@ class PackedRoom {
   /// Nothing that a call has left there.
   void poison() { std::ranges::fill(memory_, std::byte{0xa5}); }
 
+  /// To the other one of its addresses.
+  void move() { shift_ = 8 - shift_; }
+
   std::byte* data() {
-    const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory_.data()) % 16;
-    return memory_.data() + (16 - beyond) % 16 + 8;
+    const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory_.data()) % alignment;
+    return memory_.data() + (alignment - beyond) % alignment + shift_;
   }
   std::vector<std::byte> contents() { return {data(), data() + bytes_}; }
 
  private:
-  static constexpr std::size_t spare = 32;
+  static constexpr std::size_t alignment = 64;
+  static constexpr std::size_t spare = alignment + 16;
   std::size_t bytes_;
+  std::size_t shift_ = 0;
   std::vector<std::byte> memory_;
 };
 
@@ -346,7 +351,9 @@ class Check {
       return [this, elements, lda](void* to) { return transformer_.transform(elements, lda, to); };
     };
     call("a null matrix", bad_argument, with(nullptr, matrix_.columns));
-    call("an lda less than the columns", bad_argument, with(a.data(), matrix_.columns - 1));
+    for (const std::int64_t lda : {matrix_.columns - 1, matrix_.columns / 2, std::int64_t{0}, std::int64_t{-1}, -matrix_.columns}) {
+      call("an lda less than the columns", bad_argument, with(a.data(), lda));
+    }
     refuse_rooms("dense", with(a.data(), matrix_.columns));
   }
 
@@ -361,9 +368,11 @@ class Check {
     call("an empty packed file", bad_file, file({}));
     call("a packed file that is too short", bad_file, file(std::span(packed).first(packed.size() - 1)));
     std::vector<std::byte> other = packed;
-    other.emplace_back();
-    call("a packed file that is too long", bad_file, file(other));
-    other.pop_back();
+    for (const std::size_t more : {1, 2, 8}) {
+      other.resize(packed.size() + more);
+      call("a packed file that is too long", bad_file, file(other));
+    }
+    other.resize(packed.size());
     for (const std::size_t at : damaged_bytes(packed.size(), breadth_)) {
       if (at < other.size()) {
         other[at] ^= std::byte{1};
@@ -380,6 +389,9 @@ class Check {
   /// Whether the call returns what it should, and has a text for it only where it refuses.
   template <typename Function>
   bool call(const char* what, Status wanted, const Function& function) {
+    if (wanted == done) {
+      room_.move();
+    }
     return call_with(what, wanted, room_.data(), function);
   }
   template <typename Function>
@@ -424,6 +436,8 @@ class Check {
     std::vector<std::int32_t>& offsets = arrays.offsets;
     std::vector<std::int32_t>& columns = arrays.columns;
     refuse_while("offsets that do not start at 0", offsets.front(), 1, function);
+    refuse_while("offsets that start behind 0", offsets.front(), 2, function);
+    refuse_while("offsets that start before 0", offsets.front(), -1, function);
     refuse_while("a row that ends before it starts", *(offsets.end() - 2), offsets.back() + 1, function);
     if (matrix_.rows > 1) {
       refuse_while("a first row that ends before it starts", offsets.at(1), -1, function);

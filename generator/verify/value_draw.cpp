@@ -32,7 +32,6 @@ class Place {
   Place(const ValueDraw& draw, std::int64_t row, std::int64_t column, ScalarType element)
       : usual_(drawn_value(draw.seed, row, column, element)),
         bits_(mix_bits(mix_bits(draw.seed ^ 0x5851f42d4c957f2dU) + static_cast<std::uint64_t>(row) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(column) + 1)),
-        element_(element),
         exponents_(exponents_of(element)) {}
 
   double usual() const { return usual_; }
@@ -45,6 +44,7 @@ class Place {
     const std::uint64_t units = 1 + (bits_ >> 20) % ((std::uint64_t{1} << digits) - 1);
     return std::copysign(std::ldexp(static_cast<double>(units), exponents_.least), usual_);
   }
+  double whole() const { return std::copysign((bits_ >> 20 & 3) == 0 ? 2.0 : 1.0, usual_); }
   double any() const { return between(exponents_.least_normal, exponents_.largest - 2); }
 
  private:
@@ -58,7 +58,6 @@ class Place {
 
   double usual_;
   std::uint64_t bits_;
-  ScalarType element_;
   Exponents exponents_;
 };
 
@@ -87,7 +86,7 @@ double drawn_value(const ValueDraw& draw, std::int64_t line, std::int64_t row, s
     case 6:
       return place.any();
     default:
-      return place.usual();
+      return place.one_of(4) ? zero : place.whole();
   }
 }
 
