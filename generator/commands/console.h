@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "generator/support/plain_text.h"
 #include "generator/support/standard_streams.h"
 
 namespace esc {
@@ -16,13 +15,7 @@ namespace esc {
 /// How much a command says on standard error; results on standard output are not concerned.
 enum class Verbosity { quiet, normal, verbose };
 
-/// Prints results that have words of users in them, such as names of files, without what would steer a terminal.
-template <typename... Arguments>
-void print_plain(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-  fmt::print("{}", plain_lines(fmt::format(format, std::forward<Arguments>(arguments)...)));
-}
-
-/// Progress and diagnostics of a command: lines on standard error, without what would steer a terminal. Those that cannot be written are lost.
+/// Progress and diagnostics of a command: lines on standard error. Those that cannot be written are lost.
 class Console {
  public:
   Console(std::string program, Verbosity verbosity) : program_(std::move(program)), verbosity_(verbosity) {}
@@ -47,7 +40,7 @@ class Console {
  private:
   void write(Verbosity least, const std::string& line) const {
     if (verbosity_ >= least) {
-      write_to_standard_error(plain_lines(line) + "\n");
+      write_to_standard_error(line + "\n");
     }
   }
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -15,7 +15,6 @@
 #include "generator/emulate/ptx_instructions.h"
 #include "generator/frontend/host_compiler/tokens.h"
 #include "generator/support/error.h"
-#include "generator/support/number_in.h"
 
 namespace esc {
 namespace {
@@ -120,8 +119,7 @@ class Translator {
     const bool numbered = spelling(at_) == "#" && spelling(at_ + 1) == "line" && at_ + 2 < tokens_.size() &&
                           tokens_[at_ + 2].kind == SourceToken::Kind::number;
     if (numbered) {
-      // What is no number of a line shows nothing but another line in messages.
-      shift_ = number_in<std::int32_t>(tokens_[at_ + 2].text).value_or(1) - 1 - static_cast<long>(tokens_[at_].line);
+      shift_ = std::strtol(tokens_[at_ + 2].text.c_str(), nullptr, 10) - 1 - static_cast<long>(tokens_[at_].line);
     }
   }
 

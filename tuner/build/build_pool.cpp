@@ -8,8 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "generator/support/number_in.h"
-
 namespace esc::tuning {
 namespace {
 
@@ -26,7 +24,7 @@ Message question_for(const KernelText& text) {
 KernelText text_in(const Message& question) {
   return {.text = question.pieces.at(0),
           .kernels = {question.pieces.begin() + 1, question.pieces.end()},
-          .architecture = number_in<int>(question.head).value()};
+          .architecture = std::stoi(question.head)};
 }
 
 /// The pieces of an answer are the code and the symbols, or what the compiler says.

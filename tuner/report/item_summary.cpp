@@ -45,7 +45,6 @@ ItemSummary summarise(const ItemResults& results, const std::string& name) {
   if (results.decision) {
     summary.winner = results.decision->winner;
     summary.verdict = results.decision->verdict;
-    summary.incumbent = results.decision->incumbent;
   } else if (const CandidateResult* best = results.best()) {
     summary.winner = best->candidate;
   }
@@ -70,12 +69,12 @@ ItemSummary summarise(const ItemResults& results, const std::string& name) {
 
 }  // namespace
 
-std::string print(Rival rival, const std::string& dtype) {
+std::string print(Rival rival) {
   switch (rival) {
     case Rival::best_exact:
       return "the best exact library";
     case Rival::cublas_fp32:
-      return dtype == "f32" ? "cuBLAS FP32" : dtype == "tf32" ? "cuBLAS TF32" : "cuBLAS " + dtype;
+      return "cuBLAS FP32";
     case Rival::cublas_tf32:
       return "cuBLAS TF32";
     case Rival::cusparse:
@@ -109,9 +108,10 @@ std::string best_exact_name(const ItemSummary& item) {
     return "-";
   }
   if (item.fp32 != time) {
-    return item.cusparse == time ? print(Rival::cusparse, item.item.dtype) : "cuSPARSELt";
+    return item.cusparse == time ? print(Rival::cusparse) : "cuSPARSELt";
   }
-  return print(Rival::cublas_fp32, item.item.dtype);
+  const std::string& dtype = item.item.dtype;
+  return dtype == "f32" ? print(Rival::cublas_fp32) : dtype == "tf32" ? print(Rival::cublas_tf32) : "cuBLAS " + dtype;
 }
 
 std::vector<ItemSummary> summarise(const std::map<ItemKey, ItemResults>& items) {
