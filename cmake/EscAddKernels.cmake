@@ -22,8 +22,8 @@
 # another NAME.
 #
 # esc::NAME has the property ESC_PACKED: the path of the packed matrix or matrices, which the program loads. CUDA must be a language of the project.
-# What CMAKE_CUDA_ARCHITECTURES is set to holds; ARCHITECTURES, which may be native, all and all-major too, go before it; where there is neither, those that the bundle of a model was made for,
-# and 80 and 90 for that of a matrix.
+# What CMAKE_CUDA_ARCHITECTURES is set to holds; ARCHITECTURES, which may be native, all and all-major too, go before
+# it; where there is neither, those that the bundle of a model was made for, and 80 and 90 for that of a matrix.
 
 include_guard(GLOBAL)
 

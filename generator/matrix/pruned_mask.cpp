@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "generator/matrix/drawn_value.h"
+#include "generator/support/error.h"
 
 namespace esc {
 namespace {
@@ -31,7 +32,7 @@ Spread spread_of(PruningRule rule) {
     case PruningRule::magnitude:
       return {.rows = 350, .columns = 350};
   }
-  std::abort();
+  ESC_CHECK(false, "every rule is handled above");
 }
 
 /// What a sequence of random bits is for.
@@ -162,15 +163,16 @@ Cut cut_of(const Scores& scores, const Group& group, std::int64_t kept) {
   if (kept == 0) {
     return {.threshold = ~std::uint64_t{0}};
   }
-  std::vector<std::int64_t> counts(buckets, 0);
-  for_each_score(scores, group, [&](std::uint64_t score) { ++counts[bucket_of(score)]; });
   std::size_t bucket = buckets - 1;
   std::int64_t wanted = kept;
-  for (; counts[bucket] < wanted; --bucket) {
-    wanted -= counts[bucket];
+  if (buckets > 1) {
+    std::vector<std::int64_t> counts(buckets, 0);
+    for_each_score(scores, group, [&](std::uint64_t score) { ++counts[bucket_of(score)]; });
+    for (; counts[bucket] < wanted; --bucket) {
+      wanted -= counts[bucket];
+    }
   }
   std::vector<std::uint64_t> held;
-  held.reserve(static_cast<std::size_t>(counts[bucket]));
   for_each_score(scores, group, [&](std::uint64_t score) {
     if (bucket_of(score) == bucket) {
       held.push_back(score);

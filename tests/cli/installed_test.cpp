@@ -72,7 +72,6 @@ class Installed : public Project {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
-
 };
 
 TEST_F(Installed, ProgramsRunWhereverTheyAreMovedTo) {
