@@ -39,6 +39,13 @@ if(ESC_COVERAGE)
   target_link_options(esc_options INTERFACE ${counting})
 endif()
 
+# It links each of the programs in a tenth of the time that GNU ld takes.
+find_program(ESC_LLD ld.lld)
+mark_as_advanced(ESC_LLD)
+if(ESC_LLD)
+  target_link_options(esc_options INTERFACE -fuse-ld=lld)
+endif()
+
 # The headers that nearly every file includes, read once and not hundreds of times. A compiler cache cannot vouch for what was precompiled,
 # and with one the saving is its own; Clang takes them only where every flag is the same.
 include(CMakeDependentOption)
@@ -50,10 +57,11 @@ function(esc_precompile name)
   cmake_parse_arguments(ARG "" "" "HEADERS;OPTIONS" ${ARGN})
   file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/${name}.cpp CONTENT "")
   add_library(${name} OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/${name}.cpp)
-  target_link_libraries(${name} PRIVATE esc_options)
+  target_link_libraries(${name} PRIVATE esc_options fmt::fmt)
   target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
-  target_precompile_headers(${name} PRIVATE <algorithm> <array> <cstdint> <filesystem> <functional> <map> <memory> <optional>
-                            <ranges> <set> <span> <string> <string_view> <utility> <variant> <vector> ${ARG_HEADERS})
+  target_precompile_headers(${name} PRIVATE <algorithm> <array> <bit> <charconv> <cmath> <cstdint> <cstring> <filesystem> <functional>
+                            <iterator> <limits> <map> <memory> <optional> <ranges> <set> <span> <string> <string_view> <system_error> <tuple>
+                            <utility> <variant> <vector> <fmt/format.h> <fmt/ranges.h> ${ARG_HEADERS})
 endfunction()
 
 # What nearly all tests run for long is in the libraries; GCC takes precompiled headers only where both are optimised or neither is.
@@ -66,6 +74,7 @@ endif()
 # esc_shared_headers(NAME FROM): the target's files find those headers read already.
 function(esc_shared_headers name from)
   if(ESC_PRECOMPILED_HEADERS)
+    target_link_libraries(${name} PRIVATE fmt::fmt)
     target_precompile_headers(${name} REUSE_FROM ${from})
     # GCC 12 then no longer knows them for headers of the system, and warns of what it has not understood in them where it optimises.
     target_compile_options(${name} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-error=maybe-uninitialized
@@ -77,14 +86,18 @@ endfunction()
 # Tools that want a command for each file (clang-tidy), and who looks for an include that a file lacks, leave this off.
 option(ESC_COMPILE_TOGETHER "Compile several files of a library as one" ON)
 
-# esc_library(NAME SOURCES ... [ALONE ...] [LINKS ...]): a static library whose headers are included by their path from the project's root.
+# esc_library(NAME [COMPUTES] SOURCES ... [ALONE ...] [LINKS ...]): a static library whose headers are included by their path from the project's root.
+# COMPUTES: what goes through a matrix, a product or an emulated kernel element by element, so that it is optimised in full.
 # ALONE: sources whose own constants have the names that others of the library have, too, so that they are not compiled together.
 function(esc_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;ALONE;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "COMPUTES" "" "SOURCES;ALONE;LINKS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC esc_options ${ARG_LINKS})
   esc_shared_headers(${name} esc_precompiled)
+  if(NOT ARG_COMPUTES)
+    esc_runs_once(${name})
+  endif()
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${ESC_COMPILE_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
   set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
@@ -93,15 +106,36 @@ endfunction()
 # of a command line, a step of lowering, which sees a nest and never a matrix) takes longer to optimise than it ever runs.
 function(esc_runs_once name)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  # With little optimisation GCC 12 takes what an absent std::optional holds, where elements are moved, for a value that is used.
+  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endfunction()
 
-# esc_test(NAME SOURCES ... [LINKS ...] [LABELS ...] [TOGETHER] [COMPUTES]): a GoogleTest program, each of its tests known to CTest.
+# esc_program(NAME SOURCES ... [LINKS ...]): a program, most of which reads a command line and prints what others have found.
+function(esc_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE esc_options ${ARG_LINKS})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  esc_runs_once(${name})
+  esc_shared_headers(${name} esc_precompiled)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${ESC_COMPILE_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
+# esc_test(NAME [IN PROGRAM] SOURCES ... [LINKS ...] [TOGETHER] [COMPUTES] [SHARDS n] [SECONDS n] [LABELS ...]): a GoogleTest program, or with IN
+# files that are compiled alike as a part of another one. CTest knows the program, as SHARDS entries where one would keep a processor too long.
 # TOGETHER: its files are compiled as one, because most of their time goes into the headers of GoogleTest.
 # COMPUTES: its own files run for long, so that they are optimised a little.
+# SECONDS: about what all of it takes; CTest begins with what takes longest.
 function(esc_test name)
-  cmake_parse_arguments(ARG "TOGETHER;COMPUTES" "" "SOURCES;LINKS;LABELS" ${ARGN})
-  add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE esc_options ${ARG_LINKS} GTest::gmock GTest::gtest_main)
+  cmake_parse_arguments(ARG "TOGETHER;COMPUTES" "IN;SHARDS;SECONDS" "SOURCES;LINKS;LABELS" ${ARGN})
+  if(ARG_IN)
+    add_library(${name} OBJECT ${ARG_SOURCES})
+    target_link_libraries(${ARG_IN} PRIVATE ${name})
+  else()
+    add_executable(${name} ${ARG_SOURCES})
+    esc_add_shards(${name} "${ARG_SHARDS}" "${ARG_SECONDS}" "${ARG_LABELS}")
+  endif()
+  target_link_libraries(${name} PRIVATE esc_options esc_test_run ${ARG_LINKS} GTest::gmock)
   target_compile_definitions(${name} PRIVATE ESC_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   if(ARG_COMPUTES)
     esc_runs_once(${name})
@@ -113,5 +147,26 @@ function(esc_test name)
   if(ARG_TOGETHER)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS "${ARG_LABELS}")
+endfunction()
+
+# The program as so many entries of CTest, each of which runs every so many-th of its cases.
+function(esc_add_shards program shards seconds labels)
+  if(NOT shards)
+    set(shards 1)
+  endif()
+  if(NOT seconds)
+    set(seconds 1)
+  endif()
+  math(EXPR cost "${seconds} / ${shards}")
+  math(EXPR last "${shards} - 1")
+  foreach(index RANGE ${last})
+    set(entry ${program})
+    if(shards GREATER 1)
+      math(EXPR number "${index} + 1")
+      set(entry ${program}_${number})
+    endif()
+    add_test(NAME ${entry} COMMAND ${program})
+    set_tests_properties(${entry} PROPERTIES
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}" SKIP_RETURN_CODE 77 COST ${cost} LABELS "${labels}")
+  endforeach()
 endfunction()

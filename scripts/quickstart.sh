@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# From a clean clone to a verified kernel: sets the machine up, builds the generator, and generates the kernel of the
+# From a clean clone to a verified kernel: sets the machine up, builds the generator and the tuner, and generates the kernel of the
 # shipped layer. Needs no GPU. Takes no arguments.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
@@ -9,8 +9,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 scripts/setup.sh
 configure release -D ESC_BUILD_TESTS=OFF
-say "Building the generator (some minutes)"
-cmake --build --preset release --target escgen
+say "Building the generator and the tuner (some minutes)"
+cmake --build --preset release --target escgen esctune
 
 say "Generating and verifying the kernel of a pruned layer, tests/data/digits/hidden.mtx"
 build/release/bin/escgen generate tests/data/digits/hidden.mtx --bcol 64 --name digits_hidden \

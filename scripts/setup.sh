@@ -17,6 +17,7 @@ build_packages=(
   g++ cmake ninja-build
   libclang-22-dev llvm-22-dev # LibTooling reads the loop nests, ORC runs emitted code on the host
   clang-22                    # brings Clang's CMake package and its shared library
+  lld                         # links in a tenth of the time
   libseccomp-dev              # takes the rights from the processes that run texts of bundles
   libcli11-dev nlohmann-json3-dev libfmt-dev libtbb-dev libssl-dev zlib1g-dev libboost-context-dev libdtl-dev libffi-dev
   dpkg-dev file # cpack asks them what a Debian package needs

@@ -291,7 +291,32 @@ std::uint32_t choose_listed(const CsrView& matrix, FragmentShape shape, const Fr
   return best;
 }
 
+/// Dense steps alone, as the block has them; listed values have the fewest places.
+FragmentCut dense_cut(const FragmentBlock& block) {
+  FragmentCut cut{.height = block.height, .block_panels = block.panels, .steps = max_fragment_steps, .dense = 1};
+  if (block.listed_values) {
+    cut.listed = 1;
+    if (block.placed_values) {
+      cut.placed = block.splits_values ? placed_halves : placed_words;
+      cut.steps = placed_steps;
+      cut.joined = block.joined;
+      cut.shares = block.shares;
+      cut.listed = 2;
+    }
+  }
+  return cut;
+}
+
 }  // namespace
+
+FragmentCut least_cut(const FragmentBlock& block) {
+  return block.dense_steps ? dense_cut(block)
+                           : FragmentCut{.height = block.height,
+                                         .block_panels = block.panels,
+                                         .steps = 1,
+                                         .quarter_steps = block.quarter_steps ? 1U : 0U,
+                                         .line_rows = block.line_rows};
+}
 
 FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, const FragmentWeights& weights,
                              FragmentSearches& searches) {
@@ -300,16 +325,8 @@ FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, 
   const FragmentShape shape = checked_shape(matrix, FragmentCut{.height = block.height, .block_panels = block.panels, .line_rows = block.line_rows});
   check_steps(shape.element, block.quarter_steps, block.dense_steps && !block.listed_values, block.placed_values);
   if (block.dense_steps) {
-    FragmentCut cut{.height = block.height, .block_panels = block.panels, .steps = max_fragment_steps, .dense = 1};
+    FragmentCut cut = dense_cut(block);
     if (block.listed_values) {
-      cut.listed = 1;
-      if (block.placed_values) {
-        cut.placed = block.splits_values ? placed_halves : placed_words;
-        cut.steps = placed_steps;
-        cut.joined = block.joined;
-        cut.shares = block.shares;
-        cut.listed = 2;
-      }
       cut.listed = choose_listed(matrix, {cut, shape.rows, shape.columns, shape.element}, weights);
     }
     return cut;

@@ -36,6 +36,9 @@ struct FragmentWeights {
   auto operator<=>(const FragmentWeights&) const = default;
 };
 
+/// The cut for such thread blocks whose units have the fewest bytes that any have.
+FragmentCut least_cut(const FragmentBlock& block);
+
 /// The cut for such thread blocks with which the matrix takes about the least time: the steps of both kinds and the
 /// extras that a deterministic sample of its units asks for. What does not fit in other units takes further rounds,
 /// whose number is estimated. Listed values take no search: their places are those with which the block that has the most

@@ -36,6 +36,8 @@ struct ProgramText {
   std::string description;
   std::string llvm = {};  ///< version of LLVM that it links; empty: it links none
   std::vector<AddCommand> commands;
+  /// Called before there is any other thread; empty: nothing is.
+  std::function<void()> begin = {};
 };
 
 /// The whole of a program: runs its command line. Errors become one line on standard error and an exit status.

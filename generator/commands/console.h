@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "generator/support/plain_text.h"
 #include "generator/support/standard_streams.h"
 
 namespace esc {
@@ -15,7 +16,13 @@ namespace esc {
 /// How much a command says on standard error; results on standard output are not concerned.
 enum class Verbosity { quiet, normal, verbose };
 
-/// Progress and diagnostics of a command: lines on standard error. Those that cannot be written are lost.
+/// Prints results that have words of users in them, such as names of files, without what would steer a terminal.
+template <typename... Arguments>
+void print_plain(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  fmt::print("{}", plain_lines(fmt::format(format, std::forward<Arguments>(arguments)...)));
+}
+
+/// Progress and diagnostics of a command: lines on standard error, without what would steer a terminal. Those that cannot be written are lost.
 class Console {
  public:
   Console(std::string program, Verbosity verbosity) : program_(std::move(program)), verbosity_(verbosity) {}
@@ -40,7 +47,7 @@ class Console {
  private:
   void write(Verbosity least, const std::string& line) const {
     if (verbosity_ >= least) {
-      write_to_standard_error(line + "\n");
+      write_to_standard_error(plain_lines(line) + "\n");
     }
   }
 

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 
+#include "generator/commands/default_element.h"
 #include "generator/commands/estimate_page.h"
 #include "generator/commands/layer_memory.h"
-#include "generator/commands/loop_nest_input.h"
-#include "generator/commands/model_request.h"
+#include "generator/commands/layer_worth.h"
+#include "generator/commands/model_nests.h"
 #include "generator/commands/worker_threads.h"
+#include "generator/ir/product_digits.h"
+#include "generator/matrix/block_diagonal.h"
 #include "generator/matrix/statistics.h"
 #include "generator/model/survey.h"
 #include "generator/schedule/device_ceilings.h"
@@ -18,51 +21,66 @@
 namespace esc {
 namespace {
 
-/// Why nothing is estimated of a layer with these values; empty where something is.
-std::string why_left_out(const Weight& weight, const WeightSurvey& survey, double sparsity) {
-  if (weight.shape.size() != 2) {
-    return "is a filter, whose product is as large as its images";
-  }
-  if (survey.nonzeros == 0) {
-    return "has no non-zeros: C is zero";
-  }
-  return sparsity < model_min_sparsity
-             ? fmt::format("has {:.1f} % zeros, less than {:.1f} %", 100 * sparsity, 100 * model_min_sparsity)
-             : "";
-}
-
-void plan(LayerEstimate& row, const Weight& weight, const LayerRequest& request, const LoopNest& nest,
-          const Console& console) {
-  LayerRequest layer = request;
-  layer.matrix += ":" + weight.name;
-  const SparseMatrix matrix = read_stored_matrix(layer, nest, console, StageProgress::silent()).matrix;
-  const PlannedLayer planned = plan_layer(layer, nest, matrix);
+KernelEstimate estimate_kernel(const LayerRequest& layer, const LoopNest& nest, const SparseMatrix& matrix,
+                               const std::shared_ptr<FragmentShelf>& rows) {
+  const PlannedLayer planned = plan_layer(layer, {}, nest, matrix, rows);
   const double size = bytes_of(matrix.element);
-  const auto rows = static_cast<double>(matrix.rows);
-  const auto columns = static_cast<double>(matrix.columns);
-  row.bytes = {.dense = rows * columns * size,
-               .csr = static_cast<double>(csr_bytes(matrix)),
-               .packed = planned.bytes,
-               .b_and_c = (rows + columns) * static_cast<double>(layer.bcol) * size};
-  row.schedule = text_of(planned.choice);
-  row.measured = planned.choice.measured;
+  const auto extents = static_cast<double>(matrix.rows + matrix.columns);
+  const double elements = static_cast<double>(matrix.rows) * static_cast<double>(matrix.columns);
+  return {.bcol = layer.bcol,
+          .bytes = {.dense = elements * size,
+                    .csr = static_cast<double>(csr_bytes(matrix)),
+                    .packed = planned.bytes,
+                    .b_and_c = extents * static_cast<double>(layer.bcol) * size},
+          .schedule = text_of(planned.choice),
+          .measured = planned.choice.measured,
+          .not_measured = planned.choice.not_measured,
+          .notes = planned.choice.notes,
+          .over_dense = planned.over_dense};
 }
 
-LayerEstimate estimate_layer(const Weight& weight, const LayerRequest& request, const LoopNest& nest,
+/// One for each number of columns of the request.
+std::vector<KernelEstimate> estimate_kernels(const Weight& weight, const ModelRequest& request, const LoopNest& nest,
+                                             const Console& console) {
+  LayerRequest layer = request.layer;
+  layer.matrix += ":" + weight.name;
+  const SparseMatrix matrix =
+      block_diagonal(read_stored_matrix(layer, nest, console, StageProgress::silent()).matrix, digits_of(nest));
+  const auto rows = std::make_shared<FragmentShelf>();
+  std::vector<KernelEstimate> kernels;
+  for (const std::int64_t bcol : request.bcols) {
+    layer.bcol = bcol;
+    kernels.push_back(estimate_kernel(layer, nest, matrix, rows));
+  }
+  return kernels;
+}
+
+/// Why `generate` leaves the layer dense.
+std::string why_left_dense(const LayerEstimate& row, const Weight& weight, const ModelRequest& request,
+                           const LoopNest& nest) {
+  std::vector<PlannedKernel> plans;
+  std::ranges::transform(row.kernels, std::back_inserter(plans), [](const KernelEstimate& kernel) {
+    return PlannedKernel{kernel.bcol, kernel.bytes.packed, kernel.measured, kernel.over_dense};
+  });
+  return why_dense(weight.name, dense_bytes(weight, nest), plans, request);
+}
+
+LayerEstimate estimate_layer(const Weight& weight, const ModelRequest& request, ModelNests& nests,
                              LayerMemory::Layer& memory, const Console& console) {
   LayerEstimate row{
-      .name = plain_text(weight.name), .shape = shape_text(weight.shape), .why_not = why_no_matrix(weight)};
+      .name = plain_text(weight.name), .shape = shape_text(weight.shape), .why_not = why_no_layer(weight, request)};
   if (!row.why_not.empty()) {
     return row;
   }
   try {
     const WeightSurvey survey = survey_weight(weight);
-    row.sparsity = 1 - static_cast<double>(survey.nonzeros) / static_cast<double>(weight.rows()) /
-                           static_cast<double>(weight.columns());
-    row.why_not = why_left_out(weight, survey, row.sparsity);
+    row.sparsity = sparsity_of(weight, survey);
+    row.why_not = why_not_sparse(survey, row.sparsity, request);
     if (row.why_not.empty()) {
       memory.reserve(survey.nonzeros);
-      plan(row, weight, request, nest, console);
+      const LoopNest& nest = nests.of(weight);
+      row.kernels = estimate_kernels(weight, request, nest, console);
+      row.why_dense = why_left_dense(row, weight, request, nest);
     }
   } catch (const UserError& problem) {
     row.why_not = "failed: " + problem.rule();
@@ -71,27 +89,44 @@ LayerEstimate estimate_layer(const Weight& weight, const LayerRequest& request, 
   return row;
 }
 
+/// The GPU whose times are said: the one that is measured, where the request names none.
+TargetDevice device_of(const ModelRequest& request) {
+  return request.layer.devices.empty() ? device_of_gpu("h200") : request.layer.devices.front();
+}
+
 }  // namespace
 
-ExitStatus estimate_model(const Model& model, const LayerRequest& request, bool as_json, const Console& console) {
+ExitStatus estimate_model(const Model& model, const ModelRequest& request, bool as_json, const Console& console) {
+  ModelRequest complete = request;
+  const DefaultElement element = element_of(model, request);
+  complete.layer.element = element.element;
+  std::vector<const Weight*> weights;
+  for (const Weight& weight : model.weights) {
+    if (is_asked_for(weight.name, complete)) {
+      weights.push_back(&weight);
+    }
+  }
   StageProgress progress(console.terminal());
-  progress.begin("estimating the layers", model.weights.size());
-  const LoopNest nest = read_loop_nest(request.nest, request.element);
-  LayerMemory memory;
+  progress.begin("estimating the layers", weights.size());
+  ModelNests nests(complete.layer);
+  LayerMemory memory(weights.size());
   ModelEstimate estimate{.model = model.name,
-                         .gpu = request.devices.front().name,
-                         .bcol = request.bcol,
-                         .dtype = name_of(request.element.value_or(ScalarType::f32)),
-                         .ceilings = device_ceilings(request.devices.front().key),
-                         .layers = std::vector<LayerEstimate>(model.weights.size())};
-  in_worker_threads(model.weights.size(), 0, [&](std::size_t number) {
+                         .gpu = device_of(request).name,
+                         .is_named = !request.layer.devices.empty(),
+                         .bcols = complete.bcols,
+                         .dtype = name_of(complete.layer.element.value_or(ScalarType::f32)),
+                         .note = element.note,
+                         .ceilings = device_ceilings(device_of(request).key),
+                         .layers = std::vector<LayerEstimate>(weights.size())};
+  in_worker_threads(weights.size(), 0, [&](std::size_t number) {
     LayerMemory::Layer place(memory, number);
-    estimate.layers[number] = estimate_layer(model.weights[number], request, nest, place, console);
+    estimate.layers[number] = estimate_layer(*weights[number], complete, nests, place, console);
     progress.advance(1);
   });
   progress.finish();
   fmt::print("{}", as_json ? estimate_json(estimate) : estimate_page(estimate));
-  return std::ranges::max(estimate.layers, {}, &LayerEstimate::status).status;
+  const auto worst = std::ranges::max_element(estimate.layers, {}, &LayerEstimate::status);
+  return worst == estimate.layers.end() ? ExitStatus::done : worst->status;
 }
 
 }  // namespace esc

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,28 +20,40 @@ struct ProductBytes {
   double b_and_c = 0;
 };
 
-/// What is known of a layer before anything is generated.
+/// What is known of a layer's kernel for a number of columns of B before it is generated.
+struct KernelEstimate {
+  std::int64_t bcol = 1;
+  ProductBytes bytes = {};
+  std::string schedule = {};  ///< that auto takes
+  std::optional<MeasuredRatios> measured = {};
+  std::string not_measured = {};          ///< why not
+  std::vector<std::string> notes = {};    ///< what a user should know of the schedule
+  std::optional<double> over_dense = {};  ///< where that alone was measured: the dense product's time over its own
+};
+
+/// The same of a layer.
 struct LayerEstimate {
   std::string name;
   std::string shape;
   std::string why_not = {};  ///< where nothing is estimated
   ExitStatus status = ExitStatus::done;
   double sparsity = 0;
-  ProductBytes bytes = {};
-  std::string schedule = {};  ///< that auto takes
-  std::optional<MeasuredRatios> measured = {};
+  std::vector<KernelEstimate> kernels = {};  ///< one for each number of columns
+  std::string why_dense = {};                ///< why `generate` leaves it dense; empty where it does not
 };
 
 struct ModelEstimate {
   std::string model;
   std::string gpu;
-  long long bcol = 1;
+  bool is_named = true;  ///< whether the user has named the GPU
+  std::vector<std::int64_t> bcols = {1};
   std::string dtype;
+  std::string note = {};                        ///< on the type; empty where nothing is to be said
   std::optional<DeviceCeilings> ceilings = {};  ///< of that GPU, where they are known
   std::vector<LayerEstimate> layers = {};
 };
 
-/// A table of the layers with their total, and where its numbers are from.
+/// A table of the layers with their totals, and where its numbers are from.
 std::string estimate_page(const ModelEstimate& estimate);
 
 /// The same for machines, with the keys that docs/models.md lists.

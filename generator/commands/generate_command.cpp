@@ -4,12 +4,15 @@
 #include <optional>
 
 #include "generator/commands/commands.h"
+#include "generator/commands/default_element.h"
 #include "generator/commands/generate_model.h"
 #include "generator/commands/input.h"
 #include "generator/commands/inspect_model.h"
 #include "generator/commands/layer_request.h"
+#include "generator/commands/model_request.h"
 #include "generator/commands/model_spec.h"
 #include "generator/commands/nest_line.h"
+#include "generator/model/survey.h"
 #include "generator/schedule/database_files.h"
 #include "generator/schedule/settings.h"
 #include "generator/schedule/target.h"
@@ -35,6 +38,7 @@ struct GenerateLine {
   std::vector<std::string> tensors;
   int jobs = 0;
   bool packed = true;
+  bool all = false;
 };
 
 void refuse_unused_database(const std::string& database, const std::string& schedule) {
@@ -153,13 +157,37 @@ void refuse_for_layers(const GenerateLine& line) {
   if (!line.packed) {
     refuse("--no-packed");
   }
+  if (line.all) {
+    refuse("--all");
+  }
 }
 
-/// The model that the line names, where it has several matrices; one alone is a matrix as in any other file.
+/// What holds for a layer among others holds for one alone: a nearly dense one gets a kernel where it is named or the line says so.
+void refuse_dense(const Weight& weight, const Model& model) {
+  const auto elements = static_cast<double>(weight.rows()) * static_cast<double>(weight.columns());
+  if (const double sparsity = 1 - static_cast<double>(survey_weight(weight).nonzeros) / elements; sparsity < model_min_sparsity) {
+    throw UserError(model.name,
+                    fmt::format("has one matrix, {}, with {:.1f} % zeros: layers of a model have kernels from {:.0f} % on", weight.name, 100 * sparsity,
+                                100 * model_min_sparsity),
+                    fmt::format("give --min-sparsity 0, or name it: {}:{}", model.name, weight.name));
+  }
+}
+
+/// The model that the line names, where it has several layers; one matrix alone is as in any other file.
 std::optional<Model> model_of(const GenerateLine& line) {
   std::optional<Model> model = listed_model(line.layer.matrix);
-  const auto is_matrix = [](const Weight& weight) { return why_no_matrix(weight).empty(); };
-  return model && std::ranges::count_if(model->weights, is_matrix) > 1 ? std::move(model) : std::nullopt;
+  if (!model) {
+    return std::nullopt;
+  }
+  const auto is_matrix = [](const Weight& weight) { return !obstacle_of(weight); };
+  const auto matrices = std::ranges::count_if(model->weights, is_matrix);
+  if (matrices > 1 || (matrices == 1 && std::ranges::any_of(model->weights, hides_layer))) {
+    return model;
+  }
+  if (matrices == 1 && !line.min_sparsity) {
+    refuse_dense(*std::ranges::find_if(model->weights, is_matrix), *model);
+  }
+  return std::nullopt;
 }
 
 /// What the line says of a model, as a spec would.
@@ -168,7 +196,8 @@ ModelSpec model_spec_of(const GenerateLine& line) {
                        .bcols = parse_bcols(line.bcols),
                        .name = line.name.value_or(""),
                        .tensors = line.tensors,
-                       .packed = line.packed};
+                       .packed = line.packed,
+                       .all = line.all};
   std::ranges::sort(request.bcols);
   request.layer.nest = nest_source(line.nest);
   if (!line.schedule_file.empty()) {
@@ -188,6 +217,10 @@ ExitStatus generate_from(const Model& model, ModelSpec spec, const GenerateLine&
   request.layer.matrix = file_of_model(request.layer.matrix);
   request.layer.name = "layer";
   request.jobs = line.jobs;
+  request.all = request.all || line.all;
+  const DefaultElement element = element_of(model, request);
+  request.layer.element = element.element;
+  request.note = element.note;
   GenerateMode mode = line.mode;
   mode.max_packed = mode.max_packed ? mode.max_packed : spec.max_packed;
   const std::string& database = line.database.empty() ? spec.database : line.database;
@@ -272,19 +305,21 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
   command->add_option(
       "--gpu", line->gpus,
       "GPU to build for: a100, h100, h200, .. (repeatable, or as in a100,h200; one schedule serves all, auto takes the first one's; "
-      "layers of a model have one for each compute capability)");
-  command->add_option("--arch", line->architectures, "CUDA architecture to build for, as in sm_90 (repeatable)");
+      "layers of a model have one for each compute capability; without --gpu and --arch the kernels are built for sm_80 and sm_90, with the schedules for an NVIDIA H200)");
+  command->add_option("--arch", line->architectures, "CUDA architecture to build for, as in sm_90 (sm_75 to sm_121, repeatable)");
   command->add_option(
       "--database", line->database,
       "Schedule database that auto looks into before the built-in one: a file that esctune publish wrote, or "
       "its folder");
-  add_element_option(*command, line->dtype);
+  add_element_option(*command, line->dtype, element_help);
   command->add_option(
       "--max-packed", line->mode.max_packed,
       "Most bytes of the packed matrix over those as CSR (8 for a non-zero, 4 for a row): auto takes the "
       "best schedule within it");
-  command->add_option("--min-sparsity", line->min_sparsity, "Skip matrices with a smaller share of zeros, 0 to 1 (default: 0.45 for layers of a model, else 0)");
+  command->add_option("--min-sparsity", line->min_sparsity, "Skip matrices with a smaller share of zeros, 0 to 1 (default: 0.45 for a model, else 0)");
   command->add_option("--tensor", line->tensors, "Of a model only the tensors whose names are like this: *.mlp.* (repeatable)")->excludes(spec);
+  command->add_flag("--all", line->all,
+                    "Of a model make kernels, too, of layers that are expected to be larger or slower than dense");
   command
       ->add_option("--jobs", line->jobs,
                    "Layers of a model that are made at once (default: as many as there are cores)")

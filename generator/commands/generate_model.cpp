@@ -4,12 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "generator/commands/input.h"
 #include "generator/commands/model_layers.h"
 #include "generator/commands/model_table.h"
+#include "generator/commands/taken_place.h"
 #include "generator/frontend/format_source.h"
 #include "generator/support/file.h"
 
@@ -21,10 +25,6 @@ namespace fs = std::filesystem;
 /// Whether something is left to be written when the layers are made.
 bool has_layers(const ModelLayers& made) {
   return std::ranges::any_of(made.rows, [](const ModelRow& row) { return row.outcome == ModelRow::Outcome::made; });
-}
-
-std::vector<int> architectures_for(const LayerRequest& layer) {
-  return layer.devices.empty() ? default_architectures() : architectures_of(layer.devices);
 }
 
 ModelBundle bundle_of(const ModelLayers& made, const ModelRequest& request) {
@@ -59,7 +59,7 @@ std::optional<ModelBundle> model_on_disk(const fs::path& folder) {
     return std::nullopt;
   }
   try {
-    return parse_model_manifest(read_file(manifest), manifest.string());
+    return parse_model_manifest(read_bundle_file(manifest), manifest.string());
   } catch (const UserError&) {
     return std::nullopt;
   }
@@ -104,6 +104,39 @@ Result compare(const KernelBundle& bundle, const GenerateMode& mode) {
                              : Result{"stale", differences + "check      the bundle is stale", differences};
 }
 
+/// Bytes of the layers that were made.
+struct ModelBytes {
+  double dense = 0;
+  std::map<std::int64_t, std::uint64_t> packed = {};  ///< of what the kernels for a number of columns read
+};
+
+ModelBytes bytes_of(const ModelLayers& made) {
+  ModelBytes bytes;
+  for (const ModelRow& row : made.rows) {
+    bytes.dense += row.outcome == ModelRow::Outcome::made ? row.dense_bytes : 0;
+    std::set<std::int64_t> bcols;
+    for (const ModelVariant& variant : row.layer.variants) {
+      bcols.insert(variant.bcol);
+    }
+    for (const std::int64_t bcol : bcols) {
+      bytes.packed[bcol] += row.layer.packed_bytes(bcol);
+    }
+  }
+  return bytes;
+}
+
+/// The file of all numbers of columns beside the dense layers, and what each number of columns reads of it.
+std::string bytes_text(const ModelLayers& made, std::uint64_t file_bytes) {
+  const ModelBytes bytes = bytes_of(made);
+  std::string text = fmt::format("packed     {} bytes for all numbers of columns, {:.2f} of the {:.0f} of these layers dense\n",
+                                 file_bytes, static_cast<double>(file_bytes) / bytes.dense, bytes.dense);
+  for (const auto& [bcol, packed] : bytes.packed) {
+    text += fmt::format("           {} bytes for bCol {} alone, {:.2f} of dense\n", packed, bcol,
+                        static_cast<double>(packed) / bytes.dense);
+  }
+  return text;
+}
+
 std::string sums_text(const ModelLayers& made, const ModelBundle& bundle, const GenerateMode& mode) {
   const auto count = [&](ModelRow::Outcome outcome) { return std::ranges::count(made.rows, outcome, &ModelRow::outcome); };
   const auto verified = std::ranges::count_if(bundle.kernels, [](const auto& kernel) { return kernel.second.verification.has_value(); });
@@ -117,7 +150,7 @@ std::string sums_text(const ModelLayers& made, const ModelBundle& bundle, const 
       "layers     {} of {} {}, {} left out, {} failed\n"
       "{}"
       "kernels    {} shared by them, {}\n"
-      "packed     {} bytes\n",
+      "{}",
       count(ModelRow::Outcome::made), made.rows.size(), mode.check || mode.dry_run ? "made" : "written",
       count(ModelRow::Outcome::left_out), count(ModelRow::Outcome::failed),
       kept == 0 ? ""
@@ -126,15 +159,27 @@ std::string sums_text(const ModelLayers& made, const ModelBundle& bundle, const 
       bundle.kernels.size(),
       verified == 0 ? "not verified"
                     : fmt::format("{} verified by emulation, each with the first layer that has it", verified),
-      bundle.file_bytes);
+      bytes_text(made, bundle.file_bytes));
 }
 
-void print_results(const ModelLayers& made, const ModelBundle& bundle, const Result& result, const GenerateMode& mode) {
+void print_results(const ModelLayers& made, const ModelBundle& bundle, const Result& result, const GenerateMode& mode,
+                   const std::string& note) {
   if (!mode.json) {
-    fmt::print("{}{}{}\n", model_table(made.rows), sums_text(made, bundle, mode), result.line);
+    print_plain("{}{}{}{}\n", model_table(made.rows), note.empty() ? "" : fmt::format("note       {}\n", note),
+                sums_text(made, bundle, mode), result.line);
     return;
   }
+  const ModelBytes bytes = bytes_of(made);
+  nlohmann::json by_bcol = nlohmann::json::object();
+  for (const auto& [bcol, packed] : bytes.packed) {
+    by_bcol[std::to_string(bcol)] = packed;
+  }
   const nlohmann::json all{{"name", bundle.name},
+                           {"dtype", bundle.dtype},
+                           {"notes", note.empty() ? std::vector<std::string>() : std::vector<std::string>{note}},
+                           {"architectures", bundle.architectures},
+                           {"dense_bytes", std::llround(bytes.dense)},
+                           {"packed_bytes_of", by_bcol},
                            {"layers", model_table_json(made.rows)},
                            {"kernels", bundle.kernels.size()},
                            {"packed_bytes", bundle.file_bytes},
@@ -174,8 +219,11 @@ std::string model_name(const std::string& model) {
 }
 
 ExitStatus generate_model(const Model& model, const ModelRequest& request, const GenerateMode& mode, const Console& console) {
-  const ScratchFile file(mode.output);
   const std::optional<ModelBundle> on_disk = model_on_disk(fs::path(mode.output) / request.name);
+  if (!mode.check && !mode.dry_run) {
+    refuse_taken_place(request, mode, on_disk);
+  }
+  const ScratchFile file(mode.output);
   const ModelLayers made = make_model_layers(model, request, mode, file, on_disk, console);
   if (!made.problems.empty()) {
     fmt::print("{}", fmt::join(made.problems, ""));
@@ -200,7 +248,7 @@ ExitStatus generate_model(const Model& model, const ModelRequest& request, const
   const Result result = mode.check ? compare(files, mode) : mode.dry_run ? Result{"dry run", "bundle     not written: --dry-run"} : write(files, mode);
   const ExitStatus status = std::max(worst_of(made), result.status == "stale" ? ExitStatus::check_failed : ExitStatus::done);
   if (mode.json || status != ExitStatus::done || console.verbosity() != Verbosity::quiet) {
-    print_results(made, bundle, result, mode);
+    print_results(made, bundle, result, mode, request.note);
   }
   return status;
 }

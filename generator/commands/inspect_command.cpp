@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "generator/commands/commands.h"
+#include "generator/commands/default_element.h"
 #include "generator/commands/estimate_model.h"
 #include "generator/commands/input.h"
 #include "generator/commands/inspect_model.h"
@@ -20,14 +22,16 @@ namespace {
 struct InspectRequest {
   std::string matrix;
   int ufi = 4;
-  std::int64_t bcol = 64;
+  std::string bcols = "64";
   ReadOptions read;
   bool json = false;
   std::string svg;
   std::optional<std::string> layout;
   bool estimate = false;
-  std::string gpu = "h200";
+  std::optional<std::string> gpu;
   std::optional<std::string> dtype;
+  std::optional<double> min_sparsity;
+  std::vector<std::string> tensors;
 };
 
 nlohmann::json lengths_json(const LengthStatistics& lengths) {
@@ -43,16 +47,26 @@ nlohmann::json lengths_json(const LengthStatistics& lengths) {
           {"full", lengths.full}};
 }
 
-/// The layer as `generate` makes it by itself.
-Layer automatic_layer(const InspectRequest& request, const SparseMatrix& matrix, const Console& console) {
+/// The layer as `generate` is asked for it, without a name of a GPU.
+LayerRequest layer_request(const InspectRequest& request, std::int64_t bcol) {
   LayerRequest layer;
   layer.matrix = request.matrix;
-  layer.bcol = request.bcol;
+  layer.bcol = bcol;
   layer.name = "layer";
+  layer.read = request.read;
   if (request.layout) {
     layer.nest.layout = parse_layout(*request.layout);
   }
-  return make_layer(layer, {}, read_loop_nest(layer.nest), matrix, std::make_shared<FragmentShelf>(), console).layer;
+  if (request.dtype) {
+    layer.element = parse_element(*request.dtype);
+  }
+  return layer;
+}
+
+/// As `generate` makes it by itself.
+Layer automatic_layer(const LayerRequest& layer, const LoopNest& nest, const SparseMatrix& matrix,
+                      const Console& console) {
+  return make_layer(layer, {}, nest, matrix, std::make_shared<FragmentShelf>(), console).layer;
 }
 
 std::string to_json(const MatrixStatistics& statistics, const PatternCensus& census, const Layer& layer) {
@@ -111,42 +125,43 @@ void print_census(const PatternCensus& census) {
 }
 
 /// What is estimated of a model's layers.
-LayerRequest estimate_request(const InspectRequest& request) {
-  LayerRequest layer;
-  layer.matrix = file_of_model(request.matrix);
-  layer.bcol = request.bcol;
-  layer.name = "layer";
-  layer.read = request.read;
-  layer.devices = {device_of_gpu(request.gpu)};
-  if (request.layout) {
-    layer.nest.layout = parse_layout(*request.layout);
+ModelRequest estimate_request(const InspectRequest& request, const std::vector<std::int64_t>& bcols) {
+  ModelRequest model{.layer = layer_request(request, bcols.front()), .bcols = bcols, .name = "", .tensors = request.tensors};
+  std::ranges::sort(model.bcols);
+  model.layer.matrix = file_of_model(request.matrix);
+  model.layer.min_sparsity = request.min_sparsity;
+  if (request.gpu) {
+    model.layer.devices = {device_of_gpu(*request.gpu)};
   }
-  if (request.dtype) {
-    layer.element = parse_element(*request.dtype);
-  }
-  return layer;
+  return model;
 }
 
 ExitStatus run(const InspectRequest& request, const Console& console) {
   if (request.ufi < 1 || request.ufi > 8) {
     throw UserError(fmt::format("--ufi {}", request.ufi), "is outside 1 to 8", "a panel has 1 to 8 rows");
   }
-  check_bcol(request.bcol);
+  const std::vector<std::int64_t> bcols = parse_bcols(request.bcols);
   if (const std::optional<Model> model = listed_model(request.matrix)) {
     if (!request.svg.empty()) {
       throw UserError("--svg " + request.svg, "draws one matrix, and " + request.matrix + " is a model", "name a tensor: FILE:TENSOR");
     }
-    return request.estimate ? estimate_model(*model, estimate_request(request), request.json, console)
+    return request.estimate ? estimate_model(*model, estimate_request(request, bcols), request.json, console)
                             : inspect_model(*model, request.json, console);
   }
   if (request.estimate) {
     throw UserError("--estimate", "is for models, and " + request.matrix + " is one matrix",
                     "leave it out, or name the model");
   }
-  const SparseMatrix matrix = read_layer(request.matrix, request.read);
+  if (bcols.size() > 1) {
+    throw UserError("--bcol " + request.bcols, "has several numbers, which are for --estimate of a model", "give one");
+  }
+  LayerRequest one = layer_request(request, bcols.front());
+  one.element = element_of(one);
+  const LoopNest nest = read_loop_nest(one.nest, one.element);
+  const SparseMatrix matrix = read_stored_matrix(one, nest, console, StageProgress::silent()).matrix;
   const MatrixStatistics figures = statistics(matrix);
   const PatternCensus census = take_census(matrix, request.ufi);
-  const Layer layer = automatic_layer(request, matrix, console);
+  const Layer layer = automatic_layer(one, nest, matrix, console);
   if (!request.svg.empty()) {
     write_file_whole(request.svg, pattern_svg(matrix, printable_file_name(request.matrix)));
     console.say("picture in " + request.svg);
@@ -156,7 +171,7 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
     return ExitStatus::done;
   }
   const double dense = static_cast<double>(figures.dense_bytes);
-  fmt::print("matrix     {}\n", request.matrix);
+  print_plain("matrix     {}\n", request.matrix);
   fmt::print("shape      {} x {}, {} non-zeros, {:.2f} % zeros\n", figures.rows, figures.columns, figures.nonzeros,
              100 * figures.sparsity);
   print_lengths("rows", figures.row_lengths);
@@ -166,8 +181,8 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
   fmt::print("bytes      dense {}, CSR {} ({:.2f} of dense), packed {} ({:.2f} of dense, {:.2f} of CSR)\n",
              figures.dense_bytes, figures.csr_bytes, static_cast<double>(figures.csr_bytes) / dense, packed_bytes(layer),
              packed / dense, packed / static_cast<double>(figures.csr_bytes));
-  fmt::print("packed by  {}, which auto takes for bCol {}\n", text_of(layer.choice), layer.bcol);
-  fmt::print("chosen     {}\n", layer.choice.source);
+  print_plain("packed by  {}, which auto takes for bCol {}\n", text_of(layer.choice), layer.bcol);
+  print_plain("chosen     {}\n", layer.choice.source);
   return ExitStatus::done;
 }
 
@@ -179,7 +194,7 @@ void add_inspect_command(CLI::App& program, const CommonOptions& common, Action&
   const auto request = std::make_shared<InspectRequest>();
   command->add_option("matrix", request->matrix, "Matrix file: .smtx, .mtx, .npy or .npz; a tensor of a model, as in model.safetensors:NAME; or a model, whose tensors are listed")->required();
   command->add_option("--ufi", request->ufi, "Rows of a panel in the pattern census, 1 to 8")->capture_default_str();
-  command->add_option("--bcol", request->bcol, "Columns of B for which auto takes a schedule, whose packed bytes are counted")
+  command->add_option("--bcol", request->bcols, "Columns of B for which auto takes a schedule, whose packed bytes are counted; with --estimate several, as in 1,16")
       ->capture_default_str();
   command->add_option("--layout", request->layout, layout_help)->type_name("kn|nk");
   command->add_option("--seed", request->read.seed, "Seed of the values of pattern-only files")
@@ -189,8 +204,10 @@ void add_inspect_command(CLI::App& program, const CommonOptions& common, Action&
   CLI::Option* const estimate = command->add_flag(
       "--estimate", request->estimate,
       "Of the layers of a model: bytes, bounds of times by bytes and, where such layers were measured, the speed-up");
-  command->add_option("--gpu", request->gpu, "GPU of the estimate")->capture_default_str()->needs(estimate);
-  add_element_option(*command, request->dtype, "Element type of the kernels in the estimate (default: f32)")->needs(estimate);
+  command->add_option("--gpu", request->gpu, "GPU of the estimate (default: h200)")->needs(estimate);
+  add_element_option(*command, request->dtype, element_help)->needs(estimate);
+  command->add_option("--min-sparsity", request->min_sparsity, "As of generate (default: 0.45)")->check(CLI::Range(0.0, 1.0))->needs(estimate);
+  command->add_option("--tensor", request->tensors, "As of generate (repeatable)")->needs(estimate);
   command->add_flag("--json", request->json, "Print JSON");
   command->add_option("--svg", request->svg, "Draw the pattern into this file");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });

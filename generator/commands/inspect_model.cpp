@@ -51,6 +51,10 @@ nlohmann::json to_json(const Listed& one) {
                         {"type", one.weight->type->name},
                         {"form", name_of(one.weight->form)},
                         {"bytes", one.weight->stored_bytes()}};
+  if (one.weight->expert) {
+    const Expert& expert = *one.weight->expert;
+    result["expert"] = {{"number", expert.number}, {"of", expert.count}, {"transposed", expert.is_transposed}};
+  }
   if (!one.survey) {
     result["no_matrix"] = why_no_matrix(*one.weight);
     return result;
@@ -66,9 +70,10 @@ nlohmann::json to_json(const Listed& one) {
   return result;
 }
 
-/// "F16", or "F16 masked".
+/// "F16", "F16 masked", "F16 expert" or "F16 expert transposed".
 std::string type_text(const Weight& weight) {
-  return weight.form == WeightForm::plain ? weight.type->name : fmt::format("{} {}", weight.type->name, name_of(weight.form));
+  return fmt::format("{}{}{}{}", weight.type->name, weight.form == WeightForm::plain ? "" : fmt::format(" {}", name_of(weight.form)),
+                     weight.expert ? " expert" : "", weight.expert && weight.expert->is_transposed ? " transposed" : "");
 }
 
 std::string row_text(const WeightSurvey& survey, double mean) {

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "generator/commands/source_digest.h"
 #include "generator/support/error.h"
@@ -37,30 +36,47 @@ std::string seal_of(const std::string& inputs, const ModelLayer& layer, const Mo
                                     packing.payload_checksum));
 }
 
-std::optional<KeptLayers::Kept> KeptLayers::find(const std::string& layer, std::int64_t bcol,
-                                                 const std::string& inputs) const {
+namespace {
+
+bool is_made_of(const ModelLayer& layer, const ModelVariant& variant, std::int64_t bcol, const std::string& inputs) {
+  return variant.bcol == bcol &&
+         std::ranges::find(variant.made_of, seal_of(inputs, layer, variant, layer.packings[variant.packing])) != variant.made_of.end();
+}
+
+}  // namespace
+
+const ModelLayer* KeptLayers::on_disk(const std::string& layer) const {
   if (on_disk_ == nullptr) {
-    return std::nullopt;
+    return nullptr;
   }
   const auto found = std::ranges::find(on_disk_->layers, layer, &ModelLayer::name);
-  if (found == on_disk_->layers.end()) {
+  return found == on_disk_->layers.end() ? nullptr : &*found;
+}
+
+bool KeptLayers::is_made_of(const std::string& layer, std::int64_t bcol, const std::string& inputs) const {
+  const ModelLayer* const found = on_disk(layer);
+  return found != nullptr &&
+         std::ranges::any_of(found->variants, [&](const ModelVariant& variant) { return esc::is_made_of(*found, variant, bcol, inputs); });
+}
+
+std::optional<KeptLayers::Kept> KeptLayers::find(const std::string& layer, std::int64_t bcol,
+                                                 const std::string& inputs) const {
+  const ModelLayer* const found = on_disk(layer);
+  if (found == nullptr) {
     return std::nullopt;
   }
   for (const ModelVariant& variant : found->variants) {
-    const transformer::ModelEntry& packing = found->packings[variant.packing];
-    if (variant.bcol != bcol ||
-        std::ranges::find(variant.made_of, seal_of(inputs, *found, variant, packing)) == variant.made_of.end() ||
-        !has_text(variant.kernel)) {
+    if (!esc::is_made_of(*found, variant, bcol, inputs) || !has_text(variant.kernel)) {
       continue;
     }
-    if (std::optional<PackedMatrix> packed = read(*found, packing)) {
+    if (std::optional<PackedMatrix> packed = read(*found, found->packings[variant.packing])) {
       return Kept{*found, variant, *std::move(packed)};
     }
   }
   return std::nullopt;
 }
 
-std::string KeptLayers::text_of(const std::string& name) const { return read_file(folder_ / (name + ".cu")); }
+std::string KeptLayers::text_of(const std::string& name) const { return read_bundle_file(folder_ / (name + ".cu")); }
 
 bool KeptLayers::has_text(const std::string& kernel) const {
   std::error_code ignored;
@@ -70,17 +86,16 @@ bool KeptLayers::has_text(const std::string& kernel) const {
 
 std::optional<PackedMatrix> KeptLayers::read(const ModelLayer& layer, const transformer::ModelEntry& packing) const {
   std::error_code ignored;
-  const std::filesystem::path file = folder_ / packed_file_name;
-  if (!std::filesystem::is_regular_file(file, ignored) ||
-      std::filesystem::file_size(file, ignored) < packing.offset + packing.bytes) {
+  const std::filesystem::path path = folder_ / packed_file_name;
+  if (!std::filesystem::is_regular_file(path, ignored)) {
     return std::nullopt;
   }
-  std::ifstream stream(file, std::ios::binary);
+  const RegularFile file(path, "packed matrices", FileOf::bundle);
+  if (file.size() < packing.offset || file.size() - packing.offset < packing.bytes) {
+    return std::nullopt;
+  }
   const auto bytes = std::make_shared<transformer::AlignedBytes>(packing.bytes);
-  stream.seekg(static_cast<std::streamoff>(packing.offset));
-  if (!stream.read(reinterpret_cast<char*>(bytes->data()), static_cast<std::streamsize>(packing.bytes))) {
-    return std::nullopt;
-  }
+  file.read_at(packing.offset, std::span(bytes->data(), packing.bytes));
   const transformer::ModelEntry entry = entry_of(layer, bytes->span(), packing.offset);
   const bool is_whole =
       entry.description == packing.description && entry.payload_checksum == packing.payload_checksum &&

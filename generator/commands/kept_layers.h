@@ -48,10 +48,14 @@ class KeptLayers {
 
   /// The kernel of the layer for this bCol, where it was made of these inputs and is whole.
   std::optional<Kept> find(const std::string& layer, std::int64_t bcol, const std::string& inputs) const;
+  /// Whether the bundle on disk says that it was, whether or not it is whole.
+  bool is_made_of(const std::string& layer, std::int64_t bcol, const std::string& inputs) const;
   /// The text of a kernel that was found.
   std::string text_of(const std::string& name) const;
 
  private:
+  /// The layer of this name in the bundle on disk; null where there is none.
+  const ModelLayer* on_disk(const std::string& layer) const;
   std::optional<PackedMatrix> read(const ModelLayer& layer, const transformer::ModelEntry& packing) const;
   bool has_text(const std::string& kernel) const;
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "generator/emit/dispatch.h"
@@ -66,7 +67,9 @@ LayerMaker::LayerMaker(const ModelRequest& request, const GenerateMode& mode, co
     : request_(request),
       mode_(mode),
       console_(console),
-      kept_(on_disk && !mode.check ? &*on_disk : nullptr, std::filesystem::path(mode.output) / request.name),
+      place_(std::filesystem::path(mode.output) / request.name),
+      kept_(on_disk && !mode.check ? &*on_disk : nullptr, place_),
+      must_be_kept_(on_disk && mode.keeps_bundles()),
       groups_(groups_of(request.layer.devices, console)) {}
 
 /// One for each compute capability that is named; of several GPUs of one the first.
@@ -90,29 +93,70 @@ std::vector<LayerMaker::TargetGroup> LayerMaker::groups_of(const std::vector<Tar
 }
 
 MadeLayer LayerMaker::make(const LayerRequest& layer, const std::vector<std::int64_t>& bcols,
-                           const WeightSurvey& weight, const LoopNest& nest) const {
+                           const Weight& weight, const WeightSurvey& survey, const LoopNest& nest) const {
   MadeLayer made{.layer = {}, .nest = &nest};
   made.layer.name = layer.matrix.substr(request_.layer.matrix.size() + 1);
-  const std::string nest_text =
-      fmt::format("{}{}\n", print_function(nest), name_of(nest.element()));  // of which C does not say all
-  for (const TargetGroup& group : groups_) {
-    std::vector<ModelVariant> variants;
-    for (const std::int64_t bcol : bcols) {
-      LayerRequest one = layer;
-      one.devices = group.devices;
-      one.bcol = bcol;
-      const std::string inputs = inputs_of(one, request_, mode_, weight, nest_text);
-      std::optional<KeptLayers::Kept> kept = kept_.find(made.layer.name, bcol, inputs);
-      variants.push_back(kept ? add_kept(made, *std::move(kept), one) : add_generated(made, one));
-      variants.back().capability = group.capability;
-      variants.back().made_of = {seal_of(inputs, made.layer, variants.back(),
-                                         entry_of(made.layer, made.packings[variants.back().packing].span(), 0))};
-    }
-    if (!is_like_last(made.layer.variants, variants)) {
-      std::ranges::move(variants, std::back_inserter(made.layer.variants));
+  std::vector<Wanted> all = wanted(made, layer, bcols, survey);
+  std::vector<PlannedKernel> plans;
+  std::ranges::transform(all, std::back_inserter(plans), &Wanted::plan);
+  made.why_dense = why_dense(made.layer.name, dense_bytes(weight, nest), plans, request_);
+  if (!made.why_dense.empty()) {
+    return made;
+  }
+  std::vector<ModelVariant> variants;
+  for (Wanted& one : all) {
+    variants.push_back(one.kept ? add_kept(made, *std::move(one.kept), one.request)
+                                : add_generated(made, one.request));
+    ModelVariant& variant = variants.back();
+    variant.capability = one.capability;
+    variant.planned_bytes = static_cast<std::uint64_t>(std::llround(one.plan.bytes));
+    variant.over_dense = one.plan.over_dense;
+    variant.made_of = {seal_of(one.inputs, made.layer, variant,
+                               entry_of(made.layer, made.packings[variant.packing].span(), 0))};
+    if (variants.size() == bcols.size()) {  // all of a capability
+      if (!is_like_last(made.layer.variants, variants)) {
+        std::ranges::move(variants, std::back_inserter(made.layer.variants));
+      }
+      variants.clear();
     }
   }
   return made;
+}
+
+std::vector<LayerMaker::Wanted> LayerMaker::wanted(MadeLayer& made, const LayerRequest& layer,
+                                                   const std::vector<std::int64_t>& bcols,
+                                                   const WeightSurvey& survey) const {
+  const std::string nest_text =
+      fmt::format("{}{}\n", print_function(*made.nest), name_of(made.nest->element()));  // of which C does not say all
+  const auto rows = std::make_shared<FragmentShelf>();
+  std::vector<Wanted> all;
+  for (const TargetGroup& group : groups_) {
+    for (const std::int64_t bcol : bcols) {
+      Wanted one{.request = layer, .capability = group.capability, .inputs = {}, .kept = {}};
+      one.request.devices = group.devices;
+      one.request.bcol = bcol;
+      one.inputs = inputs_of(one.request, request_, mode_, survey, nest_text);
+      one.kept = kept_.find(made.layer.name, bcol, one.inputs);
+      if (!one.kept && must_be_kept_ && (request_.packed || !kept_.is_made_of(made.layer.name, bcol, one.inputs))) {
+        throw DifferentBundle(place_);
+      }
+      one.plan = plan(made, one, rows);
+      all.push_back(std::move(one));
+    }
+  }
+  return all;
+}
+
+/// What an earlier run has planned, or what is planned now with some rows, whose fragments are kept on the shelf.
+PlannedKernel LayerMaker::plan(MadeLayer& made, const Wanted& wanted,
+                               const std::shared_ptr<FragmentShelf>& rows) const {
+  if (wanted.kept && wanted.kept->variant.planned_bytes > 0) {
+    const ModelVariant& variant = wanted.kept->variant;
+    return {variant.bcol, static_cast<double>(variant.planned_bytes), variant.measured, variant.over_dense};
+  }
+  const PlannedLayer planned =
+      plan_layer(wanted.request, mode_, *made.nest, matrix_of(made, wanted.request), rows);
+  return {wanted.request.bcol, std::round(planned.bytes), planned.choice.measured, planned.over_dense};
 }
 
 ModelVariant LayerMaker::add_generated(MadeLayer& made, const LayerRequest& request) const {
@@ -128,18 +172,26 @@ ModelVariant LayerMaker::add_generated(MadeLayer& made, const LayerRequest& requ
                        .packing = packing,
                        .schedule = text_of(layer.choice),
                        .schedule_source = layer.choice.source,
-                       .measured = layer.choice.measured};
+                       .measured = layer.choice.measured,
+                       .not_measured = layer.choice.not_measured,
+                       .notes = layer.choice.notes};
   made.kernels.push_back({shared.name, request, packing, MadeLayer::Generated{std::move(shared), layer}});
   return variant;
 }
 
-/// The layer by one kernel. Its matrix is read where nobody has read it.
+/// The layer by one kernel.
 GeneratedLayer LayerMaker::generate(MadeLayer& made, const LayerRequest& request) const {
+  const SparseMatrix& matrix = matrix_of(made, request);
+  return make_layer(request, mode_, *made.nest, matrix, made.fragments, console_);
+}
+
+/// The layer's matrix, which is read where nobody has read it.
+const SparseMatrix& LayerMaker::matrix_of(MadeLayer& made, const LayerRequest& request) const {
   if (!made.matrix) {
     StoredMatrix stored = read_stored_matrix(request, *made.nest, console_, StageProgress::silent());
     made.matrix = block_diagonal(std::move(stored.matrix), digits_of(*made.nest));
   }
-  return make_layer(request, mode_, *made.nest, *made.matrix, made.fragments, console_);
+  return *made.matrix;
 }
 
 std::string LayerMaker::kernel_text(const MadeLayer::Kernel& kernel) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "generator/commands/kept_layers.h"
+#include "generator/commands/layer_worth.h"
 #include "generator/emit/shared_kernel.h"
 #include "generator/verify/verify.h"
 
@@ -30,6 +31,7 @@ struct MadeLayer {
   const LoopNest* nest = nullptr;
   std::optional<SparseMatrix> matrix = {};  ///< read where something is made of it
   std::shared_ptr<FragmentShelf> fragments = std::make_shared<FragmentShelf>();
+  std::string why_dense = {};  ///< where the layer is better left dense; then it has no kernels
   std::vector<PackedMatrix> packings = {};  ///< the different ones
   std::vector<Kernel> kernels = {};
   std::vector<std::size_t> own = {};  ///< of these, those that no layer in front has
@@ -48,9 +50,10 @@ class LayerMaker {
              const Console& console);
 
   /// The layer that the request names, for these numbers of columns; its weight is like this. `nest` stays the
-  /// caller's.
-  MadeLayer make(const LayerRequest& layer, const std::vector<std::int64_t>& bcols, const WeightSurvey& weight,
-                 const LoopNest& nest) const;
+  /// caller's. Whether it is worth its kernels is decided on what is planned, before they are made.
+  /// Throws DifferentBundle, before it makes anything, where the bundle on disk is another one and is not to be replaced.
+  MadeLayer make(const LayerRequest& layer, const std::vector<std::int64_t>& bcols, const Weight& weight,
+                 const WeightSurvey& survey, const LoopNest& nest) const;
 
   /// NAME.cu of a kernel of a layer, laid out.
   std::string kernel_text(const MadeLayer::Kernel& kernel) const;
@@ -66,14 +69,29 @@ class LayerMaker {
     std::vector<TargetDevice> devices;
   };
 
+  /// A kernel of a layer that is to be made: of what, what an earlier run has of it, and what is planned.
+  struct Wanted {
+    LayerRequest request;
+    int capability = 0;
+    std::string inputs;
+    std::optional<KeptLayers::Kept> kept;
+    PlannedKernel plan = {};
+  };
+
   static std::vector<TargetGroup> groups_of(const std::vector<TargetDevice>& devices, const Console& console);
+  std::vector<Wanted> wanted(MadeLayer& made, const LayerRequest& layer, const std::vector<std::int64_t>& bcols,
+                             const WeightSurvey& survey) const;
+  PlannedKernel plan(MadeLayer& made, const Wanted& wanted, const std::shared_ptr<FragmentShelf>& rows) const;
+  const SparseMatrix& matrix_of(MadeLayer& made, const LayerRequest& request) const;
   ModelVariant add_generated(MadeLayer& made, const LayerRequest& request) const;
   GeneratedLayer generate(MadeLayer& made, const LayerRequest& request) const;
 
   const ModelRequest& request_;
   const GenerateMode& mode_;
   const Console& console_;
+  std::filesystem::path place_;
   KeptLayers kept_;
+  bool must_be_kept_ = false;  ///< whether a layer of other inputs than on disk makes a bundle that would be refused
   std::vector<TargetGroup> groups_;
 };
 

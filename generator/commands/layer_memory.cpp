@@ -20,8 +20,8 @@ void LayerMemory::Layer::reserve(std::int64_t nonzeros) {
 LayerMemory::Layer::~Layer() {
   const std::lock_guard lock(memory_.mutex_);
   memory_.reserved_ -= reserved_;
-  memory_.done_.insert(number_);
-  while (memory_.done_.erase(memory_.first_) == 1) {
+  memory_.is_done_[number_] = true;
+  while (memory_.first_ < memory_.is_done_.size() && memory_.is_done_[memory_.first_]) {
     ++memory_.first_;
   }
   memory_.changed_.notify_all();

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <set>
+#include <vector>
 
 namespace esc {
 
@@ -13,6 +13,9 @@ namespace esc {
 /// they are read. Safe to use from several threads.
 class LayerMemory {
  public:
+  /// Of so many layers.
+  explicit LayerMemory(std::size_t layers) : is_done_(layers) {}
+
   /// A layer that is in work for as long as this lives: layers are numbered from 0 on, without gaps.
   class Layer {
    public:
@@ -35,8 +38,8 @@ class LayerMemory {
   std::mutex mutex_;  ///< guards what follows
   std::condition_variable changed_;
   std::uint64_t reserved_ = 0;
-  std::size_t first_ = 0;            ///< of the layers that are not done
-  std::set<std::size_t> done_ = {};  ///< behind it
+  std::size_t first_ = 0;      ///< of the layers that are not done
+  std::vector<bool> is_done_;  ///< of its size from the beginning: that a layer is done must not fail
 };
 
 }  // namespace esc

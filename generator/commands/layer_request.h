@@ -30,6 +30,9 @@ struct LayerRequest {
   std::optional<double> min_sparsity;
 };
 
+/// The architectures that it is built for.
+std::vector<int> architectures_for(const LayerRequest& request);
+
 /// How, for all layers of a command.
 struct GenerateMode {
   std::string output;
@@ -43,6 +46,9 @@ struct GenerateMode {
   bool json = false;
   /// Of the user, one for each device; for auto, the nearest one is laid over the shipped one.
   std::vector<ScheduleDatabase> databases;
+
+  /// Whether a bundle that is there must be the very one that is made, for it is not replaced.
+  bool keeps_bundles() const { return !force && !check && !dry_run; }
 };
 
 /// The layer as its schedule makes it: the one that is asked for, or the one that `auto` finds and the matrix allows.
@@ -55,13 +61,17 @@ GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode,
 struct PlannedLayer {
   ScheduleChoice choice;
   double bytes = 0;  ///< of the packed matrix, about: as those of some of its rows are
+  /// The dense product's time over its own, where such layers were measured beside that alone, on the device.
+  std::optional<double> over_dense = {};
 };
 
 /// Rows of a layer, at most, whose packed bytes are planned to tell those of all.
 inline constexpr std::int64_t planned_rows = 512;
 
-/// Plans a layer of a product whose sizes follow from the matrix.
-PlannedLayer plan_layer(const LayerRequest& request, const LoopNest& nest, const SparseMatrix& matrix);
+/// Plans a layer of a product whose sizes follow from the matrix. What is found out about its rows on the way is kept
+/// in `fragments`, for its other kernels. Throws UserError as make_layer does.
+PlannedLayer plan_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
+                        const SparseMatrix& matrix, std::shared_ptr<FragmentShelf> fragments);
 
 /// The matrix of a layer in the type of its nest, and what became of values that the type does not hold.
 struct StoredMatrix {

@@ -7,6 +7,7 @@
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule_choice.h"
 #include "generator/support/file.h"
+#include "generator/support/number_in.h"
 
 namespace esc {
 namespace {
@@ -22,12 +23,12 @@ struct LowerRequest {
 /// "1101" or "0b1101", one digit per row of the panel, row 0 rightmost.
 Pattern parse_pattern(const std::string& text, int height) {
   const std::string digits = text.starts_with("0b") ? text.substr(2) : text;
-  const bool binary = digits.find_first_not_of("01") == std::string::npos;
-  if (!binary || static_cast<int>(digits.size()) != height || digits.find('1') == std::string::npos) {
+  const auto rows = number_in<std::uint64_t>(digits, 2);
+  if (!rows || *rows == 0 || static_cast<int>(digits.size()) != height) {
     throw UserError("--pattern " + text, fmt::format("is not a pattern of {} rows", height),
                     "write one binary digit per row of the panel, at least one of them 1");
   }
-  return {std::stoull(digits, nullptr, 2), height};
+  return {*rows, height};
 }
 
 std::optional<std::vector<Pattern>> parse_patterns(const std::vector<std::string>& texts, int height) {
@@ -59,7 +60,7 @@ ExitStatus run(const LowerRequest& request) {
   const std::vector<Directive> directives = directives_of(choice, nest.finishes_sums());
   const auto steps = lower_by_steps(nest, directives,
                                     parse_patterns(request.patterns, panel_rows(directives).value_or(1)));
-  fmt::print("schedule   {}\ndirectives {}\n", text_of(choice), print(directives));
+  print_plain("schedule   {}\ndirectives {}\n", text_of(choice), print(directives));
   if (!request.dump_steps) {
     fmt::print("\n{}", print(steps.back().nest));
     return ExitStatus::done;

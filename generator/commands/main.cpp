@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/commands/commands.h"
+#include "generator/confine/process_helper.h"
+#include "generator/frontend/clang_folder.h"
 #include "generator/frontend/llvm_failures.h"
 
 int main(int argc, char** argv) {
@@ -11,5 +13,7 @@ int main(int argc, char** argv) {
        .llvm = ESC_LLVM_VERSION,
        .commands = {esc::add_generate_command, esc::add_verify_command, esc::add_pack_command, esc::add_report_command,
                     esc::add_inspect_command, esc::add_lower_command, esc::add_nest_command, esc::add_sample_command,
-                    esc::add_spec_command}});
+                    esc::add_spec_command},
+       // A confined process may not look for the compiler's folder itself.
+       .begin = [] { esc::start_process_helper([] { esc::frontend::clang_folder(); }); }});
 }

@@ -9,14 +9,13 @@
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
 #include "generator/emit/layout_class.h"
+#include "generator/matrix/scatter.h"
+#include "generator/schedule/device_ceilings.h"
 #include "generator/schedule/element_types.h"
+#include "generator/schedule/wide_halves.h"
 
 namespace esc {
 namespace {
-
-std::vector<int> architectures_for(const LayerRequest& request) {
-  return request.devices.empty() ? default_architectures() : architectures_of(request.devices);
-}
 
 /// What is to be made, and what of.
 struct Task {
@@ -25,7 +24,23 @@ struct Task {
   const SparseMatrix& matrix;
   std::shared_ptr<FragmentShelf> fragments;  ///< of the matrix
   ProductColumns columns;                    ///< of the product that the kernel is made for
+  LayerShape shape = {};                     ///< where auto chooses
 };
+
+LayerShape shape_of(const SparseMatrix& matrix, const LoopNest& nest, const ProductColumns& columns) {
+  const LengthStatistics lengths = row_statistics(matrix);
+  return {.bcol = columns.count,
+          .rows = matrix.rows,
+          .columns = matrix.columns,
+          .nonzeros = matrix.nonzeros(),
+          .longest_row = lengths.longest,
+          .row_variation = lengths.coefficient_of_variation,
+          .pattern = fingerprint(matrix).pattern,
+          .layout = layout_class(nest),
+          .contiguous = columns.are_contiguous,
+          .dtype = name_of(matrix.element),
+          .scattered = is_scattered(matrix)};
+}
 
 GenerateOptions options_of(const Task& task, const ScheduleChoice& choice) {
   return {.name = task.request.name,
@@ -40,24 +55,10 @@ GeneratedLayer generate_with(const Task& task, const ScheduleChoice& choice) {
   return generate_layer(task.matrix, task.nest, options_of(task, choice));
 }
 
-LayerShape shape_of(const Task& task) {
-  const SparseMatrix& matrix = task.matrix;
-  const LengthStatistics lengths = row_statistics(matrix);
-  return {.bcol = task.columns.count,
-          .rows = matrix.rows,
-          .columns = matrix.columns,
-          .nonzeros = matrix.nonzeros(),
-          .longest_row = lengths.longest,
-          .row_variation = lengths.coefficient_of_variation,
-          .pattern = fingerprint(matrix).pattern,
-          .layout = layout_class(task.nest),
-          .contiguous = task.columns.are_contiguous,
-          .dtype = name_of(matrix.element)};
-}
-
-/// The device that auto chooses for.
-DeviceKey wanted_device(const LayerRequest& request) {
-  return request.devices.empty() ? shipped_database().head().key : request.devices.front().key;
+/// The device that auto chooses for: the one that was measured on, where the user names none.
+TargetDevice wanted_device(const LayerRequest& request) {
+  const DatabaseHead& head = shipped_database().head();
+  return request.devices.empty() ? TargetDevice{head.device, head.key} : request.devices.front();
 }
 
 /// The user's databases come before the shipped ones; of either the one whose device is the nearest to the one wanted.
@@ -70,7 +71,7 @@ std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, cons
     throw UserError("--database", fmt::format("has the databases of {} devices, and no device is named", devices.size()),
                     "name it with --gpu, or give the file of one");
   }
-  return databases_for(shape, wanted_device(request), {&mode.databases, &shipped_databases()});
+  return databases_for(shape, wanted_device(request).key, {&mode.databases, &shipped_databases()});
 }
 
 /// "a100, t4 and h200".
@@ -82,12 +83,39 @@ std::string names_of(const std::vector<TargetDevice>& devices) {
   return names;
 }
 
-/// The choice with a word on the device, where the database is of another one.
+std::string no_gpu_note() {
+  return "no GPU was named (--gpu): built for " + names_of_architectures(default_architectures());
+}
+
+/// What is not known of the device that the user named, or that none was named; empty where nothing is to be said.
+std::string device_note(const ScheduleChoice& choice, const LayerRequest& request) {
+  const DatabaseHead& known = choice.database ? *choice.database : shipped_database().head();
+  if (request.devices.empty()) {
+    return no_gpu_note() + fmt::format(", with the schedule for one {}", known.device);
+  }
+  const TargetDevice device = request.devices.front();
+  if (is_architecture(device) && may_be(device.key, known.key)) {
+    return fmt::format("no GPU was named (--gpu): of those with {}, the schedule is the one for one {}", device.name,
+                       known.device);
+  }
+  if (choice.database) {
+    return is_measured_on(device, {known.device, known.key})
+               ? ""
+               : fmt::format("no measurements of such layers on {}: the schedule is from the database of the nearest "
+                             "device, {}",
+                             device.name, describe(known));
+  }
+  return has_rules_for(device.key)
+             ? ""
+             : fmt::format("no measurements of such layers on {}: the schedule is by rules that were measured on an "
+                           "H100 and an H200{}",
+                           device.name, device_ceilings(device.key) ? "" : ", with the memory bandwidth of an H200");
+}
+
+/// The choice with a word on the device.
 ScheduleChoice with_device_note(ScheduleChoice choice, const LayerRequest& request) {
-  if (!request.devices.empty() && choice.database && !may_be(request.devices.front().key, choice.database->key)) {
-    choice.notes.push_back(
-        fmt::format("no measurements of such layers on {}: the schedule is from the database of the nearest device, {}",
-                    request.devices.front().name, describe(*choice.database)));
+  if (const std::string note = device_note(choice, request); !note.empty()) {
+    choice.notes.push_back(note);
   }
   return choice;
 }
@@ -143,19 +171,23 @@ std::vector<ScheduleChoice> usable(std::vector<ScheduleChoice> ranking, const Ta
   return ranking;
 }
 
-/// The choice without ratios that were measured on another device, or of the product without the epilogue that this
-/// nest has.
-ScheduleChoice with_ratios_that_hold(ScheduleChoice choice, const Task& task) {
-  if (choice.measured && (task.nest.epilogue || !may_be(wanted_device(task.request), choice.database->key))) {
-    choice.measured.reset();
+/// The choice with what was measured of this layer's like with exactly this schedule, on this device, without an
+/// epilogue: or with why nothing was, and where dense is known to be faster.
+ScheduleChoice with_measurements(ScheduleChoice choice, const Task& task) {
+  const bool is_any = task.request.devices.empty() && choice.database;  // then that is said
+  const TargetDevice device =
+      is_any ? TargetDevice{choice.database->device, choice.database->key} : wanted_device(task.request);
+  const MeasuredCase wanted = case_of(choice.schedule, task.shape, device, task.nest.epilogue.has_value());
+  choice = settled(std::move(choice), wanted);
+  if (const std::optional<WideHalf> known = wide_half(task.shape); known && !choice.measured) {
+    choice.notes.push_back(describe(*known, task.shape));
   }
   return choice;
 }
 
-ScheduleChoice with_notes(const ScheduleChoice& choice, const Task& task) {
-  return with_ratios_that_hold(
-      with_type_note(with_sharing_note(with_device_note(choice, task.request), task.request), task.matrix.element),
-      task);
+ScheduleChoice with_notes(ScheduleChoice choice, const Task& task) {
+  choice = with_measurements(std::move(choice), task);
+  return with_type_note(with_sharing_note(with_device_note(choice, task.request), task.request), task.matrix.element);
 }
 
 /// How large a schedule makes the packed matrix, over CSR.
@@ -234,7 +266,7 @@ bool fills_nothing(const Task& task, const ScheduleChoice& choice) {
     return false;
   }
   try {
-    return packed_ratio(task, choice) * static_cast<double>(csr_bytes(task.matrix)) <= unminded_bytes(shape_of(task));
+    return packed_ratio(task, choice) * static_cast<double>(csr_bytes(task.matrix)) <= unminded_bytes(task.shape);
   } catch (const UnsuitableSchedule&) {
     return false;  // said by whoever falls back from it
   }
@@ -274,9 +306,9 @@ GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleCho
 
 /// All that auto may choose, the best first: by the databases, or by a rule where these say nothing of such columns.
 std::vector<ScheduleChoice> ranking_of(const Task& task, const GenerateMode& mode) {
-  const LayerShape shape = shape_of(task);
+  const LayerShape& shape = task.shape;
   const std::vector<const ScheduleDatabase*> databases = databases_for(shape, task.request, mode);
-  const KernelTarget target = kernel_target(wanted_device(task.request), architectures_for(task.request));
+  const KernelTarget target = kernel_target(wanted_device(task.request).key, architectures_for(task.request));
   std::vector<ScheduleChoice> ranking = usable(ranked_schedules(shape, databases, target), task);
   const bool asks_given = std::ranges::any_of(mode.databases, [&](const ScheduleDatabase& given) {
     return std::ranges::find(databases, &given) != databases.end();
@@ -308,6 +340,38 @@ GeneratedLayer generate_automatically(const Task& task, const GenerateMode& mode
   return generate_first_suitable(task, std::move(ranking));
 }
 
+/// Whether auto chooses the schedule.
+bool chooses(const LayerRequest& request, const GenerateMode& mode) {
+  return request.schedule == "auto" && mode.compaction;
+}
+
+/// The schedule that is asked for by name.
+ScheduleChoice named_choice(const Task& task, const GenerateMode& mode) {
+  const std::string& schedule = task.request.schedule;
+  ScheduleChoice choice =
+      is_looked_up(schedule) ? published_schedule(task.columns.count) : parse_choice(schedule, "user");
+  if (!mode.compaction) {
+    auto* atomic = std::get_if<AtomicSchedule>(&choice.schedule);
+    if (atomic == nullptr || !choice.script.empty()) {
+      throw ScheduleError(text_of(choice), "has no cases that compaction could leave apart",
+                          "give --no-compaction with a schedule of family atomic");
+    }
+    atomic->compaction = false;
+  }
+  if (task.request.devices.empty()) {
+    choice.notes.push_back(no_gpu_note());
+  }
+  return choice;
+}
+
+/// What is known of dense products alone, where such layers were measured on the device.
+std::optional<double> over_dense(const Task& task) {
+  const std::optional<WideHalf> known = wide_half(task.shape);
+  return known && known->is_like && is_measured_on(wanted_device(task.request), known->device)
+             ? std::optional(known->over_dense)
+             : std::nullopt;
+}
+
 /// Rows from the middle of a matrix.
 SparseMatrix middle_rows(const SparseMatrix& matrix, std::int64_t most) {
   const std::int64_t rows = std::min(matrix.rows, most);
@@ -325,18 +389,33 @@ SparseMatrix middle_rows(const SparseMatrix& matrix, std::int64_t most) {
 
 }  // namespace
 
-PlannedLayer plan_layer(const LayerRequest& request, const LoopNest& nest, const SparseMatrix& matrix) {
+std::vector<int> architectures_for(const LayerRequest& request) {
+  return request.devices.empty() ? default_architectures() : architectures_of(request.devices);
+}
+
+PlannedLayer plan_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
+                        const SparseMatrix& matrix, std::shared_ptr<FragmentShelf> fragments) {
   const SparseMatrix part = middle_rows(matrix, planned_rows);
   const ProductColumns columns = product_columns(nest, request.bcol);
-  const Task whole{request, nest, matrix, nullptr, columns};
-  const Task sample{request, nest, part, std::make_shared<FragmentShelf>(), columns};
-  std::vector<ScheduleChoice> ranking = ranking_of(whole, {});
-  prefer_compact(sample, ranking);
+  const Task sample{request, nest, part, std::move(fragments), columns, shape_of(part, nest, columns)};
+  const auto bytes_by = [&](const ScheduleChoice& choice) {
+    return packed_ratio(sample, choice) * static_cast<double>(csr_bytes(matrix));
+  };
+  if (!chooses(request, mode)) {
+    const ScheduleChoice choice = named_choice(sample, mode);
+    return {choice, bytes_by(choice)};
+  }
+  const Task whole{request, nest, matrix, nullptr, columns, shape_of(matrix, nest, columns)};
+  std::vector<ScheduleChoice> ranking = ranking_of(whole, mode);
   ranking.push_back(last_resort(whole));
+  if (!mode.max_packed) {
+    prefer_compact(sample, ranking);
+  } else if (const std::optional<RankedSize> found = find_within(sample, ranking, *mode.max_packed)) {
+    std::swap(ranking.front(), ranking[found->rank]);  // whether all rows are within it, the layer says
+  }
   for (const ScheduleChoice& choice : ranking) {
     try {
-      const double bytes = packed_ratio(sample, choice) * static_cast<double>(csr_bytes(matrix));
-      return {with_notes(choice, whole), bytes};
+      return {with_notes(choice, whole), bytes_by(choice), over_dense(whole)};
     } catch (const UnsuitableSchedule&) {
       continue;  // the next best one
     }
@@ -347,23 +426,15 @@ PlannedLayer plan_layer(const LayerRequest& request, const LoopNest& nest, const
 GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
                           const SparseMatrix& matrix, std::shared_ptr<FragmentShelf> fragments,
                           const Console& console) {
-  const Task task{request, nest, matrix, std::move(fragments), product_columns(nest, request.bcol)};
-  if (request.schedule == "auto" && mode.compaction) {
+  Task task{request, nest, matrix, std::move(fragments), product_columns(nest, request.bcol)};
+  if (chooses(request, mode)) {
     if (is_shared(request)) {
       console.say(fmt::format("{}: {}", request.name, sharing_note(request)));
     }
+    task.shape = shape_of(matrix, nest, task.columns);
     return generate_automatically(task, mode);
   }
-  ScheduleChoice choice = is_looked_up(request.schedule) ? published_schedule(task.columns.count)
-                                                         : parse_choice(request.schedule, "user");
-  if (!mode.compaction) {
-    auto* atomic = std::get_if<AtomicSchedule>(&choice.schedule);
-    if (atomic == nullptr || !choice.script.empty()) {
-      throw ScheduleError(text_of(choice), "has no cases that compaction could leave apart",
-                          "give --no-compaction with a schedule of family atomic");
-    }
-    atomic->compaction = false;
-  }
+  const ScheduleChoice choice = named_choice(task, mode);
   if (mode.max_packed) {
     check_packed(task, choice, *mode.max_packed);
   }

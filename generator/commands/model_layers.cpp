@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/commands/model_layers.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
-#include <condition_variable>
-#include <exception>
 #include <mutex>
-#include <set>
 
 #include "generator/commands/layer_maker.h"
 #include "generator/commands/layer_memory.h"
-#include "generator/commands/loop_nest_input.h"
+#include "generator/commands/layer_worth.h"
+#include "generator/commands/model_nests.h"
+#include "generator/commands/turns.h"
 #include "generator/commands/worker_threads.h"
 #include "generator/ir/print_function.h"
 #include "generator/ir/product_digits.h"
@@ -24,24 +21,6 @@
 namespace esc {
 namespace {
 
-/// A tensor that is looked up row by row is multiplied with nothing.
-bool is_embedding(const std::string& name) {
-  static const std::set<std::string, std::less<>> names{"embed_tokens", "embed_positions", "wte",  "wpe",
-                                                        "word_embeddings", "position_embeddings", "token_type_embeddings", "tok_embeddings"};
-  std::size_t begin = 0;
-  for (std::size_t end = 0; end != name.npos; begin = end + 1) {
-    end = name.find('.', begin);
-    if (names.contains(name.substr(begin, end == name.npos ? end : end - begin))) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool is_like(const std::string& name, const std::string& pattern) {
-  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-}
-
 class ModelRun {
  public:
   ModelRun(const Model& model, const ModelRequest& request, const GenerateMode& mode, const ScratchFile& file,
@@ -51,15 +30,14 @@ class ModelRun {
         file_(file),
         on_disk_(on_disk),
         maker_(request, mode, on_disk, console),
-        progress_(console.terminal()) {
-    for (const Weight& weight : model.weights) {
-      if (is_asked_for(weight.name)) {
-        weights_.push_back(&weight);
-      }
-    }
+        weights_(asked_for(model, request)),
+        progress_(console.terminal()),
+        nests_(request.layer),
+        memory_(weights_.size()),
+        turns_(weights_.size()) {
     for (const LayerException& exception : request.exceptions) {
       if (std::ranges::none_of(weights_,
-                               [&](const Weight* weight) { return is_like(weight->name, exception.tensor); })) {
+                               [&](const Weight* weight) { return is_meant(weight->name, exception); })) {
         throw UserError(request.layer.matrix,
                         fmt::format("has no tensor like {}, for which there is an exception", exception.tensor),
                         "see escgen inspect MODEL, or leave the exception out");
@@ -77,36 +55,49 @@ class ModelRun {
   }
 
  private:
-  bool is_asked_for(const std::string& name) const {
-    return request_.tensors.empty() ||
-           std::ranges::any_of(request_.tensors, [&](const std::string& pattern) { return is_like(name, pattern); });
-  }
-
-  /// What holds for this layer alone; null where nothing does.
-  const LayerException* exception_for(const std::string& name) const {
-    const auto found =
-        std::ranges::find_if(request_.exceptions, [&](const LayerException& one) { return is_like(name, one.tensor); });
-    return found == request_.exceptions.end() ? nullptr : &*found;
+  static std::vector<const Weight*> asked_for(const Model& model, const ModelRequest& request) {
+    std::vector<const Weight*> weights;
+    for (const Weight& weight : model.weights) {
+      if (is_asked_for(weight.name, request)) {
+        weights.push_back(&weight);
+      }
+    }
+    return weights;
   }
 
   void work(std::size_t number) {
+    Turns::Turn turn(turns_, number);
     LayerMemory::Layer memory(memory_, number);
     ModelRow row{.name = weights_[number]->name, .shape = shape_text(weights_[number]->shape)};
     std::optional<MadeLayer> made;
-    std::exception_ptr defect;
     try {
       made = make(number, row, memory);
+      require_same(row, made);
+    } catch (const DifferentBundle&) {
+      throw;  // which ends the run
     } catch (const UserError& problem) {
       fail(row, problem);
-    } catch (...) {
-      defect = std::current_exception();
     }
-    commit(number, std::move(row), made);  // in any case: others wait for it
-    if (defect) {
-      std::rethrow_exception(defect);
-    }
+    turn.wait();
+    commit(number, std::move(row), made);
+    turn.end();
+    write_packings(made);
     finish_kernels(made);
     progress_.advance(1);
+  }
+
+  /// Where the bundle on disk is not replaced, a tensor of which it says something else ends the run.
+  void require_same(const ModelRow& row, const std::optional<MadeLayer>& made) const {
+    if (!on_disk_ || !mode_.keeps_bundles()) {
+      return;
+    }
+    const auto layer = std::ranges::find(on_disk_->layers, row.name, &ModelLayer::name);
+    const auto left_out = on_disk_->left_out.find(row.name);
+    const bool is_same = made ? layer != on_disk_->layers.end() && layer->variants.size() == made->layer.variants.size()
+                              : left_out != on_disk_->left_out.end() && left_out->second == row.reason;
+    if (!is_same) {
+      throw DifferentBundle(std::filesystem::path(mode_.output) / request_.name);
+    }
   }
 
   static void fail(ModelRow& row, const UserError& problem) {
@@ -115,51 +106,35 @@ class ModelRun {
     row.status = problem.status();
   }
 
-  const LoopNest& nest_of(const Weight& weight) {
-    const std::vector<std::int64_t> sizes = weight.shape.size() == 4 ? weight.shape : std::vector<std::int64_t>();
-    const std::lock_guard lock(nest_mutex_);
-    const auto found = nests_.find(sizes);
-    if (found != nests_.end()) {
-      return found->second;
-    }
-    NestSource source = request_.layer.nest;
-    source.sizes.weights = sizes;
-    return nests_.emplace(sizes, read_loop_nest(source, request_.layer.element)).first->second;
-  }
-
   /// The layer; none where the row says why there is none.
   std::optional<MadeLayer> make(std::size_t number, ModelRow& row, LayerMemory::Layer& memory) {
     const Weight& weight = *weights_[number];
-    row.reason = why_no_matrix(weight);
-    if (row.reason.empty() && is_embedding(weight.name) && request_.tensors.empty()) {
-      row.reason = "is an embedding, of which rows are looked up; name it with --tensor to have a kernel of it";
-    }
-    const LayerException* const exception = exception_for(weight.name);
-    if (row.reason.empty() && exception != nullptr && exception->skip) {
-      row.reason = "is left out by the spec";
-    }
+    row.reason = why_no_layer(weight, request_);
     if (!row.reason.empty()) {
       return std::nullopt;
     }
     const WeightSurvey survey = survey_weight(weight);
-    row.sparsity = 1 - static_cast<double>(survey.nonzeros) / static_cast<double>(weight.rows()) / static_cast<double>(weight.columns());
-    const double least = request_.layer.min_sparsity.value_or(model_min_sparsity);
-    if (row.sparsity < least) {
-      row.reason = fmt::format("has {:.1f} % zeros, less than {:.1f} %", 100 * row.sparsity, 100 * least);
-    } else if (survey.nonzeros == 0) {
-      row.reason = "has no non-zeros: C is zero";
-    }
+    const LoopNest& nest = nests_.of(weight);
+    row.sparsity = sparsity_of(weight, survey);
+    row.dense_bytes = dense_bytes(weight, nest);
+    row.reason = why_not_sparse(survey, row.sparsity, request_);
     if (!row.reason.empty()) {
       return std::nullopt;
     }
     memory.reserve(survey.nonzeros);
     LayerRequest layer = request_.layer;
     layer.matrix += ":" + weight.name;
+    const LayerException* const exception = exception_for(weight.name, request_);
     if (exception != nullptr && !exception->schedule.empty()) {
       layer.schedule = exception->schedule;
     }
     const bool has_own_columns = exception != nullptr && !exception->bcols.empty();
-    MadeLayer made = maker_.make(layer, has_own_columns ? exception->bcols : request_.bcols, survey, nest_of(weight));
+    MadeLayer made =
+        maker_.make(layer, has_own_columns ? exception->bcols : request_.bcols, weight, survey, nest);
+    if (!made.why_dense.empty()) {
+      row.reason = made.why_dense;
+      return std::nullopt;
+    }
     row.outcome = ModelRow::Outcome::made;
     row.kernels = made.kernels.size();
     row.kept = made.kept();
@@ -168,8 +143,7 @@ class ModelRun {
 
   /// In the order of the layers, so that the file is the same however long each takes.
   void commit(std::size_t number, ModelRow row, std::optional<MadeLayer>& made) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return committed_ == number; });
+    const std::lock_guard lock(mutex_);
     std::uint64_t offset = result_.packed_bytes;
     if (made) {
       for (const PackedMatrix& packing : made->packings) {
@@ -191,9 +165,10 @@ class ModelRun {
     }
     result_.rows[number] = std::move(row);
     result_.packed_bytes = offset;
-    ++committed_;
-    changed_.notify_all();
-    lock.unlock();
+  }
+
+  /// Where they were given their places.
+  void write_packings(const std::optional<MadeLayer>& made) const {
     if (made) {
       for (std::size_t at = 0; at < made->packings.size(); ++at) {
         file_.write(made->packings[at].span(), made->layer.packings[at].offset);
@@ -213,6 +188,9 @@ class ModelRun {
           on_disk_ && mode_.verify ? on_disk_->verification_of(kernel.name, text, made->layer) : std::nullopt;
       std::string problem;
       if (!record && mode_.verify && !mode_.check && !mode_.dry_run) {
+        if (on_disk_ && mode_.keeps_bundles()) {
+          throw DifferentBundle(std::filesystem::path(mode_.output) / request_.name);
+        }
         const VerificationReport report = maker_.verify(*made, kernel, text);
         if (report.passed()) {
           record = report.record(made->matrix->rows);
@@ -243,12 +221,10 @@ class ModelRun {
   LayerMaker maker_;
   std::vector<const Weight*> weights_;
   StageProgress progress_;
+  ModelNests nests_;
   LayerMemory memory_;
-  std::mutex nest_mutex_;
-  std::map<std::vector<std::int64_t>, LoopNest> nests_;
+  Turns turns_;
   std::mutex mutex_;  ///< guards what follows
-  std::condition_variable changed_;
-  std::size_t committed_ = 0;
   ModelLayers result_;
 };
 

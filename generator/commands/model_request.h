@@ -24,6 +24,8 @@ struct ModelRequest {
   std::vector<std::string> tensors;  ///< patterns, one of which a tensor's name matches; none: all
   int jobs = 0;                      ///< layers at once; 0: as many as there are cores
   bool packed = true;                ///< whether model.packed is written
+  bool all = false;                  ///< whether layers get kernels that are expected to be larger or slower than dense
+  std::string note = {};             ///< to be said of all of it; empty where nothing is
   std::vector<LayerException> exceptions = {};  ///< of several that match a layer's name the first one counts
 };
 

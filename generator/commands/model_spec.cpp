@@ -62,6 +62,7 @@ ModelSpec model_spec_of(const SpecObject& model, const std::string& file) {
                              .name = model.text("name"),
                              .tensors = model.texts("tensors"),
                              .packed = model.flag("packed", true),
+                             .all = model.flag("all", false),
                              .exceptions = {}},
                  .max_packed = {},
                  .database = model.has("database") ? beside(model.text("database")) : ""};

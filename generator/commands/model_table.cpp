@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "generator/emit/measured_json.h"
@@ -56,16 +59,38 @@ std::string kernels_text(const ModelLayer& layer, ScheduleLetters& letters) {
 std::string outcome_text(const ModelRow& row, ScheduleLetters& letters) {
   switch (row.outcome) {
     case ModelRow::Outcome::made:
-      return fmt::format("{:>12}  {}", row.layer.packed_bytes(), kernels_text(row.layer, letters));
+      return fmt::format("{:>12}  {:>8.2f}  {}", row.layer.packed_bytes(),
+                         static_cast<double>(row.layer.packed_bytes()) / row.dense_bytes,
+                         kernels_text(row.layer, letters));
     case ModelRow::Outcome::left_out:
-      return fmt::format("{:>12}  {}", "-", row.reason);
+      return fmt::format("{:>12}  {:>8}  {}", "-", "-", row.reason);
     case ModelRow::Outcome::failed:
       break;
   }
-  return fmt::format("{:>12}  failed: {}", "-", row.reason);
+  return fmt::format("{:>12}  {:>8}  failed: {}", "-", "-", row.reason);
 }
 
-/// What the layers of which that is known are expected to take, a line for each capability and bCol.
+/// What users should know of the schedules, each sentence once, with the kernels that it is said of.
+std::string notes_text(const std::vector<ModelRow>& rows) {
+  constexpr std::size_t most = 6;
+  std::vector<std::pair<std::string, int>> notes;
+  for (const ModelRow& row : rows) {
+    for (const ModelVariant& variant : row.layer.variants) {
+      for (const std::string& note : variant.notes) {
+        const auto found = std::ranges::find(notes, note, &std::pair<std::string, int>::first);
+        found == notes.end() ? void(notes.emplace_back(note, 1)) : void(++found->second);
+      }
+    }
+  }
+  std::ranges::stable_sort(notes, std::greater(), &std::pair<std::string, int>::second);
+  std::string text;
+  for (const auto& [note, kernels] : std::span(notes).first(std::min(most, notes.size()))) {
+    text += fmt::format("note       {} ({} {})\n", note, kernels, kernels == 1 ? "kernel" : "kernels");
+  }
+  return text + (notes.size() > most ? fmt::format("note       {} more: --json has all\n", notes.size() - most) : "");
+}
+
+/// What the layers of which that is known are expected to take, a line for each device and bCol.
 std::string speeds_text(const std::vector<ModelRow>& rows) {
   ModelSpeed sums;
   for (const ModelRow& row : rows) {
@@ -74,7 +99,7 @@ std::string speeds_text(const std::vector<ModelRow>& rows) {
   std::string text;
   for (const auto& [key, sum] : sums) {
     text += fmt::format(
-        "speed      sm_{}, bCol {}: {} {} like measured ones, about {:.1f} us in place of {:.1f} with the faster one "
+        "speed      one {}, bCol {}: {} {} like measured ones, about {:.1f} us in place of {:.1f} with the faster one "
         "of cuBLAS and cuSPARSE for each\n",
         key.first, key.second, sum.layers, sum.layers == 1 ? "layer" : "layers", sum.ours, sum.library);
   }
@@ -91,6 +116,7 @@ nlohmann::json to_json(const ModelRow& row) {
     return entry;
   }
   entry["packed_bytes"] = row.layer.packed_bytes();
+  entry["dense_bytes"] = std::llround(row.dense_bytes);
   entry["kept"] = row.kept;
   for (const ModelVariant& variant : row.layer.variants) {
     entry["kernels"].push_back({{"bcol", variant.bcol},
@@ -99,6 +125,11 @@ nlohmann::json to_json(const ModelRow& row) {
                                 {"schedule", variant.schedule}});
     if (variant.measured) {
       entry["kernels"].back()["measured"] = measured_json(*variant.measured);
+    } else if (!variant.not_measured.empty()) {
+      entry["kernels"].back()["not_measured"] = variant.not_measured;
+    }
+    if (!variant.notes.empty()) {
+      entry["kernels"].back()["notes"] = variant.notes;
     }
   }
   return entry;
@@ -114,8 +145,8 @@ std::string model_table(const std::vector<ModelRow>& rows) {
     shape_width = std::max(shape_width, row.shape.size());
   }
   ScheduleLetters letters;
-  std::string text = fmt::format("{:<{}}  {:<{}}  {:>7}  {:>12}  {}\n", "layer", name_width, "shape", shape_width,
-                                 "% zeros", "packed bytes", "bCol:schedule(over a library)");
+  std::string text = fmt::format("{:<{}}  {:<{}}  {:>7}  {:>12}  {:>8}  {}\n", "layer", name_width, "shape", shape_width,
+                                 "% zeros", "packed bytes", "of dense", "bCol:schedule(over a library)");
   for (const ModelRow& row : rows) {
     text += fmt::format("{:<{}}  {:<{}}  {:>7}  {}\n", plain_text(row.name), name_width, row.shape, shape_width,
                         row.sparsity < 0 ? "-" : fmt::format("{:.2f}", 100 * row.sparsity), outcome_text(row, letters));
@@ -123,7 +154,7 @@ std::string model_table(const std::vector<ModelRow>& rows) {
   for (const auto& [schedule, letter] : letters.all()) {
     text += fmt::format("schedule {}  {}\n", letter, schedule);
   }
-  return text + speeds_text(rows);
+  return text + notes_text(rows) + speeds_text(rows);
 }
 
 nlohmann::json model_table_json(const std::vector<ModelRow>& rows) {

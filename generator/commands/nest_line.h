@@ -21,6 +21,11 @@ struct NestLine {
 /// Adds --kernel, --epilogue, --size and --layout to a command. Those that a spec says layer by layer exclude `spec`, where there is one.
 void add_nest_options(CLI::App& command, NestLine& line, CLI::Option* spec = nullptr);
 
+/// What stands in place of --dtype where a command reads matrices.
+inline constexpr const char* element_help =
+    "Element type, f32, f64, f16, bf16 or tf32 (default: that of a file of 16 bits; f32 for f32, f64 and text; the one "
+    "of --kernel)";
+
 /// Adds --dtype, with the types that there are: of the loop nest where nothing else is said.
 CLI::Option* add_element_option(CLI::App& command, std::optional<std::string>& dtype, const std::string& help = {});
 

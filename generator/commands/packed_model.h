@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <vector>
 
 #include "generator/emit/model_bundle.h"
 #include "generator/matrix/sparse_matrix.h"
+#include "generator/support/regular_file.h"
 
 namespace esc {
 
@@ -25,10 +25,10 @@ class PackedModel {
   SparseMatrix matrix_of(const ModelLayer& layer, std::size_t packing);
 
  private:
-  std::vector<std::byte> read(std::uint64_t at, std::uint64_t bytes);
+  std::vector<std::byte> read(std::uint64_t at, std::uint64_t bytes) const;
 
   std::filesystem::path path_;
-  std::ifstream stream_;
+  RegularFile file_;
   ScalarType element_;
 };
 

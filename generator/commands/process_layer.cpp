@@ -2,9 +2,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "generator/commands/default_element.h"
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
 #include "generator/commands/loop_nest_input.h"
+#include "generator/commands/taken_place.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/measured_json.h"
 #include "generator/emit/sources.h"
@@ -29,7 +31,7 @@ std::string format(const std::string& file, const std::string& text) { return fo
 /// The manifest on disk; empty where there is none.
 std::string manifest_on_disk(const fs::path& file) {
   std::error_code ignored;
-  return fs::is_regular_file(file, ignored) ? read_file(file) : std::string();
+  return fs::is_regular_file(file, ignored) ? read_bundle_file(file) : std::string();
 }
 
 /// Thread blocks of a product with bCol columns; a layer without a kernel has none.
@@ -53,6 +55,8 @@ nlohmann::json summary(const GeneratedLayer& generated) {
           {"k", layer.statistics.columns},
           {"nnz", layer.statistics.nonzeros},
           {"bcol", layer.bcol},
+          {"dtype", name_of(layer.lowered.element())},
+          {"architectures", layer.architectures},
           {"schedule", text_of(layer.choice)},
           {"schedule_source", layer.choice.source},
           {"notes", layer.choice.notes},
@@ -64,6 +68,8 @@ nlohmann::json summary(const GeneratedLayer& generated) {
   if (layer.choice.measured) {
     result["over_exact"] = *layer.choice.measured->over_exact;
     result["measured"] = measured_json(*layer.choice.measured);
+  } else if (!layer.choice.not_measured.empty()) {
+    result["not_measured"] = layer.choice.not_measured;
   }
   return result;
 }
@@ -73,12 +79,15 @@ void print_summary(const GeneratedLayer& generated) {
   fmt::print("layer      {}: {} x {}, {} non-zeros ({:.1f} % zeros), made for bCol {}\n", layer.name,
              layer.statistics.rows, layer.statistics.columns, layer.statistics.nonzeros,
              100 * layer.statistics.sparsity, layer.bcol);
-  fmt::print("schedule   {} ({})\n", text_of(layer.choice), layer.choice.source);
+  print_plain("schedule   {} ({})\n", text_of(layer.choice), layer.choice.source);
   for (const std::string& note : layer.choice.notes) {
-    fmt::print("note       {}\n", note);
+    print_plain("note       {}\n", note);
   }
   if (layer.choice.measured) {
-    fmt::print("speed      {}, by the same measurements\n", describe_speed(*layer.choice.measured));
+    fmt::print("speed      {}, by the same measurements on one {}\n", describe_speed(*layer.choice.measured),
+               layer.choice.measured->device);
+  } else if (!layer.choice.not_measured.empty()) {
+    fmt::print("speed      not measured: {}\n", layer.choice.not_measured);
   }
   const auto bytes = static_cast<double>(packed_bytes(layer));
   fmt::print("kernel     {} blocks of {} threads, {} bytes packed ({:.2f} of CSR, {:.2f} of dense)\n", blocks_of(layer),
@@ -101,7 +110,7 @@ void print_result(const GeneratedLayer& generated, const nlohmann::json& more, c
     return;
   }
   print_summary(generated);
-  fmt::print("{}", text);
+  print_plain("{}", text);
 }
 
 VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& matrix, const KernelBundle& bundle,
@@ -135,6 +144,7 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
   std::optional<VerificationRecord> verification;
   std::string verified = "verified   no: --no-verify\n";
   KernelBundle bundle = make_bundle(generated, format);
+  refuse_taken_place(generated, bundle, mode);
   if (mode.verify) {
     console.detail("running the kernel and the transformer on the emulated grid");
     const VerificationReport report = verify(generated, matrix, bundle, progress);
@@ -209,7 +219,7 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   console.detail("reading " + request.matrix);
   NestSource source = request.nest;
   source.sizes.weights = read_layer_shape(request.matrix);
-  const LoopNest nest = read_loop_nest(source, request.element);
+  const LoopNest nest = read_loop_nest(source, element_of(request));
   auto [stored, rounding] = read_stored_matrix(request, nest, console, progress);
   if (request.min_sparsity && stored.sparsity() < *request.min_sparsity) {
     progress.finish();
@@ -218,13 +228,15 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
     return ExitStatus::done;
   }
   const SparseMatrix matrix = block_diagonal(std::move(stored), digits_of(nest));
+  if (!mode.check && !mode.dry_run) {
+    refuse_taken_place(request, mode, nest, matrix);
+  }
   progress.begin("lowering the loop nest and packing the matrix");
   console.detail("lowering the loop nest and packing the matrix");
   GeneratedLayer generated = make_layer(request, mode, nest, matrix, std::make_shared<FragmentShelf>(), console);
   generated.layer.rounding = rounding;
-  if (const std::optional<ScalarType> half = half_type(request.matrix); half && !is_half(nest.element())) {
-    generated.layer.choice.notes.push_back(
-        fmt::format("the file has elements of 16 bits, the kernel of {}: --dtype {} keeps the 16 bits", 8 * bytes_of(nest.element()), name_of(*half)));
+  if (const std::string note = type_note(stored_type(request.matrix), nest.element()); !note.empty()) {
+    generated.layer.choice.notes.push_back(note);
   }
   if (mode.dry_run) {
     progress.finish();

@@ -144,6 +144,12 @@ ExitStatus run(int argc, char** argv, const ProgramText& text) {
   return status;
 }
 
+/// Whether it is how oneTBB says that the system gives it no thread: a runtime_error that has the error in its words alone.
+bool is_refused_thread(const std::exception& problem) {
+  return dynamic_cast<const std::runtime_error*>(&problem) != nullptr &&
+         std::string_view(problem.what()).find("pthread_") != std::string_view::npos;
+}
+
 /// The message of a problem that has reached the top, and the status that it ends the program with.
 ExitStatus say_problem(const std::string& program, const std::exception_ptr& exception) {
   // Piece by piece: where memory has run out, no text can be put together.
@@ -165,6 +171,10 @@ ExitStatus say_problem(const std::string& program, const std::exception_ptr& exc
     say("the system refuses what this needs: ", problem.what());
     return ExitStatus::missing_tool;
   } catch (const std::exception& problem) {
+    if (is_refused_thread(problem)) {
+      say("the system refuses what this needs: ", problem.what());
+      return ExitStatus::missing_tool;
+    }
     say("a defect of this program: ", problem.what());
   } catch (...) {
     say("a defect of this program: an exception of an unknown type");
@@ -200,6 +210,9 @@ int run_program(int argc, char** argv, const ProgramText& text) {
   name_of_program() = text.name;
   std::set_terminate(end_uncaught);
   try {
+    if (text.begin) {
+      text.begin();
+    }
     hold_to_startable_threads();
     return static_cast<int>(run(argc, argv, text));
   } catch (...) {

@@ -57,7 +57,7 @@ ExitStatus run(const ReportRequest& request, const Console& console) {
       request.patterns ? rasters_of(written.model, request.folder, console) : std::map<std::string, DensityRaster>();
   write_file_whole(request.output, model_page(written.model, rasters, times));
   if (console.verbosity() != Verbosity::quiet) {
-    fmt::print("report     {}, of {} layers\n", request.output, written.model.layers.size());
+    print_plain("report     {}, of {} layers\n", request.output, written.model.layers.size());
   }
   return ExitStatus::done;
 }

@@ -179,6 +179,8 @@ const SpecForm& model_form() {
       {"arch", SpecValue::texts, "CUDA architectures to build for, as in sm_90"},
       {"allow_nonfinite", SpecValue::flag,
        "Whether NaN and infinity among the weights are accepted; otherwise they are not"},
+      {"all", SpecValue::flag,
+       "Whether layers that are expected to be larger or slower than dense get kernels, too; otherwise they do not"},
       {"packed", SpecValue::flag, "Whether the packed matrices are written; otherwise they are"},
       {"exceptions", SpecValue::exceptions,
        "What holds for some layers alone; of several for a layer the first one counts"}};

@@ -3,8 +3,7 @@
 
 namespace esc {
 
-/// How many workers may fork processes at once where so many are asked for: as many as there are cores where it is 0, and in a build with
-/// sanitizers one alone.
+/// How many workers there are where so many are asked for: as many as there are cores where it is 0.
 int workers_for(int asked_for);
 
 /// To be called once, before a parallel loop: from then on oneTBB uses no more threads than this process can start. One

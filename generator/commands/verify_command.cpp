@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
 
 #include "generator/commands/commands.h"
 #include "generator/commands/option_words.h"
@@ -22,6 +25,8 @@ namespace {
 struct VerifyRequest {
   std::string folder;
   std::string device = "host";
+  std::optional<std::uint64_t> seed = {};
+  bool whole = false;
   bool json = false;
 };
 
@@ -43,7 +48,7 @@ LoopNest nest_of(const LoadedBundle& bundle, const std::string& folder) {
   return nest;
 }
 
-VerificationReport verify_on_gpu(const LoadedBundle& bundle, const LoopNest& nest, StageProgress& progress) {
+VerificationReport verify_on_gpu(const LoadedBundle& bundle, const LoopNest& nest, const Dispatch& dispatch, StageProgress& progress) {
   CudaRuntime::expect_device();
   const TemporaryFolder workshop;
   progress.begin("compiling the bundle with nvcc");
@@ -54,7 +59,23 @@ VerificationReport verify_on_gpu(const LoadedBundle& bundle, const LoopNest& nes
   const BundleLibrary library(compile_bundle(workshop.path(), name, workshop.path()), name);
   const std::filesystem::path predecessor = compile_predecessor(workshop.path());
   progress.begin("running the bundle on the GPU");
-  return check_on_gpu(library, predecessor, nest, bundle.matrix, dispatch_of(bundle.manifest, nest, bundle.matrix));
+  return check_on_gpu(library, predecessor, nest, bundle.matrix, dispatch);
+}
+
+/// What the emulation runs. Nobody shall know beforehand what a text that is not the generator's is called with.
+EmulationEffort effort_for(const VerifyRequest& request, Breadth breadth) {
+  EmulationEffort effort = request.whole || breadth == Breadth::unknown ? thorough_effort : generated_effort;
+  effort.seed = request.seed.value_or(std::random_device()());
+  return effort;
+}
+
+/// A report of texts that are known says what of a large bundle it has not run.
+void say_what_was_sampled(VerificationReport& report, const SparseMatrix& matrix) {
+  if (!report.runs.empty() && report.runs.front().comparison.rows < matrix.rows) {
+    report.skipped.push_back(
+        fmt::format("the texts are, token for token, those that are generated: {:.3g} % of the rows were run; --whole leaves nothing out",
+                    100 * static_cast<double>(report.runs.front().comparison.rows) / static_cast<double>(matrix.rows)));
+  }
 }
 
 std::string to_json(const std::string& name, const VerificationReport& report) {
@@ -67,6 +88,8 @@ std::string to_json(const std::string& name, const VerificationReport& report) {
                     {"shift_c", run.product.shift_c},
                     {"rows", run.comparison.rows},
                     {"relative_error", run.comparison.error},
+                    {"tolerance", report.tolerance_of(run)},
+                    {"reason", run.reason},
                     {"problem", run.comparison.problem}});
   }
   const nlohmann::json result{{"name", name},
@@ -74,6 +97,7 @@ std::string to_json(const std::string& name, const VerificationReport& report) {
                               {"passed", report.passed()},
                               {"runs", runs},
                               {"tolerance", report.tolerance},
+                              {"seed", report.seed ? nlohmann::json(*report.seed) : nlohmann::json()},
                               {"problems", report.problems},
                               {"skipped", report.skipped}};
   return result.dump(2) + "\n";
@@ -81,10 +105,7 @@ std::string to_json(const std::string& name, const VerificationReport& report) {
 
 ExitStatus run(const VerifyRequest& request, const Console& console) {
   if (is_model_bundle(request.folder)) {
-    if (request.device != "host") {
-      throw UserError("--device " + request.device, "is not for the bundle of a model", "leave it out; to run a layer on a GPU, generate its own bundle");
-    }
-    return verify_model_bundle(request.folder, request.json, console);
+    return verify_model_bundle(request.folder, request.device == "gpu", request.json, console);
   }
   StageProgress progress(console.terminal());
   progress.begin("reading " + request.folder);
@@ -93,11 +114,16 @@ ExitStatus run(const VerifyRequest& request, const Console& console) {
   console.say(fmt::format("{}: {} x {}, {} non-zeros, made for bCol {}", bundle.manifest.name, bundle.manifest.rows,
                           bundle.manifest.columns, bundle.manifest.nonzeros, bundle.manifest.bcol));
   const LoopNest nest = nest_of(bundle, request.folder);
-  check_policy(request.folder, bundle, nest);
-  const VerificationReport report =
-      request.device == "gpu" ? verify_on_gpu(bundle, nest, progress)
-                              : verify_by_emulation(bundle.under_test(nest), bundle.matrix, thorough_effort, progress);
+  const BundleVerdict verdict = check_policy(request.folder, bundle, nest);
+  BundleUnderTest under_test = bundle.under_test(nest);
+  under_test.dispatch = verdict.dispatch;
+  VerificationReport report =
+      request.device == "gpu" ? verify_on_gpu(bundle, nest, verdict.dispatch, progress)
+                              : verify_by_emulation(under_test, bundle.matrix, effort_for(request, verdict.breadth), progress);
   progress.finish();
+  if (request.device != "gpu" && verdict.breadth == Breadth::generated && !request.whole) {
+    say_what_was_sampled(report, bundle.matrix);
+  }
   if (request.json || !report.passed() || console.verbosity() != Verbosity::quiet) {
     fmt::print("{}", request.json ? to_json(bundle.manifest.name, report) : print(report));
   }
@@ -116,6 +142,8 @@ void add_verify_command(CLI::App& program, const CommonOptions& common, Action& 
                    "host: run the texts on an emulated grid; gpu: compile with nvcc and run")
       ->check(one_of({"host", "gpu"}))
       ->capture_default_str();
+  command->add_option("--seed", request->seed, "What the drawn calls are drawn from, as an earlier report says it [default: a new one]");
+  command->add_flag("--whole", request->whole, "Leave nothing out of a large bundle, though its texts are, token for token, those that are generated");
   command->add_flag("--json", request->json, "Print JSON");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }

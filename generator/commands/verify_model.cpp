@@ -6,14 +6,21 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "generator/commands/packed_model.h"
 #include "generator/commands/written_model.h"
 #include "generator/emit/dispatch.h"
 #include "generator/emit/shared_kernel.h"
+#include "generator/emit/sources.h"
 #include "generator/frontend/format_source.h"
 #include "generator/support/file.h"
+#include "generator/support/strict_json.h"
+#include "generator/support/temporary_folder.h"
+#include "generator/verify/cuda_runtime.h"
+#include "generator/verify/gpu_check.h"
+#include "generator/verify/nvcc.h"
 #include "generator/verify/verify.h"
 
 namespace esc {
@@ -21,22 +28,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const fs::path& place, const std::string& rule) {
+[[noreturn]] void refuse_bundle(const fs::path& place, const std::string& rule) {
   throw UserError(place.string(), rule, "generate the bundle again", ExitStatus::check_failed);
 }
 
 /// A model's bundle and what is found out about it.
 class ModelCheck {
  public:
-  explicit ModelCheck(const std::string& folder)
-      : folder_(folder), written_(load_model_bundle(folder_)), packed_(folder_, written_.nest.element()) {}
+  ModelCheck(const std::string& folder, bool on_gpu)
+      : folder_(folder), written_(load_model_bundle(folder_)), packed_(folder_, written_.nest.element()) {
+    if (on_gpu) {
+      CudaRuntime::expect_device();
+      workshop_.emplace();
+      predecessor_ = compile_predecessor(workshop_->path());
+    }
+  }
 
   const ModelBundle& model() const { return written_.model; }
 
   /// Of each kernel's report the first line that matters.
   std::vector<std::pair<std::string, VerificationReport>> run(StageProgress& progress) {
-    check_texts();
     packed_.check(model());
+    check_texts();
     progress.begin("checking the layers", model().layers.size());
     std::vector<std::pair<std::string, VerificationReport>> reports;
     std::map<std::string, bool> seen;
@@ -64,13 +77,13 @@ class ModelCheck {
     std::vector<std::string> known{packed_file_name};
     for (const BundleFile& file : expected.files) {
       known.push_back(file.name);
-      if (read_file(folder_ / file.name) != file.text) {
-        refuse(folder_ / file.name, "is not what is generated for this manifest");
+      if (read_bundle_file(folder_ / file.name) != file.text) {
+        refuse_bundle(folder_ / file.name, "is not what is generated for this manifest");
       }
     }
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
       if (std::ranges::find(known, entry.path().filename().string()) == known.end() || !entry.is_regular_file() || entry.is_symlink()) {
-        refuse(entry.path(), "is no file of a bundle: the build of its users would find it");
+        refuse_bundle(entry.path(), "is no file of a bundle: the build of its users would find it");
       }
     }
   }
@@ -84,23 +97,35 @@ class ModelCheck {
     const SharedKernel shared = shared_kernel(generated.layer, model().name);
     if (entry_of(layer, generated.bytes(), entry.offset).payload_checksum != entry.payload_checksum || shared.numbers != variant.numbers ||
         shared.name != variant.kernel) {
-      refuse(folder_ / "manifest.json", fmt::format("says of {} for bCol {} what its schedule does not give", layer.name, variant.bcol));
+      refuse_bundle(folder_ / "manifest.json", fmt::format("says of {} for bCol {} what its schedule does not give", layer.name, variant.bcol));
     }
     if (!is_new) {
       return;
     }
     const std::string& text = model().kernels.at(variant.kernel).text;
     if (text != format_source(shared.text, shared.name + ".cu")) {
-      refuse(folder_ / (variant.kernel + ".cu"), "is not what is generated for its layers");
+      refuse_bundle(folder_ / (variant.kernel + ".cu"), "is not what is generated for its layers");
     }
     const BundleUnderTest under_test{generated.layer.name, written_.nest, dispatch_of(generated.layer), as_layer_text(text, generated.layer, shared), {},
                                      generated.bytes()};
-    reports.emplace_back(fmt::format("{} with {}", variant.kernel, layer.name), verify_by_emulation(under_test, matrix, sample_effort));
+    reports.emplace_back(fmt::format("{} with {}", variant.kernel, layer.name),
+                         workshop_ ? verify_on_gpu(under_test, generated.layer, matrix) : verify_by_emulation(under_test, matrix, sample_effort));
+  }
+
+  /// The kernel as that of a layer's bundle, whose transformer is the generated one.
+  VerificationReport verify_on_gpu(const BundleUnderTest& bundle, const Layer& layer, const SparseMatrix& matrix) const {
+    const TemporaryFolder folder;
+    write_file_whole(folder.path() / (bundle.name + ".cu"), bundle.kernel_text);
+    write_file_whole(folder.path() / (bundle.name + "_transformer.cpp"), transformer_source(layer));
+    const BundleLibrary library(compile_bundle(folder.path(), bundle.name, folder.path()), bundle.name);
+    return check_on_gpu(library, predecessor_, bundle.nest, matrix, bundle.dispatch);
   }
 
   fs::path folder_;
   WrittenModel written_;
   PackedModel packed_;
+  std::optional<TemporaryFolder> workshop_;  ///< where kernels run on the GPU
+  fs::path predecessor_;
 };
 
 }  // namespace
@@ -111,13 +136,13 @@ bool is_model_bundle(const std::string& folder) {
   if (!fs::is_regular_file(manifest, ignored)) {
     return false;
   }
-  const nlohmann::json content = nlohmann::json::parse(read_file(manifest), nullptr, false);
+  const nlohmann::json content = json_in(read_bundle_file(manifest)).value_or(nlohmann::json());
   return content.is_object() && content.contains("kind") && content.at("kind") == "model";
 }
 
-ExitStatus verify_model_bundle(const std::string& folder, bool as_json, const Console& console) {
+ExitStatus verify_model_bundle(const std::string& folder, bool on_gpu, bool as_json, const Console& console) {
   StageProgress progress(console.terminal());
-  ModelCheck check(folder);
+  ModelCheck check(folder, on_gpu);
   const auto reports = check.run(progress);
   const bool is_quiet = console.verbosity() == Verbosity::quiet;
   bool passed = true;
@@ -137,8 +162,8 @@ ExitStatus verify_model_bundle(const std::string& folder, bool as_json, const Co
   if (as_json) {
     fmt::print("{}\n", nlohmann::json{{"name", check.model().name}, {"passed", passed}, {"kernels", kernels}}.dump(2));
   } else if (!passed || !is_quiet) {
-    fmt::print("{} by emulation: {} kernels, each with the first of {} layers that has it; all layers hold the matrices of the manifest\n",
-               passed ? "passed" : "failed", reports.size(), check.model().layers.size());
+    fmt::print("{} {}: {} kernels, each with the first of {} layers that has it; all layers hold the matrices of the manifest\n",
+               passed ? "passed" : "failed", on_gpu ? "on the GPU" : "by emulation", reports.size(), check.model().layers.size());
   }
   return passed ? ExitStatus::done : ExitStatus::check_failed;
 }

@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -25,6 +26,8 @@ class Workers {
         }
       } catch (const std::system_error&) {
         // The machine has no more threads: those that there are do it.
+      } catch (const std::bad_alloc&) {
+        // Nor memory for one.
       }
       take_turns();
     }

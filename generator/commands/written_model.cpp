@@ -34,13 +34,13 @@ void check_epilogue(const ModelBundle& model, const std::filesystem::path& manif
 
 WrittenModel load_model_bundle(const std::filesystem::path& folder) {
   const std::filesystem::path manifest = folder / "manifest.json";
-  ModelBundle model = parse_model_manifest(read_file(manifest), manifest.string());
+  ModelBundle model = parse_model_manifest(read_bundle_file(manifest), manifest.string());
   LoopNest nest = read_confined_nest(model.loop_nest, manifest.string() + ":loop_nest.c", NestHeaders::of_system);
   nest = written_for(nest, parse_element(model.dtype)).value_or(nest);
   model.nest = nest;
   check_epilogue(model, manifest);
   for (auto& [name, kernel] : model.kernels) {
-    kernel.text = read_file(folder / (name + ".cu"), most_source_bytes);
+    kernel.text = read_bundle_file(folder / (name + ".cu"), most_source_bytes);
   }
   return {std::move(model), std::move(nest)};
 }

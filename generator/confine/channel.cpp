@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "generator/support/error.h"
+#include "generator/support/machine_limits.h"
 
 namespace esc {
 
@@ -80,8 +81,9 @@ Channel::Reception Channel::receive(Message& message, const std::optional<Deadli
 ChannelPair make_channels() {
   std::array<int, 2> ends = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    throw UserError("this machine", fmt::format("does not let a pair of sockets be made: {}", std::strerror(errno)),
-                    "raise the limit of open files (ulimit -n)", ExitStatus::missing_tool);
+    const int error = errno;
+    throw UserError("this machine", fmt::format("does not let a pair of sockets be made: {}", std::strerror(error)),
+                    remedy_for(error), ExitStatus::missing_tool);
   }
   return {Channel(ends[0]), Channel(ends[1])};
 }

@@ -8,21 +8,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <utility>
 
 #include "generator/confine/give_up_rights.h"
+#include "generator/confine/process_helper.h"
 #include "generator/support/error.h"
 #include "generator/support/spawn.h"
 
 namespace esc {
 namespace {
+
+/// Room for what any work captures beside texts and matrices.
+constexpr std::size_t least_heap_bytes = std::size_t{4} << 20;
 
 /// What the process says of itself.
 enum Kind : std::uint32_t {
@@ -62,9 +68,18 @@ void run(const ConfinedWork& work, const Channel& channel) {
   }
 }
 
+/// What the process is told of its life, in memory that it shares with this one.
+struct Life {
+  Allowance allowance;
+  ConfinedWork work;
+  pid_t parent = -1;
+};
+
 /// The life of the process that has been made.
-[[noreturn]] void live(const Allowance& allowance, const ConfinedWork& work, const Channel& channel, pid_t parent) {
-  last_words_to = channel.descriptor();
+[[noreturn]] void live(const void* told, int descriptor) {
+  const auto& [allowance, work, parent] = *static_cast<const Life*>(told);
+  const Channel channel(descriptor);
+  last_words_to = descriptor;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) {
     _exit(1);
@@ -110,20 +125,22 @@ UserError user_error_of(const Message& message) {
 
 }  // namespace
 
-ConfinedProcess::ConfinedProcess(const Allowance& allowance, const ConfinedWork& work)
-    : allowance_(allowance), deadline_(std::chrono::steady_clock::now() + allowance.time), channels_(make_channels()) {
-  const pid_t parent = getpid();
-  process_ = fork();
-  if (process_ < 0) {
-    throw UserError("this machine", fmt::format("does not let a process be made: {}", std::strerror(errno)),
-                    "end other processes, or raise the limit of their number", ExitStatus::missing_tool);
-  }
-  if (process_ == 0) {
-    live(allowance, work, channels_.theirs, parent);
-  }
-  const Channel closed = std::move(channels_.theirs);
+ConfinedProcess::ConfinedProcess(const Allowance& allowance, const ConfinedWork& work, std::size_t work_bytes,
+                                 const SharedMemory* memory)
+    : allowance_(allowance),
+      deadline_(std::chrono::steady_clock::now() + allowance.time),
+      heap_(least_heap_bytes + work_bytes),
+      channels_(make_channels()) {
+  const Channel theirs = std::move(channels_.theirs);
+  const std::array<const SharedMemory*, 2> memories = {&heap_.memory(), memory};
+  process_ = make_process({.live = live,
+                           .argument = heap_.copy(Life{allowance, work, getpid()}),
+                           .descriptor = theirs.descriptor(),
+                           .memories = std::span(memories).first(memory == nullptr ? 1 : 2)});
   try {
-    watch_.emplace(process_, allowance.memory);
+    // What it shares with this process counts as its own once it touches it.
+    const std::uint64_t shared = heap_.memory().place().size() + (memory == nullptr ? 0 : memory->place().size());
+    watch_.emplace(process_, process_helper(), allowance.memory + shared);
   } catch (const std::system_error& problem) {
     end();
     throw UserError("this machine", fmt::format("does not let a thread be made: {}", problem.code().message()),

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <stdexcept>
@@ -11,6 +12,7 @@
 #include "generator/confine/allowance.h"
 #include "generator/confine/channel.h"
 #include "generator/confine/memory_watch.h"
+#include "generator/confine/shared_heap.h"
 
 namespace esc {
 
@@ -21,19 +23,21 @@ class ConfinedEnd : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a confined process does: it answers on the channel and returns when that is closed.
+/// What a confined process does: it answers on the channel and returns when that is closed. It has what it captures as
+/// a copy, and nothing of this process beside that: references lead nowhere there, but to functions and constants.
 using ConfinedWork = std::function<void(const Channel& channel)>;
 
-/// A copy of this process that has no rights (give_up_rights.h) and little time and memory: for texts that nobody has
-/// looked at. It sees the memory that this process has now, and cannot be heard but through its channel. Whatever it
-/// answers, once it has run such a text, may be that text's answer.
+/// A process that has no rights (give_up_rights.h) and little time and memory: for texts that nobody has looked at. It is
+/// made by the process helper (process_helper.h), has its work and some memory that it shares with this process, and cannot be
+/// heard but through its channel. Whatever it answers, once it has run such a text, may be that text's answer.
 ///
 /// Kinds of messages from `reserved_kinds` on are this class's own.
 class ConfinedProcess {
  public:
-  /// Starts `work` in such a process. Threads of this process do not exist there, so it must not wait for any. An
-  /// exception that `work` lets out is the next answer.
-  ConfinedProcess(const Allowance& allowance, const ConfinedWork& work);
+  /// Starts `work`, which captures about `work_bytes`, in such a process. An exception that `work` lets out is the next
+  /// answer. The memory, where there is one, must outlive this.
+  ConfinedProcess(const Allowance& allowance, const ConfinedWork& work, std::size_t work_bytes = 0,
+                  const SharedMemory* memory = nullptr);
   ConfinedProcess(const ConfinedProcess&) = delete;
   ConfinedProcess& operator=(const ConfinedProcess&) = delete;
   /// Ends it.
@@ -56,6 +60,7 @@ class ConfinedProcess {
 
   Allowance allowance_;
   Deadline deadline_;
+  SharedHeap heap_;  ///< of the work
   ChannelPair channels_;
   pid_t process_ = -1;
   std::optional<MemoryWatch> watch_;

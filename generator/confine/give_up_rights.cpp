@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <malloc.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -64,7 +63,7 @@ std::string limit(__rlimit_resource resource, const char* name, rlim_t value) {
 std::string limit_resources(const Allowance& allowance) {
   const rlim_t space = address_space();
   if (space == RLIM_INFINITY) {
-    return "the size of this process cannot be read from /proc/self/statm";
+    return words("the size of this process cannot be read from /proc/self/statm", errno);
   }
   const auto seconds = static_cast<rlim_t>(allowance.time.count() / 1000 + 2);
   const struct {
@@ -200,12 +199,6 @@ std::string listen_for_refusals(void (*refused)(int)) {
   return sigaltstack(&stack, nullptr) == 0 && sigaction(SIGSYS, &action, nullptr) == 0 ? "" : words("sigaction", errno);
 }
 
-/// Before it gives memory of a thread's own back for the first time, the C library opens a file that says whether that is worth it. What the
-/// process frees stays its own instead, to be used again. The sanitizers' allocator is another, which has no such setting.
-std::string keep_freed_memory() {
-  return is_sanitized || mallopt(M_TRIM_THRESHOLD, -1) == 1 ? "" : "M_TRIM_THRESHOLD is refused";
-}
-
 }  // namespace
 
 bool is_short_of_memory(const Allowance& allowance) {
@@ -221,9 +214,6 @@ std::string give_up_rights(const Allowance& allowance, int descriptor, void (*re
   std::string problem = close_descriptors(descriptor);
   if (problem.empty() && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     problem = words("PR_SET_NO_NEW_PRIVS", errno);
-  }
-  if (problem.empty()) {
-    problem = keep_freed_memory();
   }
   if (problem.empty()) {
     problem = limit_resources(allowance);

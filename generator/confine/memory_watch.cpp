@@ -5,12 +5,15 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <mutex>
 #include <string>
 
 #include "generator/support/error.h"
+#include "generator/support/machine_limits.h"
 
 namespace esc {
 namespace {
@@ -23,8 +26,12 @@ using SizesFile = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 SizesFile open_sizes(const std::string& process) {
   SizesFile file(std::fopen(fmt::format("/proc/{}/statm", process).c_str(), "re"), std::fclose);
   if (!file) {
-    throw UserError("this machine", fmt::format("does not tell the size of processes in /proc/{}/statm", process),
-                    "mount /proc: texts are run only where their memory can be bounded", ExitStatus::missing_tool);
+    const int error = errno;
+    const bool is_absent = error == ENOENT || error == ENOTDIR || error == EACCES || error == EPERM;
+    throw UserError("this machine",
+                    fmt::format("does not tell the size of processes in /proc/{}/statm: {}", process, std::strerror(error)),
+                    is_absent ? "mount /proc: texts are run only where their memory can be bounded" : remedy_for(error),
+                    ExitStatus::missing_tool);
   }
   std::setvbuf(file.get(), nullptr, _IONBF, 0);
   return file;
@@ -40,9 +47,9 @@ std::uint64_t resident_pages(std::FILE* sizes) {
 
 }  // namespace
 
-MemoryWatch::MemoryWatch(pid_t process, std::uint64_t bytes)
+MemoryWatch::MemoryWatch(pid_t process, pid_t copied, std::uint64_t bytes)
     : process_(process),
-      most_pages_(resident_pages(open_sizes("self").get()) + bytes / static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))),
+      most_pages_(resident_pages(open_sizes(std::to_string(copied)).get()) + bytes / static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))),
       sizes_(open_sizes(std::to_string(process))),
       thread_([this](const std::stop_token& stopped) { look(stopped); }) {}
 

@@ -103,8 +103,6 @@ std::optional<Message> decode(std::string_view bytes) {
       return std::nullopt;
     }
     message.texts.push_back(plain_lines(*text));
-    // A carriage return would have a terminal write over what stands in the line.
-    std::ranges::replace(message.texts.back(), '\r', '?');
   }
   return taker.at_end() ? std::optional(message) : std::nullopt;
 }

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <dtl/dtl.hpp>
-#include <fstream>
 #include <iterator>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -18,6 +16,7 @@
 #include "generator/support/file.h"
 #include "generator/support/held_back_signals.h"
 #include "generator/support/plain_text.h"
+#include "generator/support/regular_file.h"
 
 namespace esc {
 namespace {
@@ -51,41 +50,36 @@ std::string unified_diff(const std::string& name, const std::string& on_disk, co
 std::string compare_packed(const BundleFile& file, const fs::path& path) {
   constexpr std::size_t part_bytes = std::size_t{1} << 20;
   const std::span<const std::byte> expected = file.content();
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
-    throw UserError(path.string(), "cannot be read", "make it readable");
+  const RegularFile on_disk(path, "a packed matrix", FileOf::bundle);
+  const auto common = static_cast<std::size_t>(std::min<std::uint64_t>(on_disk.size(), expected.size()));
+  std::vector<std::byte> part(std::min(part_bytes, common));
+  std::size_t same = 0;
+  for (bool is_same = true; is_same && same < common;) {
+    const std::span found = std::span(part).first(std::min(part.size(), common - same));
+    on_disk.read_at(same, found);
+    const auto equal = static_cast<std::size_t>(std::ranges::mismatch(found, expected.subspan(same)).in1 - found.begin());
+    is_same = equal == found.size();
+    same += equal;
   }
-  std::vector<char> part(part_bytes);
-  std::size_t compared = 0;
-  std::optional<std::size_t> first;
-  do {
-    stream.read(part.data(), static_cast<std::streamsize>(part.size()));
-    const std::span found = std::as_bytes(std::span(part)).first(static_cast<std::size_t>(stream.gcount()));
-    const std::span rest = expected.subspan(std::min(compared, expected.size()));
-    const auto same = static_cast<std::size_t>(std::ranges::mismatch(found, rest).in1 - found.begin());
-    if (!first && same < found.size()) {
-      first = compared + same;
-    }
-    compared += found.size();
-  } while (stream);
-  if (!first && compared == expected.size()) {
+  if (same == expected.size() && same == on_disk.size()) {
     return {};
   }
-  return fmt::format("{}: differs from byte {} on ({} bytes on disk, {} generated)\n", file.name, first.value_or(compared), compared, expected.size());
+  return fmt::format("{}: differs from byte {} on ({} bytes on disk, {} generated)\n", file.name, same, on_disk.size(), expected.size());
 }
 
 std::string compare_file(const BundleFile& file, const fs::path& path) {
   std::error_code ignored;
-  if (!fs::exists(path, ignored)) {
+  const fs::file_status status = fs::symlink_status(path, ignored);
+  if (!fs::exists(status)) {
     return file.name + ": is missing\n";
   }
-  if (!fs::is_regular_file(path, ignored)) {
+  if (!fs::is_regular_file(status)) {
     return file.name + ": is not a regular file\n";
   }
   if (file.packed != nullptr) {
     return compare_packed(file, path);
   }
-  const std::string on_disk = read_file(path);
+  const std::string on_disk = read_bundle_file(path);
   return on_disk == file.text ? "" : unified_diff(file.name, on_disk, file.text);
 }
 
@@ -96,13 +90,14 @@ std::vector<std::string> names_of_files(const KernelBundle& bundle) {
   return names;
 }
 
+using IsFile = std::function<bool(const std::string&)>;
+
 /// The first entry of the folder that no bundle of this name has; empty where there is none.
-std::string foreign_entry(const KernelBundle& bundle, const fs::path& folder) {
-  const std::vector<std::string> known = names_of_files(bundle);
+std::string foreign_entry(const IsFile& is_file, const fs::path& folder) {
   std::set<std::string> foreign;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (entry.symlink_status().type() != fs::file_type::regular || std::ranges::find(known, name) == known.end()) {
+    if (entry.symlink_status().type() != fs::file_type::regular || !is_file(name)) {
       foreign.insert(name);
     }
   }
@@ -111,45 +106,23 @@ std::string foreign_entry(const KernelBundle& bundle, const fs::path& folder) {
 
 /// A folder is replaced only where nothing but a bundle of this name can be lost: one that was named by mistake shall
 /// survive --force. `target` is what the user calls it.
-void check_ours(const KernelBundle& bundle, const fs::path& folder, const fs::path& target) {
+void check_ours(const std::string& name, const IsFile& is_file, const fs::path& folder, const fs::path& target) {
   constexpr const char* remedy = "choose another --name or output folder, or move away what is there";
-  if (const std::string foreign = foreign_entry(bundle, folder); !foreign.empty()) {
-    throw UserError(target.string(),
-                    fmt::format("holds {}, which is no file of a bundle {}", plain_text(foreign), bundle.name), remedy);
+  if (const std::string foreign = foreign_entry(is_file, folder); !foreign.empty()) {
+    throw UserError(target.string(), fmt::format("holds {}, which is no file of a bundle {}", plain_text(foreign), name), remedy);
   }
   if (fs::is_empty(folder)) {
     return;
   }
   std::error_code ignored;
   const fs::path manifest = folder / "manifest.json";
-  if (!fs::exists(manifest, ignored) || !is_manifest_of(read_file(manifest), bundle.name)) {
-    throw UserError(target.string(), fmt::format("has no manifest.json of a bundle {}", bundle.name), remedy);
+  if (!fs::exists(manifest, ignored) || !is_manifest_of(read_bundle_file(manifest), name)) {
+    throw UserError(target.string(), fmt::format("has no manifest.json of a bundle {}", name), remedy);
   }
 }
 
-/// Whether what is at the target is this very bundle. Throws UserError for what must not be replaced.
-bool is_there_already(const KernelBundle& bundle, const fs::path& directory, bool force) {
-  const fs::path target = directory / bundle.name;
-  std::error_code error;
-  const fs::file_status status = fs::symlink_status(target, error);
-  if (!fs::exists(status)) {
-    return false;
-  }
-  if (!fs::is_directory(target, error)) {
-    throw UserError(target.string(), "is not a folder", "choose another --name or output folder");
-  }
-  check_ours(bundle, target, target);
-  if (compare_bundle(bundle, directory).empty()) {
-    return true;
-  }
-  if (!force) {
-    throw UserError(target.string(), "holds a different bundle",
-                    "see the difference with --check, replace with --force");
-  }
-  if (fs::is_symlink(status)) {
-    throw UserError(target.string(), "is a symbolic link, which is not replaced", "name the folder that it leads to");
-  }
-  return false;
+IsFile files_of(const KernelBundle& bundle) {
+  return [names = names_of_files(bundle)](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
 }
 
 /// Gives a file the time of the one that it replaces where their texts are the same, so that a build compiles again only
@@ -168,6 +141,42 @@ void keep_time(const BundleFile& file, const fs::path& written, const fs::path& 
 
 std::span<const std::byte> BundleFile::content() const {
   return packed != nullptr ? std::span(packed.get(), packed_bytes) : std::as_bytes(std::span(text));
+}
+
+DifferentBundle::DifferentBundle(const fs::path& target)
+    : UserError(target.string(), "holds a different bundle",
+                "see the difference with --check, replace with --force, or give this one another --name or output folder") {}
+
+void check_place(const std::string& name, const fs::path& directory, const IsFile& is_file) {
+  const fs::path target = directory / name;
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(target, error))) {
+    return;
+  }
+  if (!fs::is_directory(target, error)) {
+    throw UserError(target.string(), "is not a folder", "choose another --name or output folder");
+  }
+  check_ours(name, is_file, target, target);
+}
+
+bool is_there_already(const KernelBundle& bundle, const fs::path& directory, bool force) {
+  const fs::path target = directory / bundle.name;
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(target, error);
+  if (!fs::exists(status)) {
+    return false;
+  }
+  check_place(bundle.name, directory, files_of(bundle));
+  if (compare_bundle(bundle, directory).empty()) {
+    return true;
+  }
+  if (!force) {
+    throw DifferentBundle(target);
+  }
+  if (fs::is_symlink(status)) {
+    throw UserError(target.string(), "is a symbolic link, which is not replaced", "name the folder that it leads to");
+  }
+  return false;
 }
 
 std::string compare_bundle(const KernelBundle& bundle, const fs::path& directory) {
@@ -211,7 +220,7 @@ WriteOutcome write_bundle(const KernelBundle& bundle, const fs::path& directory,
     }
     if (force && aside.exchange()) {
       try {
-        check_ours(bundle, aside.path(), directory / bundle.name);
+        check_ours(bundle.name, files_of(bundle), aside.path(), directory / bundle.name);
       } catch (...) {
         aside.give_back();
         throw;

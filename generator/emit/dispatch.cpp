@@ -6,6 +6,7 @@
 
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/gather_text.h"
+#include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"
 #include "generator/ir/evaluate.h"
 #include "generator/ir/rewrite.h"
@@ -56,6 +57,7 @@ Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int
                     .products = splits_products(lowered)  ? ProductForm::split
                                 : rounds_factors(lowered) ? ProductForm::rounded
                                                           : ProductForm::whole,
+                    .scaled_rows = splits_products(lowered) && places_values(lowered) ? lowered.constant("block_rows") : 1,
                     .copies_in_bulk = copies_in_bulk(lowered),
                     .runs_earlier = !has_clusters(lowered) && !gathers_rows(lowered)};
   if (lowered.vectors) {
@@ -74,6 +76,7 @@ Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int
 Dispatch dispatch_of(const Layer& layer) {
   Dispatch dispatch = dispatch_of(layer.lowered, layer.sizes, layer.bcol);
   dispatch.zeroes_c = dispatch.zeroes_c || !has_kernel(layer);
+  dispatch.needs_preparing = needs_preparing(layer);
   return dispatch;
 }
 

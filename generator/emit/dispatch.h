@@ -30,8 +30,10 @@ struct Dispatch {
   bool programmatic = false;       ///< launches may begin before the kernel in front has ended
   bool zeroes_c = false;           ///< all of C is set to zero in front of the kernel, or in place of one
   ProductForm products = ProductForm::whole;
+  std::int64_t scaled_rows = 1;    ///< of A that have a scale together, where parts of products are half floats; else 1
   bool copies_in_bulk = false;     ///< before first_bulk_major the kernel has another text
   bool runs_earlier = true;        ///< before first_bulk_major
+  bool needs_preparing = false;    ///< on a device where it was not prepared a launch is refused
   std::int64_t turn_columns = 0;   ///< that a block takes at a time, where its threads take turns over all columns; else 0
 
   /// Columns of C for each of the n items of a call.

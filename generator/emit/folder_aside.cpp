@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "generator/support/error.h"
+#include "generator/support/output_file.h"
 
 namespace esc {
 namespace {
@@ -49,8 +50,7 @@ std::vector<fs::path> missing_ancestors(const fs::path& folder) {
 /// Whether it is one of these files, or one while it was written.
 bool is_one_of(const std::vector<std::string>& files, std::string_view name) {
   return std::ranges::any_of(files, [&](const std::string& file) {
-    return name == file ||
-           (name.starts_with(file) && name.size() == file.size() + 1 + random_letters && name[file.size()] == '.');
+    return name == file || is_temporary_of(file, name);
   });
 }
 

@@ -6,13 +6,32 @@ namespace {
 
 constexpr std::uint64_t most_bytes = std::uint64_t{4} << 30;
 
+/// Of the matrix where each block has each window once.
+std::uint64_t least_bytes_of(const transformer::CsrView& matrix, const transformer::FragmentCut& cut) {
+  const transformer::FragmentShape shape{cut, matrix.rows, matrix.columns, matrix.element};
+  return describe(shape, {0, blocks_of(shape) * windows_of(shape)}).bytes;
+}
+
 }  // namespace
+
+std::uint64_t FragmentShelf::least_bytes(const transformer::CsrView& matrix, const transformer::FragmentBlock& block) {
+  return least_bytes_of(matrix, transformer::least_cut(block));
+}
+
+std::uint64_t FragmentShelf::least_bytes(const transformer::CsrView& matrix, const transformer::FragmentBlock& block,
+                                         const transformer::FragmentWeights& weights) {
+  return least_bytes_of(matrix, cut_of(matrix, block, weights));
+}
+
+transformer::FragmentCut FragmentShelf::cut_of(const transformer::CsrView& matrix, const transformer::FragmentBlock& block,
+                                               const transformer::FragmentWeights& weights) {
+  return cuts_.get({block, weights}, [&] { return transformer::choose_fragments(matrix, block, weights, searches_of(matrix, block)); });
+}
 
 FragmentShelf::Packing FragmentShelf::get(const transformer::CsrView& matrix, const transformer::FragmentBlock& block,
                                           const transformer::FragmentWeights& weights) {
   transformer::FragmentSearches& searches = searches_of(matrix, block);
-  const transformer::FragmentCut cut =
-      cuts_.get({block, weights}, [&] { return transformer::choose_fragments(matrix, block, weights, searches); });
+  const transformer::FragmentCut cut = cut_of(matrix, block, weights);
   const auto pack = [&]() -> Packing {
     return std::make_shared<const transformer::Packed<transformer::FragmentFormat>>(
         transformer::pack(matrix, cut, searches));

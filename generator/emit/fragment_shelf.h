@@ -20,6 +20,13 @@ class FragmentShelf {
  public:
   using Packing = std::shared_ptr<const transformer::Packed<transformer::FragmentFormat>>;
 
+  /// The least bytes of the matrix in such blocks, whatever cut is chosen: nothing is searched for or kept for that.
+  static std::uint64_t least_bytes(const transformer::CsrView& matrix, const transformer::FragmentBlock& block);
+
+  /// The least bytes of it with the cut that `get` chooses.
+  std::uint64_t least_bytes(const transformer::CsrView& matrix, const transformer::FragmentBlock& block,
+                            const transformer::FragmentWeights& weights);
+
   /// The matrix, always the same one, for blocks of such panels, where steps and extras count `weights` besides their
   /// bytes. It is kept unless the shelf is full. Throws as choose_fragments and pack do.
   Packing get(const transformer::CsrView& matrix, const transformer::FragmentBlock& block,
@@ -44,6 +51,8 @@ class FragmentShelf {
     auto operator<=>(const Cut&) const = default;
   };
 
+  transformer::FragmentCut cut_of(const transformer::CsrView& matrix, const transformer::FragmentBlock& block,
+                                  const transformer::FragmentWeights& weights);
   transformer::FragmentSearches& searches_of(const transformer::CsrView& matrix, const transformer::FragmentBlock& block);
   bool is_full();
 

@@ -23,6 +23,7 @@
 #include "generator/emit/window_lines.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/lower/lane_sums.h"
+#include "generator/matrix/statistics.h"
 #include "generator/patterns/census.h"
 #include "generator/patterns/csr_view.h"
 #include "generator/pipeline.h"
@@ -234,11 +235,26 @@ auto with_cut(const PackedForm& form, const GenerateOptions& options, const Use&
                "a nest without one is refused once it is lowered");
 }
 
+/// Before memory is taken for it.
+void check_bytes(std::uint64_t least_bytes, const SparseMatrix& matrix, const GenerateOptions& options) {
+  const std::uint64_t most = most_packed_bytes(csr_bytes(matrix));
+  if (least_bytes > most) {
+    throw UnsuitableSchedule(text_of(options.choice),
+                             fmt::format("packs the matrix, which has {} bytes as CSR, into {} at least, more than {}",
+                                         csr_bytes(matrix), least_bytes, most),
+                             "choose a schedule of family rows, or leave it to auto");
+  }
+}
+
 /// The matrix in fragments; what was found out for other kernels of it is not searched for again.
 FragmentShelf::Packing fragments_of(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
   const std::shared_ptr<FragmentShelf> shelf =
       options.fragments ? options.fragments : std::make_shared<FragmentShelf>();
-  FragmentShelf::Packing packing = shelf->get(csr_view(matrix), fragment_block(nest.packed), fragment_weights(nest, matrix));
+  const transformer::FragmentBlock block = fragment_block(nest.packed);
+  check_bytes(FragmentShelf::least_bytes(csr_view(matrix), block), matrix, options);
+  const transformer::FragmentWeights weights = fragment_weights(nest, matrix);
+  check_bytes(shelf->least_bytes(csr_view(matrix), block, weights), matrix, options);
+  FragmentShelf::Packing packing = shelf->get(csr_view(matrix), block, weights);
   check_format(packing->format, nest, matrix, options);
   return packing;
 }
@@ -254,8 +270,10 @@ Packing pack_layer(const LoopNest& nest, const SparseMatrix& matrix, const Gener
     if constexpr (std::is_same_v<decltype(cut), const transformer::RegionCut&>) {
       const transformer::RegionFormat format = transformer::plan(view, cut);
       check_format(format, nest, matrix, options);
+      check_bytes(format.bytes, matrix, options);
       return packing_of(transformer::pack_planned(view, format), matrix);
     } else {
+      check_bytes(transformer::plan(view, cut).bytes, matrix, options);
       auto packed = transformer::pack(view, cut);
       check_format(packed.format, nest, matrix, options);
       return packing_of(std::move(packed), matrix);
@@ -272,6 +290,7 @@ std::uint64_t plan_layer(const LoopNest& nest, const SparseMatrix& matrix, const
   return with_cut(nest.packed, options, [&](const auto& cut) {
     const auto format = transformer::plan(csr_view(matrix), cut);
     check_format(format, nest, matrix, options);
+    check_bytes(format.bytes, matrix, options);
     return format.bytes;
   });
 }

@@ -41,6 +41,20 @@ cudaError_t set_to_zero({0}* c, int64_t ldc, int32_t n, cudaStream_t stream) {{
 }}
 )";
 
+/// CUDA has one status for a bad argument and for more shared memory than the kernel was given.
+const char* const status_of_launch = R"(
+// What a launch of the kernel has ended with; cudaErrorNotReady where the kernel was not prepared on this device, and so has too
+// little shared memory.
+template <typename Kernel>
+cudaError_t status_of_launch(cudaError_t status, Kernel* kernel) {
+  cudaFuncAttributes attributes;
+  if (status != cudaErrorInvalidValue || cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) {
+    return status;
+  }
+  return attributes.maxDynamicSharedSizeBytes < static_cast<int>(shared_bytes) ? cudaErrorNotReady : status;
+}
+)";
+
 const char* const launch_attributes = R"(  int device = 0;
   int major = 0;
   cudaLaunchAttribute overlap = {};
@@ -202,13 +216,15 @@ const char* const boxes_of_launch = R"(    CUtensorMap boxes = {{}};
 std::string launch_text(const Layer& layer) {
   const LoopNest& nest = layer.lowered;
   const std::string sizes = size_arguments(nest);
+  const char* const status = needs_preparing(layer) ? "status_of_launch(status, kernel)" : "status";
   if (!nest.vectors) {
     ESC_CHECK(operand_parameters(nest).empty(), "an epilogue stands where sums are stored in vectors");
     return fmt::format(
         "  launch.gridDim = dim3(blocks_of_grid);\n"
-        "  return cudaLaunchKernelEx(&launch, kernel, bytes, b, static_cast<long long>(ldb), c,\n"
-        "                            static_cast<long long>(ldc), columns{});\n",
-        sizes);
+        "  const cudaError_t status = cudaLaunchKernelEx(&launch, kernel, bytes, b, static_cast<long long>(ldb), c,\n"
+        "                                                static_cast<long long>(ldc), columns{});\n"
+        "  return {};\n",
+        sizes, status);
   }
   return fmt::format(R"(  for (unsigned int done = 0; done < columns;) {{
     const unsigned int left = columns - done;
@@ -217,14 +233,14 @@ std::string launch_text(const Layer& layer) {
 {}    const cudaError_t status = cudaLaunchKernelEx(&launch, kernel, bytes, b + {}, static_cast<long long>(ldb), c + {},
                                                   static_cast<long long>(ldc){}, left{}{});
     if (status != cudaSuccess || tiles <= most_tiles) {{
-      return status;
+      return {};
     }}
     done += {};
   }}
   return cudaSuccess;
 )",
                      copies_boxes(nest) ? fmt::format(fmt::runtime(boxes_of_launch), boxed_variant(nest)) : "", distance(layer, dense(nest), "ldb"), distance(layer, output(nest), "ldc"),
-                     operand_arguments(nest, layer.sizes, "done"), sizes, copies_boxes(nest) ? ", boxes" : "", most_columns(nest));
+                     operand_arguments(nest, layer.sizes, "done"), sizes, copies_boxes(nest) ? ", boxes" : "", status, most_columns(nest));
 }
 
 std::string prepare_text(const Layer& layer) {
@@ -284,6 +300,9 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
   }
   if (copies_boxes(nest)) {
     functions += describe_boxes_text(nest);
+  }
+  if (needs_preparing(layer)) {
+    functions += status_of_launch;
   }
   if (plan.zeroes_c) {
     functions += fmt::format(fmt::runtime(set_to_zero), element, outermost_extent(output(nest), layer.sizes, "n"), least_leading_dimension(output(nest), layer.sizes, "n"),

@@ -148,35 +148,19 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
   return manifest.dump(2) + "\n";
 }
 
-namespace {
-
-/// Whether arrays and objects stand in each other deeper than those of any manifest, as deep as no one could copy them.
-bool is_deep(const std::string& text) {
-  constexpr int most_depth = 32;
-  const auto refuse_depth = [](int depth, json::parse_event_t, json&) {
-    if (depth > most_depth) {
-      throw std::length_error("deep");
-    }
-    return true;
-  };
-  try {
-    [[maybe_unused]] const json shallow = json::parse(text, refuse_depth, false);
-    return false;
-  } catch (const std::length_error&) {
-    return true;
-  }
-}
-
-}  // namespace
-
 std::string manifest_as_measured(const Layer& layer, const std::string& on_disk) {
-  const json found = is_deep(on_disk) ? json() : json::parse(on_disk, nullptr, false);
+  const json found = json_in(on_disk).value_or(json());
   json manifest = json::parse(manifest_json(layer, std::nullopt, std::nullopt));
   for (const char* measured : {"verification", "resources"}) {
     manifest[measured] = found.is_object() ? found.value(measured, json()) : json();
   }
   // The text of a damaged manifest need not be UTF-8.
   return manifest.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+bool has_measurement(const std::string& manifest, const char* key) {
+  const json found = json_in(manifest).value_or(json());
+  return found.is_object() && !found.value(key, json()).is_null();
 }
 
 namespace {
@@ -234,16 +218,13 @@ std::string identifier(const json& manifest, const char* key, const std::string&
 }  // namespace
 
 bool is_manifest_of(const std::string& text, const std::string& name) {
-  const json manifest = json::parse(text, nullptr, false);
+  const json manifest = json_in(text).value_or(json());
   const auto is_text = [&](const char* key) { return manifest.contains(key) && manifest.at(key).is_string(); };
   return manifest.is_object() && manifest.contains("format_version") && is_text("tool_version") &&
          is_text("pattern_sha256") && is_text("name") && manifest.at("name") == name;
 }
 
 Manifest parse_manifest(const std::string& text, const std::string& file) {
-  if (is_deep(text)) {
-    throw UserError(file, "is not a manifest: it is nested too deeply", "generate the bundle again");
-  }
   try {
     const json manifest = parse_strict_json(text, file);
     if (manifest.at("format_version") != manifest_version) {

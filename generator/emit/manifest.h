@@ -32,6 +32,9 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
 /// The manifest of the layer with what was measured, verification and resources, as the manifest `on_disk` has it.
 std::string manifest_as_measured(const Layer& layer, const std::string& on_disk);
 
+/// Whether a manifest says this of its "verification" or "resources".
+bool has_measurement(const std::string& manifest, const char* key);
+
 /// What a reader of a bundle needs from its manifest.
 struct Manifest {
   std::string name;

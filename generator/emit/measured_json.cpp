@@ -19,6 +19,9 @@ nlohmann::json measured_json(const MeasuredRatios& measured) {
       entry[key] = *number;
     }
   };
+  if (!measured.device.empty()) {
+    entry["device"] = measured.device;
+  }
   add("over_tf32", measured.over_tf32);
   add("exact_microseconds", measured.exact_microseconds);
   add("expected_microseconds", measured.expected_microseconds());
@@ -29,7 +32,8 @@ MeasuredRatios measured_ratios(const nlohmann::json& entry) {
   return {.over_exact = entry.at("over_exact").get<double>(),
           .over_tf32 = number_of(entry, "over_tf32"),
           .exact_microseconds = number_of(entry, "exact_microseconds"),
-          .where = entry.at("where")};
+          .where = entry.at("where"),
+          .device = entry.value("device", "")};
 }
 
 }  // namespace esc

@@ -28,6 +28,10 @@ struct ModelVariant {
   std::string schedule;
   std::string schedule_source;
   std::optional<MeasuredRatios> measured = {};  ///< of the layer or of layers like it
+  std::string not_measured = {};                ///< why not, where auto has chosen
+  std::vector<std::string> notes = {};          ///< what a user should know of the schedule
+  std::uint64_t planned_bytes = 0;              ///< of the packed matrix as it was planned, which decided that it is made
+  std::optional<double> over_dense = {};        ///< where that alone was measured: the dense product's time over its own
   /// Digests of what it was made of and what came of it, one for each GPU that got this; empty where that is not known.
   std::vector<std::string> made_of = {};
 };
@@ -42,8 +46,10 @@ struct ModelLayer {
   std::vector<transformer::ModelEntry> packings = {};  ///< different ones; several kernels may read one
   std::vector<ModelVariant> variants = {};             ///< by capability, then by bCol
 
-  /// Bytes of all its packed matrices.
+  /// Bytes of all its packed matrices, and of those that kernels for this number of columns read on one device: the
+  /// most, where devices have different ones.
   std::uint64_t packed_bytes() const;
+  std::uint64_t packed_bytes(std::int64_t bcol) const;
 };
 
 /// A kernel that layers share.

@@ -2,12 +2,16 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string_view>
 
 #include "generator/emit/measured_json.h"
 #include "generator/emit/model_bundle.h"
 #include "generator/emit/verification_record.h"
 #include "generator/support/error.h"
 #include "generator/support/identifier.h"
+#include "generator/support/number_in.h"
 #include "generator/support/strict_json.h"
 
 namespace esc {
@@ -53,8 +57,21 @@ json layer_entry(const ModelLayer& layer) {
                         {"schedule", variant.schedule},
                         {"schedule_source", variant.schedule_source},
                         {"made_of", variant.made_of}});
+    json& entry = variants.back();
     if (variant.measured) {
-      variants.back()["measured"] = measured_json(*variant.measured);
+      entry["measured"] = measured_json(*variant.measured);
+    }
+    if (!variant.not_measured.empty()) {
+      entry["not_measured"] = variant.not_measured;
+    }
+    if (!variant.notes.empty()) {
+      entry["notes"] = variant.notes;
+    }
+    if (variant.planned_bytes > 0) {
+      entry["planned_bytes"] = variant.planned_bytes;
+    }
+    if (variant.over_dense) {
+      entry["over_dense"] = *variant.over_dense;
     }
   }
   return {{"name", layer.name},
@@ -91,9 +108,23 @@ ModelLayer layer_of(const json& entry) {
                               .measured = variant.contains("measured")
                                               ? std::optional(measured_ratios(variant.at("measured")))
                                               : std::nullopt,
+                              .not_measured = variant.value("not_measured", ""),
+                              .notes = variant.value("notes", std::vector<std::string>()),
+                              .planned_bytes = variant.value("planned_bytes", std::uint64_t{0}),
+                              .over_dense = variant.contains("over_dense")
+                                                ? std::optional(variant.at("over_dense").get<double>())
+                                                : std::nullopt,
                               .made_of = variant.value("made_of", std::vector<std::string>())});
   }
   return layer;
+}
+
+int architecture_in(const std::string& text, const std::string& file) {
+  const auto number = text.starts_with("sm_") ? number_in<int>(std::string_view(text).substr(3)) : std::nullopt;
+  if (!number || *number <= 0) {
+    throw UserError(file, "is not a manifest: an architecture is none", "generate the bundle again");
+  }
+  return *number;
 }
 
 /// What a manifest says must be names of files of the bundle and places in the file, whoever wrote it.
@@ -108,7 +139,10 @@ void check(const ModelBundle& model, const std::string& file) {
   for (const auto& [name, kernel] : model.kernels) {
     require(is_identifier(name) && name.starts_with(model.name + "_"), "has a kernel whose name cannot be that of a file of the bundle");
   }
+  std::set<std::string> names;
+  std::uint64_t next = transformer::header_bytes;  // matrices lie one behind the other, so that the file is as long as they say
   for (const ModelLayer& layer : model.layers) {
+    require(names.insert(layer.name).second, fmt::format("layer {} is there twice", layer.name));
     require(!layer.variants.empty(), fmt::format("has the layer {} without kernels", layer.name));
     for (const ModelVariant& variant : layer.variants) {
       require(model.kernels.contains(variant.kernel) && variant.packing < layer.packings.size(),
@@ -118,6 +152,8 @@ void check(const ModelBundle& model, const std::string& file) {
       require(packing.offset % transformer::section_alignment == 0 && packing.bytes >= transformer::header_bytes &&
                   packing.offset <= model.file_bytes && packing.bytes <= model.file_bytes - packing.offset,
               fmt::format("has a packed matrix of the layer {} outside the file", layer.name));
+      require(packing.offset == next, fmt::format("has a packed matrix of the layer {} that lies where another one does, or not behind it", layer.name));
+      next = transformer::round_up(packing.offset + packing.bytes, transformer::section_alignment);
     }
   }
 }
@@ -180,7 +216,7 @@ ModelBundle parse_model_manifest(const std::string& text, const std::string& fil
                       .left_out = manifest.at("left_out"),
                       .file_bytes = manifest.at("packed_bytes")};
     for (const std::string architecture : manifest.at("architectures")) {
-      model.architectures.push_back(std::stoi(architecture.substr(std::string("sm_").size())));
+      model.architectures.push_back(architecture_in(architecture, file));
     }
     for (const json& layer : manifest.at("layers")) {
       model.layers.push_back(layer_of(layer));
@@ -196,8 +232,6 @@ ModelBundle parse_model_manifest(const std::string& text, const std::string& fil
     return model;
   } catch (const json::exception& problem) {
     throw UserError(file, fmt::format("is not a manifest: {}", problem.what()), "generate the bundle again");
-  } catch (const std::logic_error&) {
-    throw UserError(file, "is not a manifest: an architecture is none", "generate the bundle again");
   }
 }
 

@@ -8,7 +8,8 @@ namespace esc {
 void add_expected_times(ModelSpeed& sums, const ModelLayer& layer) {
   for (const ModelVariant& variant : layer.variants) {
     if (const ExpectedTimes times = expected_times(variant.measured); times.layers > 0) {
-      sums[{variant.capability, variant.bcol}].add(times);
+      const std::string& device = variant.measured->device;  // early manifests have none
+      sums[{device.empty() ? fmt::format("sm_{}", variant.capability) : device, variant.bcol}].add(times);
     }
   }
 }

@@ -10,8 +10,8 @@
 
 namespace esc {
 
-/// Sums over layers, by compute capability and bCol.
-using ModelSpeed = std::map<std::pair<int, std::int64_t>, ExpectedTimes>;
+/// Sums over layers, by the device that was measured on, such as "NVIDIA H200", and bCol.
+using ModelSpeed = std::map<std::pair<std::string, std::int64_t>, ExpectedTimes>;
 
 /// Adds what the layer's kernels are expected to take; nothing for those of which that is not known.
 void add_expected_times(ModelSpeed& sums, const ModelLayer& layer);

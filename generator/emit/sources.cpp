@@ -10,6 +10,7 @@
 #include "generator/emit/device_text.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/half_text.h"
+#include "generator/emit/launch_plan.h"
 #include "generator/emit/launcher_text.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/operand_text.h"
@@ -91,6 +92,8 @@ std::string story_text(const LoopNest& nest) {
 const char* const finite_note =
     "\n *\n * B must be finite: the kernel multiplies by explicit zeros, so that an infinity or a NaN in a row of B may make\n"
     " * NaNs in rows of C that do not ask for it.";
+
+const char* const not_prepared_note = ",\n * cudaErrorNotReady where the kernel was not prepared on the current device";
 
 const char* const rounded_note =
     "\n * An element of B counts with 11 significant bits (TF32): it is rounded to the nearest number of that many\n"
@@ -255,6 +258,7 @@ std::string header_source(const Layer& layer) {
                  {"DECLARATION", declaration_of(element)},
                  {"BITS", packed_elements_note(layer)},
                  {"OPERAND_NAMES", operand_names(layer.lowered)},
+                 {"NOT_PREPARED", needs_preparing(layer) ? not_prepared_note : ""},
                  {"NOTES", notes(layer)}});
 }
 

@@ -5,10 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "generator/support/number_in.h"
+
 namespace esc {
 namespace {
 
-double rounded(double value) { return std::stod(fmt::format("{:.2e}", value)); }
+double rounded(double value) { return real_in(fmt::format("{:.2e}", value)).value(); }
 
 }  // namespace
 

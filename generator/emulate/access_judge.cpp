@@ -274,8 +274,9 @@ void AccessJudge::report_race(const Region& region, std::uint64_t address, std::
   }
 }
 
-void AccessJudge::check_atomic(std::uint64_t address, std::uint64_t size) {
+void AccessJudge::check_atomic(std::uint64_t address, std::uint64_t size, Writing operation) {
   ++counters_.atomics;
+  atomic_ = operation;
   check<Use::atomic>(address, size, AccessNote::pack(size, static_cast<unsigned>(std::countr_zero(size)), site()));
 }
 

@@ -61,7 +61,7 @@ class AccessJudge {
   void check(std::uint64_t address, std::uint64_t size, std::uint64_t note);
 
   /// An atomic operation is about to be made at the place of the latest call.
-  void check_atomic(std::uint64_t address, std::uint64_t size);
+  void check_atomic(std::uint64_t address, std::uint64_t size, Writing operation);
 
   /// Asynchronous copies: the bytes are in flight from the first call to the second. Nobody may read them, nor write
   /// them: the copy may land at any time.
@@ -145,6 +145,7 @@ class AccessJudge {
   const Occupied* find_occupied(std::uint64_t address, std::uint64_t size) const;
 
   EmulationOptions options_;
+  Writing atomic_ = Writing::exchanging;  ///< the atomic operation that is being judged
   std::map<std::uint64_t, Occupied> occupied_;  ///< by where they begin; they never overlap
   MemoryMap memory_;
   RaceClock clock_;
@@ -211,7 +212,7 @@ inline void AccessJudge::track(Region& region, std::uint64_t address, std::uint6
     }
     if (races) {
       const Conflict conflict =
-          use == Use::read ? clock_.read(word, bytes, floor) : clock_.write(word, bytes, floor, use == Use::atomic);
+          use == Use::read ? clock_.read(word, bytes, floor) : clock_.write(word, bytes, floor, use == Use::atomic ? atomic_ : Writing::plain);
       if (conflict.entry != 0) {
         report_race(region, address, size, note, use, conflict);
       }

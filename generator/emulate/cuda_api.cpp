@@ -213,6 +213,7 @@ int get_function_attributes(FunctionAttributes* attributes, const void* kernel_a
     if (attributes == nullptr) {
       return kInvalidValue;
     }
+    machine.prepared_kernels.insert(kernel->facts.name);
     const DeviceProperties& properties = machine.options().properties;
     const int version = properties.compute_major * 10 + properties.compute_minor;
     *attributes = {kernel->facts.static_shared,

@@ -117,6 +117,8 @@ void EmulatedDevice::set_files(KnownFiles files) {
   machine_->set_files(std::move(files));
 }
 
+const std::set<std::string>& EmulatedDevice::prepared_kernels() const { return machine_->prepared_kernels; }
+
 const EmulationCounters& EmulatedDevice::counters() const { return machine_->counters(); }
 
 }  // namespace esc

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -105,6 +106,8 @@ class EmulatedDevice {
   void forget_faults();
 
   const EmulationCounters& counters() const;
+  /// The kernels whose attributes host code has asked for so far, which loads them.
+  const std::set<std::string>& prepared_kernels() const;
   /// How the next calls run. Limits that host code has raised for kernels stay.
   void set_options(EmulationOptions options);
   /// What host code finds at the paths from now on, and nothing else.

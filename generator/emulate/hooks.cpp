@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <unordered_map>
 
@@ -139,9 +140,16 @@ void copy_wait(std::uint64_t groups_left) {
 
 // Atomics. One thread runs at a time, so plain arithmetic is atomic.
 
+/// By the numbers that the stand-in headers have for the operations.
+Writing writing_of(std::int32_t operation) {
+  constexpr std::array<Writing, 7> all = {Writing::adding,      Writing::minimum,    Writing::maximum,    Writing::exchanging,
+                                          Writing::bitwise_and, Writing::bitwise_or, Writing::bitwise_xor};
+  return operation >= 0 && operation < 7 ? all[static_cast<std::size_t>(operation)] : Writing::exchanging;
+}
+
 template <class T>
 T atomic_operation(T* address, T value, std::int32_t operation) {
-  active_machine().check_atomic(reinterpret_cast<std::uint64_t>(address), sizeof(T));
+  active_machine().check_atomic(reinterpret_cast<std::uint64_t>(address), sizeof(T), writing_of(operation));
   using Bits = std::make_unsigned_t<T>;
   const T old = *address;
   switch (operation) {
@@ -172,7 +180,7 @@ T atomic_operation(T* address, T value, std::int32_t operation) {
 
 template <class T>
 T atomic_add_float(T* address, T value) {
-  active_machine().check_atomic(reinterpret_cast<std::uint64_t>(address), sizeof(T));
+  active_machine().check_atomic(reinterpret_cast<std::uint64_t>(address), sizeof(T), Writing::adding);
   const T old = *address;
   *address = old + value;
   return old;
@@ -180,7 +188,7 @@ T atomic_add_float(T* address, T value) {
 
 template <class T>
 T compare_swap(T* address, T expected, T value) {
-  active_machine().check_atomic(reinterpret_cast<std::uint64_t>(address), sizeof(T));
+  active_machine().check_atomic(reinterpret_cast<std::uint64_t>(address), sizeof(T), Writing::swapping);
   const T old = *address;
   if (old == expected) {
     *address = value;

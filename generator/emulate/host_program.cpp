@@ -12,6 +12,7 @@
 #include <new>
 #include <utility>
 
+#include "generator/emulate/host_pass.h"
 #include "generator/emulate/instrument.h"
 #include "generator/support/error.h"
 
@@ -96,9 +97,13 @@ void add_functions(Symbols& symbols, const llvm::Module& module, const Resolver&
 
 }  // namespace
 
-HostProgram::HostProgram(const HostSource& source, const Resolver& resolve, Watched watched) : file_name_(source.file_name) {
+HostProgram::HostProgram(const HostSource& source, const std::optional<HostSource>& host_pass, const Resolver& resolve, Watched watched)
+    : file_name_(source.file_name) {
   auto context = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> module = compile_for_host(source, *context);
+  if (host_pass) {
+    module = join_passes(std::move(module), compile_for_host(*host_pass, *context));
+  }
   ModuleFacts facts = take_facts(*module);
   check_sizes(facts, file_name_);
   sites_ = prepare(*module, watched);

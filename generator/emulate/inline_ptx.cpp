@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -15,6 +15,7 @@
 #include "generator/emulate/ptx_instructions.h"
 #include "generator/frontend/host_compiler/tokens.h"
 #include "generator/support/error.h"
+#include "generator/support/number_in.h"
 
 namespace esc {
 namespace {
@@ -119,7 +120,8 @@ class Translator {
     const bool numbered = spelling(at_) == "#" && spelling(at_ + 1) == "line" && at_ + 2 < tokens_.size() &&
                           tokens_[at_ + 2].kind == SourceToken::Kind::number;
     if (numbered) {
-      shift_ = std::strtol(tokens_[at_ + 2].text.c_str(), nullptr, 10) - 1 - static_cast<long>(tokens_[at_].line);
+      // What is no number of a line shows nothing but another line in messages.
+      shift_ = number_in<std::int32_t>(tokens_[at_ + 2].text).value_or(1) - 1 - static_cast<long>(tokens_[at_].line);
     }
   }
 

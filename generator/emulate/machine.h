@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "generator/emulate/access_judge.h"
@@ -35,6 +37,7 @@ class Machine : public AccessJudge {
   int last_error = 0;
   std::uint64_t fallible_calls = 0;  ///< that may be told to fail, so far
   std::map<std::uint64_t, int> dynamic_shared_limits;
+  std::set<std::string> prepared_kernels;  ///< whose attributes were asked for
   /// What host code has open of the files of the options.
   OpenFiles open_files;
 

@@ -136,12 +136,6 @@ GlobalKind kind_of(const llvm::GlobalVariable& variable, const Annotations& anno
   return variable.hasPrivateLinkage() || local_constant ? GlobalKind::compiler : GlobalKind::host;
 }
 
-void drop_annotations(llvm::Module& module) {
-  if (llvm::GlobalVariable* list = module.getGlobalVariable(kAnnotations)) {
-    list->eraseFromParent();
-  }
-}
-
 /// Blocks of a kernel's clusters. Throws UserError for clusters that lie otherwise than along x, or that not every GPU has room for.
 std::uint32_t take_cluster(const Annotation* dimensions, const std::string& kernel) {
   constexpr std::uint64_t most_blocks = 8;
@@ -187,7 +181,7 @@ ModuleFacts take_facts(llvm::Module& module) {
     }
   }
   for (llvm::Function& function : module) {
-    if (function.isDeclaration() || find(annotations, function, "esc_kernel") == nullptr) {
+    if (function.isDeclaration() || find(annotations, function, kKernelMark) == nullptr) {
       continue;
     }
     const Annotation* bounds = find(annotations, function, "esc_launch_bounds");
@@ -200,6 +194,25 @@ ModuleFacts take_facts(llvm::Module& module) {
   }
   drop_annotations(module);
   return facts;
+}
+
+DeviceObjects device_objects(llvm::Module& module) {
+  const Annotations annotations = read_annotations(module);
+  DeviceObjects objects;
+  for (llvm::GlobalObject& object : module.global_objects()) {
+    if (find(annotations, object, kKernelMark) != nullptr) {
+      objects.kernels.push_back(llvm::cast<llvm::Function>(&object));
+    } else if (annotations.contains(&object)) {
+      objects.others.push_back(&object);
+    }
+  }
+  return objects;
+}
+
+void drop_annotations(llvm::Module& module) {
+  if (llvm::GlobalVariable* list = module.getGlobalVariable(kAnnotations)) {
+    list->eraseFromParent();
+  }
 }
 
 std::vector<std::string> undefined_symbols(const llvm::Module& module) {

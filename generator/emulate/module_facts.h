@@ -7,8 +7,10 @@
 #include <vector>
 
 namespace llvm {
+class Function;
+class GlobalObject;
 class Module;
-}
+}  // namespace llvm
 
 namespace esc {
 
@@ -50,6 +52,16 @@ struct ModuleFacts {
 /// from the front end. After: the same code, without annotations. Throws UserError for a variable that would have to be
 /// initialised at run time.
 ModuleFacts take_facts(llvm::Module& module);
+
+/// What the annotations of a module straight from the front end name: kernels, and functions and variables of device code.
+struct DeviceObjects {
+  std::vector<llvm::Function*> kernels;
+  std::vector<llvm::GlobalObject*> others;
+};
+
+DeviceObjects device_objects(llvm::Module& module);
+/// Forgets the annotations, so that nothing of device code is needed for them.
+void drop_annotations(llvm::Module& module);
 
 /// Symbols that `module` uses and does not define, sorted.
 std::vector<std::string> undefined_symbols(const llvm::Module& module);

@@ -104,7 +104,7 @@ Environment number_sizes(const clang::FunctionDecl& function, const GivenSizes& 
       throw UserError(weights->getNameAsString(),
                       fmt::format("is declared with {} elements in dimension {}, but the weights are {}", *constant, number + 1,
                                   shape_of(given.weights)),
-                      "declare the first array of four dimensions as the weights are stored");
+                      fmt::format("declare the first array of {} dimensions as the weights are stored", given.weights.size()));
     }
   }
   return numbers;

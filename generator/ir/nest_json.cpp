@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "generator/support/error.h"
+#include "generator/support/number_in.h"
+#include "generator/support/strict_json.h"
 
 namespace esc {
 namespace {
@@ -158,12 +160,11 @@ json to_json(const Expression& expression) {
 }
 
 double number_from(const std::string& text) {
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0') {
+  const std::optional<double> number = real_in(text);
+  if (!number) {
     throw NotANest{fmt::format("has the number '{}'", text)};
   }
-  return number;
+  return *number;
 }
 
 Expression expression_from(const json& text) {
@@ -372,7 +373,7 @@ std::string nest_json(const LoopNest& nest) {
 LoopNest parse_nest_json(const std::string& text, const std::string& place) {
   std::string why = "is no loop nest as escgen nest prints it";
   try {
-    return nest_from(json::parse(text));
+    return nest_from(parse_strict_json(text, place));
   } catch (const json::exception&) {
   } catch (const NotANest& problem) {
     why = problem.why;

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "generator/ir/joined_digits.h"
@@ -24,6 +27,23 @@ constexpr Index reduction_index{Role::reduction, "k", "K"};
 constexpr Index column_index{Role::column, "j", "N"};
 /// The first of several digits of a column.
 constexpr const char* items = "items";
+
+/// Names for digits that the user's iterators are. Texts put an ending behind "i" of a sole digit and behind "i_" of a user's i alike, so that neither is the
+/// other's.
+class DigitNames {
+ public:
+  std::string name_of(const std::string& iterator) {
+    const auto [known, is_new] = given_.emplace(iterator, own_name(iterator));
+    while (is_new && !taken_.insert(known->second).second) {
+      known->second += '_';
+    }
+    return known->second;
+  }
+
+ private:
+  std::map<std::string, std::string> given_;
+  std::set<std::string> taken_{own_name(row_index.name), own_name(reduction_index.name), own_name(column_index.name)};
+};
 
 bool is_one(const Affine& extent) { return extent == Affine(1); }
 
@@ -61,17 +81,26 @@ Layout with_few_digits(Layout layout, const Index& index) {
 
 }  // namespace
 
-std::string own_name(const std::string& name) { return name + "_"; }
+std::string own_name(const std::string& name) {
+  // In front of an underscore stands one more "own", so that no name is one that C reserves, as __LINE__ is of __LINE_, nor two names one.
+  constexpr std::string_view own = "own";
+  std::string_view rest = name;
+  while (rest.starts_with(own)) {
+    rest.remove_prefix(own.size());
+  }
+  return (rest.starts_with('_') ? std::string(own) : std::string()) + name + "_";
+}
 
 Flattened::Flattened(const LoopNest& nest) : nest_(nest) {
   const ProductDigits digits = digits_of(nest);
+  DigitNames names;
   for (const auto& [index, own] : {std::pair(row_index, &digits.rows), std::pair(reduction_index, &digits.reductions),
                                    std::pair(column_index, &digits.columns)}) {
     for (const Digit& digit : *own) {
       Digit canonical{index.name, Affine::of(index.size)};
       if (own->size() > 1) {
         const bool counts_items = index.role == Role::column && digit.name == own->front().name;
-        canonical = {own_name(digit.name), counts_items ? Affine::of(items) : digit.extent};
+        canonical = {names.name_of(digit.name), counts_items ? Affine::of(items) : digit.extent};
       }
       flat_[index.role].push_back({digit.name, std::move(canonical)});
     }

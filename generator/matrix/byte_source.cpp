@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/matrix/byte_source.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 #include "generator/support/error.h"
@@ -19,27 +16,10 @@ FileSource::FileSource(const std::filesystem::path& path, std::unique_ptr<const 
     : ByteSource(path.string(), file->size()), file_(std::move(file)) {}
 
 std::size_t FileSource::read(std::span<std::byte> buffer) {
-  std::size_t filled = 0;
-  while (filled < buffer.size()) {
-    const ssize_t got = ::read(file_->descriptor(), buffer.data() + filled, buffer.size() - filled);
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0) {
-      refuse_unreadable(name(), errno);
-    }
-    if (got == 0) {
-      break;
-    }
-    filled += static_cast<std::size_t>(got);
-  }
-  return filled;
-}
-
-void FileSource::rewind() {
-  if (lseek(file_->descriptor(), 0, SEEK_SET) != 0) {
-    refuse_unreadable(name(), errno);
-  }
+  const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), size() - position_));
+  file_->read_at(position_, buffer.first(count));
+  position_ += count;
+  return count;
 }
 
 MemorySource::MemorySource(std::string name, std::span<const std::byte> bytes)

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "generator/matrix/regular_file.h"
+#include "generator/support/regular_file.h"
 
 namespace esc {
 
@@ -46,12 +46,13 @@ class FileSource final : public ByteSource {
   explicit FileSource(const std::filesystem::path& path);
 
   std::size_t read(std::span<std::byte> buffer) override;
-  void rewind() override;
+  void rewind() override { position_ = 0; }
 
  private:
   FileSource(const std::filesystem::path& path, std::unique_ptr<const RegularFile> file);
 
   std::unique_ptr<const RegularFile> file_;
+  std::uint64_t position_ = 0;
 };
 
 /// Bytes in memory, which must outlive the source.

@@ -54,7 +54,7 @@ std::vector<std::int64_t> read_weight_shape(const std::filesystem::path& path) {
   }
   FileSource source(path);
   const std::vector<std::int64_t> shape = read_npy_header(source).shape;
-  return shape.size() == 4 ? shape : std::vector<std::int64_t>();
+  return shape.size() > 2 ? shape : std::vector<std::int64_t>();
 }
 
 }  // namespace esc

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <iterator>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "generator/matrix/matrix_reader.h"
@@ -109,6 +111,8 @@ void write_matrix(const SparseMatrix& matrix, const std::filesystem::path& path)
                     fmt::format("name a {} file", supported_endings));
   }
   validate(matrix);
+  std::error_code problem;  // of which the file says more
+  std::filesystem::create_directories(path.parent_path(), problem);
   OutputFile file(path);
   write(matrix, file);
   file.commit();

@@ -94,8 +94,12 @@ MatrixStatistics statistics(const SparseMatrix& matrix) {
 }
 
 std::uint64_t csr_bytes(const SparseMatrix& matrix) {
-  return (static_cast<std::uint64_t>(matrix.rows) + 1) * 4 + static_cast<std::uint64_t>(matrix.nonzeros()) *
-                                                               static_cast<std::uint64_t>(4 + bytes_of(matrix.element));
+  return csr_bytes(matrix.rows, matrix.nonzeros(), matrix.element);
+}
+
+std::uint64_t csr_bytes(std::int64_t rows, std::int64_t nonzeros, ScalarType element) {
+  return (static_cast<std::uint64_t>(rows) + 1) * 4 +
+         static_cast<std::uint64_t>(nonzeros) * static_cast<std::uint64_t>(4 + bytes_of(element));
 }
 
 }  // namespace esc

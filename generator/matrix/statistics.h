@@ -45,5 +45,7 @@ LengthStatistics row_statistics(const SparseMatrix& matrix);
 
 /// The csr_bytes of the statistics alone, which need no look at the rows.
 std::uint64_t csr_bytes(const SparseMatrix& matrix);
+/// The same of a matrix of which these numbers alone are known.
+std::uint64_t csr_bytes(std::int64_t rows, std::int64_t nonzeros, ScalarType element);
 
 }  // namespace esc

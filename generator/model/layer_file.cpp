@@ -9,8 +9,8 @@
 
 #include "generator/matrix/matrix_reader.h"
 #include "generator/matrix/npy_header.h"
+#include "generator/model/foreign_file.h"
 #include "generator/model/model.h"
-#include "generator/model/pickle.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -27,7 +27,7 @@ bool is_of_model(const LayerFile& layer) {
 
 /// Refuses what is neither a matrix nor a model.
 void check_ending(const std::string& path) {
-  refuse_pickle(path);
+  refuse_foreign_file(path);
   if (const std::string ending = lower_case_ending(path); !has_matrix_ending(path)) {
     throw UserError(path,
                     ending.empty() ? "has no ending that names a matrix format"
@@ -36,10 +36,21 @@ void check_ending(const std::string& path) {
   }
 }
 
-std::optional<ScalarType> half_type_of(std::optional<StoredElement> element) {
-  return element == StoredElement::float16    ? std::optional(ScalarType::f16)
-         : element == StoredElement::bfloat16 ? std::optional(ScalarType::bf16)
-                                              : std::nullopt;
+std::optional<ScalarType> type_of(std::optional<StoredElement> element) {
+  if (!element) {
+    return std::nullopt;
+  }
+  switch (*element) {
+    case StoredElement::float64:
+      return ScalarType::f64;
+    case StoredElement::float32:
+      return ScalarType::f32;
+    case StoredElement::float16:
+      return ScalarType::f16;
+    case StoredElement::bfloat16:
+      break;
+  }
+  return ScalarType::bf16;
 }
 
 }  // namespace
@@ -72,22 +83,22 @@ std::vector<std::int64_t> read_layer_shape(const std::string& name) {
     check_ending(layer.path);
     return read_weight_shape(layer.path);
   }
-  const Model model = open_model(layer.path);
-  const std::vector<std::int64_t>& shape = find_weight(model, layer.tensor).shape;
-  return shape.size() == 4 ? shape : std::vector<std::int64_t>();
+  const std::vector<std::int64_t> shape = find_weight(open_model(layer.path), layer.tensor).shape;
+  return is_filter(shape) ? shape : std::vector<std::int64_t>();
 }
 
-std::optional<ScalarType> half_type(const std::string& name) {
+std::optional<ScalarType> stored_type(const Weight& weight) { return type_of(weight.type->element); }
+
+std::optional<ScalarType> stored_type(const std::string& name) {
   const LayerFile layer = parse_layer_file(name);
   if (is_of_model(layer)) {
-    const Model model = open_model(layer.path);
-    return half_type_of(find_weight(model, layer.tensor).type->element);
+    return stored_type(find_weight(open_model(layer.path), layer.tensor));
   }
   if (lower_case_ending(layer.path) != ".npy") {
     return std::nullopt;
   }
   FileSource source(layer.path);
-  return half_type_of(stored_element(read_npy_array(source).type));
+  return type_of(stored_element(read_npy_array(source).type));
 }
 
 }  // namespace esc

@@ -8,6 +8,7 @@
 
 #include "generator/matrix/read_options.h"
 #include "generator/matrix/sparse_matrix.h"
+#include "generator/model/weight.h"
 #include "generator/support/stage_progress.h"
 
 namespace esc {
@@ -29,11 +30,13 @@ LayerFile parse_layer_file(const std::string& name);
 /// The matrix of a layer, whatever kind of file it is in. Throws UserError as the readers do.
 SparseMatrix read_layer(const std::string& name, const ReadOptions& options = {}, StageProgress& progress = StageProgress::silent());
 
-/// Its extents, where they are four, which `read_layer` reads as a matrix of two; else none.
+/// Its extents, where they are those of a convolution, three to five, which `read_layer` reads as a matrix of two; else none.
 std::vector<std::int64_t> read_layer_shape(const std::string& name);
 
-/// The type of its elements, where they are of 16 bits; else none.
-std::optional<ScalarType> half_type(const std::string& name);
+/// The type that its elements have in the file: f64, f32, f16 or bf16. None where they are words of a text.
+std::optional<ScalarType> stored_type(const std::string& name);
+/// The same of a weight; none where it has another type.
+std::optional<ScalarType> stored_type(const Weight& weight);
 
 /// What may be given as a layer, as a phrase for messages.
 inline constexpr const char* layer_endings = ".smtx, .mtx, .npy or .npz file, or a tensor as in model.safetensors:NAME";

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "generator/matrix/text_scanner.h"
+#include "generator/model/foreign_file.h"
 #include "generator/model/safetensors.h"
 #include "generator/model/tensor_name.h"
 #include "generator/support/error.h"
@@ -55,6 +56,7 @@ std::vector<StoredTensor> read_shard(const std::filesystem::path& index, const s
                                                in_quotes(*names.begin())),
                     "fetch all files of the model");
   }
+  refuse_foreign_file(path);
   std::vector<StoredTensor> tensors = read_safetensors(std::make_shared<const FileBytes>(path));
   std::set<std::string> found;
   for (const StoredTensor& tensor : tensors) {

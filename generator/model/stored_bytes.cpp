@@ -2,10 +2,8 @@
 #include "generator/model/stored_bytes.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 
 #include "generator/support/error.h"
@@ -20,20 +18,7 @@ FileBytes::FileBytes(const std::filesystem::path& path, std::unique_ptr<const Re
     : StoredBytes(path.string(), file->size()), file_(std::move(file)) {}
 
 void FileBytes::read_at(std::uint64_t begin, std::span<std::byte> buffer) const {
-  while (!buffer.empty()) {
-    const ssize_t got = pread(file_->descriptor(), buffer.data(), buffer.size(), static_cast<off_t>(begin));
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0) {
-      refuse_unreadable(name(), errno);
-    }
-    if (got == 0) {
-      throw UserError(name(), "changed while it was being read", "try again when nothing writes to it");
-    }
-    buffer = buffer.subspan(static_cast<std::size_t>(got));
-    begin += static_cast<std::uint64_t>(got);
-  }
+  file_->read_at(begin, buffer);
 }
 
 MemoryBytes::MemoryBytes(std::string name, std::string_view text) : StoredBytes(std::move(name), text.size()), text_(text) {}

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "generator/matrix/byte_source.h"
-#include "generator/matrix/regular_file.h"
+#include "generator/support/regular_file.h"
 
 namespace esc {
 

@@ -20,7 +20,7 @@ struct NamedType {
   std::string_view numpy;  ///< empty where NumPy has no such type
 };
 
-const std::array<NamedType, 21> known_types{{{{"F64", 64, float64}, "<f8"},
+const std::array<NamedType, 22> known_types{{{{"F64", 64, float64}, "<f8"},
                                              {{"F32", 32, float32}, "<f4"},
                                              {{"F16", 16, float16}, "<f2"},
                                              {{"BF16", 16, bfloat16}, ""},
@@ -40,7 +40,8 @@ const std::array<NamedType, 21> known_types{{{{"F64", 64, float64}, "<f8"},
                                              {{"F8_E4M3FNUZ", 8, {}}, ""},
                                              {{"F8_E5M2FNUZ", 8, {}}, ""},
                                              {{"F4", 4, {}}, ""},
-                                             {{"F6_E2M3", 6, {}}, ""}}};
+                                             {{"F6_E2M3", 6, {}}, ""},
+                                             {{"F6_E3M2", 6, {}}, ""}}};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "generator/support/plain_text.h"
 
@@ -45,6 +46,28 @@ std::string name_problem(std::string_view name) {
     return "is a path that leads elsewhere";
   }
   return {};
+}
+
+std::string_view module_of(std::string_view name) {
+  const std::size_t end = name.find_last_of("./");
+  return end == name.npos ? std::string_view() : name.substr(0, end);
+}
+
+std::string_view leaf_of(std::string_view name) { return name.substr(name.find_last_of("./") + 1); }
+
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words(1);
+  for (const unsigned char c : name) {
+    if (std::isalnum(c) != 0) {
+      words.back() += static_cast<char>(std::tolower(c));
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  if (words.back().empty()) {
+    words.pop_back();
+  }
+  return words;
 }
 
 bool is_before(std::string_view one, std::string_view other) {

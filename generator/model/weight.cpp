@@ -8,10 +8,13 @@
 #include <cstring>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 
+#include "generator/model/experts.h"
+#include "generator/model/masked_names.h"
+#include "generator/model/quantised.h"
 #include "generator/model/tensor_name.h"
+#include "generator/model/tensor_roles.h"
 #include "generator/support/error.h"
 #include "generator/support/limits.h"
 
@@ -36,6 +39,14 @@ class Pool {
     }
   }
   const std::vector<std::string>& names() const { return names_; }
+  /// The names that begin so, in order.
+  std::vector<std::string> names_from(const std::string& begin) const {
+    std::vector<std::string> names;
+    for (auto at = tensors_.lower_bound(begin); at != tensors_.end() && at->first.starts_with(begin); ++at) {
+      names.push_back(at->first);
+    }
+    return names;
+  }
   const StoredTensor* find(const std::string& name) const {
     const auto found = tensors_.find(name);
     return found == tensors_.end() ? nullptr : &found->second;
@@ -52,17 +63,27 @@ std::optional<std::string> stem_of(const std::string& name, std::string_view end
   return name.size() > ending.size() && name.ends_with(ending) ? std::optional(name.substr(0, name.size() - ending.size())) : std::nullopt;
 }
 
-Weight masked_weight(const std::string& name, StoredTensor values, StoredTensor mask) {
-  if (mask.shape != values.shape) {
+void check_mask(const StoredTensor& mask, const StoredTensor& values) {
+  const bool is_of_rows = !values.is_fortran_order && values.shape.size() > 1 && mask.shape == std::vector{values.shape.front()};
+  if (mask.shape != values.shape && !is_of_rows) {
     refuse(mask, fmt::format("is a mask of {} for {} elements", shape_text(mask.shape), shape_text(values.shape)));
   }
-  if (mask.is_fortran_order != values.is_fortran_order) {
+  if (!is_of_rows && mask.is_fortran_order != values.is_fortran_order) {
     refuse(mask, "is a mask in another order than its values, C or Fortran");
   }
   if (!mask.type->element && mask.type != tensor_type("BOOL") && mask.type != tensor_type("U8")) {
     refuse(mask, fmt::format("is a mask of type {}, not of floats, BOOL or U8", mask.type->name));
   }
-  return {.name = name, .form = WeightForm::masked, .type = values.type, .shape = values.shape, .parts = {std::move(values), std::move(mask)}};
+}
+
+Weight masked_weight(const MaskedNames& names, Pool& pool) {
+  StoredTensor values = pool.take(names.values);
+  Weight weight{.name = names.weight, .form = WeightForm::masked, .type = values.type, .shape = values.shape, .parts = {std::move(values)}};
+  for (const std::string& name : names.masks) {
+    weight.parts.push_back(pool.take(name));
+    check_mask(weight.parts.back(), weight.parts.front());
+  }
+  return weight;
 }
 
 /// The two numbers of a shape tensor.
@@ -125,12 +146,8 @@ std::optional<Weight> take_weight(Pool& pool, const std::string& name) {
   if (pool.find(name) == nullptr) {
     return std::nullopt;
   }
-  if (const auto stem = stem_of(name, "_orig"); stem && pool.find(*stem + "_mask") != nullptr) {
-    StoredTensor values = pool.take(name);
-    return masked_weight(*stem, std::move(values), pool.take(*stem + "_mask"));
-  }
-  if (const auto stem = stem_of(name, "_mask"); stem && pool.find(*stem + "_orig") != nullptr) {
-    return take_weight(pool, *stem + "_orig");
+  if (const auto names = masked_names(name, [&](const std::string& begin) { return pool.names_from(begin); })) {
+    return masked_weight(*names, pool);
   }
   for (const char* part : {".shape", ".compressed", ".bitmask", ".row_offsets"}) {
     if (const auto prefix = stem_of(name, part); prefix && is_bitmask(pool, *prefix)) {
@@ -154,7 +171,7 @@ std::int64_t Weight::columns() const {
 std::uint64_t Weight::stored_bytes() const {
   std::uint64_t bytes = 0;
   for (const StoredTensor& part : parts) {
-    bytes += part.member ? part.member->size : part.end - part.begin;
+    bytes += part.member && !expert ? part.member->size : part.elements() * static_cast<std::uint64_t>(part.type->bits) / 8;
   }
   return bytes;
 }
@@ -164,12 +181,17 @@ const char* name_of(WeightForm form) {
   return names[static_cast<std::size_t>(form)];
 }
 
-std::string why_no_matrix(const Weight& weight) {
+namespace {
+
+constexpr const char* name_another = "name a matrix of floats: escgen inspect lists them";
+
+/// What its type and its shape say against it; empty for nothing.
+std::string shape_problem(const Weight& weight) {
   if (!weight.type->element) {
     return fmt::format("has elements of type {}, not F64, F32, F16 or BF16", weight.type->name);
   }
-  if (weight.shape.size() != 2 && weight.shape.size() != 4) {
-    return fmt::format("has {} dimensions, not 2, nor 4 as weights of a convolution", weight.shape.size());
+  if (weight.shape.size() != 2 && !is_filter(weight.shape)) {
+    return fmt::format("has {} dimensions, not 2, nor 3 to 5 as weights of a convolution", weight.shape.size());
   }
   std::int64_t columns = 1;
   for (std::size_t dimension = 0; dimension < weight.shape.size(); ++dimension) {
@@ -182,27 +204,58 @@ std::string why_no_matrix(const Weight& weight) {
     }
     columns *= dimension > 0 ? extent : 1;
   }
-  if (weight.shape.size() == 4 && weight.parts.front().is_fortran_order) {
-    return "has 4 dimensions in Fortran order";
+  if (is_filter(weight.shape) && weight.parts.front().is_fortran_order) {
+    return fmt::format("has {} dimensions in Fortran order", weight.shape.size());
   }
   return {};
+}
+
+}  // namespace
+
+std::optional<Obstacle> obstacle_of(const Weight& weight) {
+  if (weight.obstacle) {
+    return weight.obstacle;
+  }
+  const std::string problem = shape_problem(weight);
+  return problem.empty() ? std::nullopt : std::optional(Obstacle{problem, name_another});
+}
+
+bool hides_layer(const Weight& weight) { return weight.obstacle && weight.obstacle->hides_layer; }
+
+std::string why_no_matrix(const Weight& weight) {
+  const std::optional<Obstacle> obstacle = obstacle_of(weight);
+  return obstacle ? obstacle->rule : std::string();
+}
+
+Weight transposed(Weight weight) {
+  if (weight.shape.size() != 2 || (weight.form != WeightForm::plain && weight.form != WeightForm::masked)) {
+    throw UserError(weight.place(), fmt::format("is {} ({}), which is not transposed", shape_text(weight.shape), name_of(weight.form)),
+                    "transpose it where it is saved");
+  }
+  std::ranges::reverse(weight.shape);
+  for (StoredTensor& part : weight.parts) {
+    std::ranges::reverse(part.shape);
+    part.is_fortran_order = !part.is_fortran_order;
+  }
+  return weight;
 }
 
 std::vector<Weight> assemble_weights(std::vector<StoredTensor> tensors) {
   Pool pool(std::move(tensors));
   std::vector<Weight> weights;
-  std::set<std::string> names;
   for (const std::string& name : pool.names()) {
-    std::optional<Weight> weight = take_weight(pool, name);
-    if (!weight) {
-      continue;
+    if (std::optional<Weight> weight = take_weight(pool, name)) {
+      weights.push_back(std::move(*weight));
     }
-    if (!names.insert(weight->name).second) {
-      refuse(weight->parts.front(), fmt::format("makes a second weight {}", weight->name), "leave one of the two out");
-    }
-    weights.push_back(std::move(*weight));
   }
+  mark_quantised(weights);
+  mark_other_roles(weights);
+  weights = split_experts(std::move(weights));
   std::ranges::sort(weights, [](const Weight& a, const Weight& b) { return is_before(a.name, b.name); });
+  const auto twice = std::ranges::adjacent_find(weights, {}, &Weight::name);
+  if (twice != weights.end()) {
+    refuse((twice + 1)->parts.front(), fmt::format("makes a second weight {}", twice->name), "leave one of the two out");
+  }
   return weights;
 }
 

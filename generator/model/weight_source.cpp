@@ -19,49 +19,36 @@ void read_whole(ByteSource& source, std::span<std::byte> buffer) {
   }
 }
 
-/// Values, with zeros where a mask has one.
-class MaskedSource final : public ByteSource {
+/// The elements of a mask, 0 or 1, each for `repeats` values.
+class MaskReader {
  public:
-  explicit MaskedSource(const Weight& weight)
-      : ByteSource(weight.place(), weight.parts[0].elements() * weight.type->bytes()),
-        weight_(weight),
-        values_(open_tensor(weight_.parts[0])),
-        mask_(open_tensor(weight_.parts[1])) {}
+  MaskReader(const StoredTensor& mask, std::uint64_t repeats) : mask_(mask), source_(open_tensor(mask_)), repeats_(repeats), one_(one_of(mask_)) {}
 
-  /// Whole elements only.
-  std::size_t read(std::span<std::byte> buffer) override {
-    const std::size_t got = values_->read(buffer);
-    const std::size_t bytes = static_cast<std::size_t>(weight_.type->bytes());
-    const std::size_t mask_bytes = static_cast<std::size_t>(weight_.parts[1].type->bytes());
-    mask_elements_.resize(got / bytes * mask_bytes);
-    read_whole(*mask_, mask_elements_);
-    for (std::size_t element = 0; element < got / bytes; ++element, ++read_) {
-      if (!is_kept(std::span(mask_elements_).subspan(element * mask_bytes, mask_bytes))) {
-        std::ranges::fill(buffer.subspan(element * bytes, bytes), std::byte{0});
+  /// Clears those of the values that come next which the mask takes away.
+  void apply(std::span<std::byte> values, std::size_t value_bytes) {
+    for (std::size_t at = 0; at < values.size(); at += value_bytes) {
+      if (left_ == 0) {
+        is_kept_ = next();
+        left_ = repeats_;
+      }
+      --left_;
+      if (!is_kept_) {
+        std::ranges::fill(values.subspan(at, value_bytes), std::byte{0});
       }
     }
-    return got;
   }
-  void rewind() override {
-    values_->rewind();
-    mask_->rewind();
-    read_ = 0;
+  void rewind() {
+    source_->rewind();
+    chunk_.clear();
+    next_ = 0;
+    read_ = left_ = 0;
   }
 
  private:
-  bool is_kept(std::span<const std::byte> element) const {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, element.data(), element.size());
-    if (bits == 0) {
-      return false;
-    }
-    if (bits != one()) {
-      refuse_element(weight_.parts[1], read_, "is a mask with an element that is neither 0 nor 1", save_model_again);
-    }
-    return true;
-  }
-  std::uint64_t one() const {
-    const std::optional<StoredElement> element = weight_.parts[1].type->element;
+  static constexpr std::uint64_t chunk_elements = 1 << 14;
+
+  static std::uint64_t one_of(const StoredTensor& mask) {
+    const std::optional<StoredElement> element = mask.type->element;
     if (!element) {
       return 1;
     }
@@ -77,11 +64,66 @@ class MaskedSource final : public ByteSource {
     }
   }
 
-  const Weight weight_;
-  std::unique_ptr<ByteSource> values_;
-  std::unique_ptr<ByteSource> mask_;
-  std::vector<std::byte> mask_elements_;
+  bool next() {
+    const std::size_t bytes = static_cast<std::size_t>(mask_.type->bytes());
+    if (next_ == chunk_.size()) {
+      chunk_.resize(static_cast<std::size_t>(std::min(chunk_elements, mask_.elements() - read_)) * bytes);
+      read_whole(*source_, chunk_);
+      next_ = 0;
+    }
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, chunk_.data() + next_, bytes);
+    next_ += bytes;
+    if (bits != 0 && bits != one_) {
+      refuse_element(mask_, read_, "is a mask with an element that is neither 0 nor 1", save_model_again);
+    }
+    ++read_;
+    return bits != 0;
+  }
+
+  const StoredTensor mask_;
+  std::unique_ptr<ByteSource> source_;
+  const std::uint64_t repeats_;
+  const std::uint64_t one_;
+  std::vector<std::byte> chunk_;
+  std::size_t next_ = 0;    ///< byte of the chunk
   std::uint64_t read_ = 0;  ///< elements
+  std::uint64_t left_ = 0;  ///< values that the element which was read last is for
+  bool is_kept_ = true;
+};
+
+/// Values, with zeros where a mask has one.
+class MaskedSource final : public ByteSource {
+ public:
+  explicit MaskedSource(const Weight& weight)
+      : ByteSource(weight.place(), weight.parts[0].elements() * weight.type->bytes()),
+        value_bytes_(static_cast<std::size_t>(weight.type->bytes())),
+        values_(open_tensor(weight.parts[0])) {
+    for (std::size_t part = 1; part < weight.parts.size(); ++part) {
+      // A mask of rows has an element for all values of one; it lies as they do, whichever of the two dimensions is called rows.
+      masks_.emplace_back(weight.parts[part], weight.parts[0].elements() / weight.parts[part].elements());
+    }
+  }
+
+  /// Whole elements only.
+  std::size_t read(std::span<std::byte> buffer) override {
+    const std::size_t got = values_->read(buffer);
+    for (MaskReader& mask : masks_) {
+      mask.apply(buffer.first(got / value_bytes_ * value_bytes_), value_bytes_);
+    }
+    return got;
+  }
+  void rewind() override {
+    values_->rewind();
+    for (MaskReader& mask : masks_) {
+      mask.rewind();
+    }
+  }
+
+ private:
+  const std::size_t value_bytes_;
+  std::unique_ptr<ByteSource> values_;
+  std::vector<MaskReader> masks_;
 };
 
 /// Values at the places that bits name, bit 0 of a byte for the lowest column; zeros elsewhere.

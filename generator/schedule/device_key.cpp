@@ -4,17 +4,30 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdio>
+#include <optional>
 
 #include "generator/support/error.h"
+#include "generator/support/number_in.h"
 
 namespace esc {
 namespace {
 
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+constexpr std::uint32_t most_of_a_device = 0x7fffffff;
 
 /// The distance of two figures' logarithms; 0 where one is not known.
 double logarithmic_distance(double a, double b) { return a == 0 || b == 0 ? 0 : std::abs(std::log2(a / b)); }
+
+/// Takes a number that stands between two words off the front of a text; nothing where none does that a device can have.
+std::optional<std::uint32_t> number_between(std::string_view& text, std::string_view front, std::string_view behind) {
+  const std::size_t end = text.starts_with(front) ? text.find(behind, front.size()) : std::string_view::npos;
+  if (end == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto number = number_in<std::uint32_t>(text.substr(front.size(), end - front.size()));
+  text.remove_prefix(end + behind.size());
+  return number && *number <= most_of_a_device ? number : std::nullopt;
+}
 
 }  // namespace
 
@@ -23,12 +36,13 @@ std::string print(const DeviceKey& key) {
 }
 
 DeviceKey parse_device_key(std::string_view text) {
-  DeviceKey key;
-  unsigned long mebibytes = 0;
-  if (std::sscanf(std::string(text).c_str(), "sm%d-%dsm-%lumib", &key.capability, &key.multiprocessors, &mebibytes) ==
-      3) {
-    key.l2_bytes = mebibytes * mebibyte;
-    if (key.capability >= 0 && key.multiprocessors >= 0 && print(key) == text) {
+  std::string_view rest = text;
+  const auto capability = number_between(rest, "sm", "-");
+  const auto multiprocessors = number_between(rest, "", "sm-");
+  const auto mebibytes = number_between(rest, "", "mib");
+  if (capability && multiprocessors && mebibytes && rest.empty()) {
+    const DeviceKey key{static_cast<int>(*capability), static_cast<int>(*multiprocessors), *mebibytes * mebibyte};
+    if (print(key) == text) {  // without zeros in front
       return key;
     }
   }

@@ -14,6 +14,7 @@ struct MeasuredRatios {
   std::optional<double> over_tf32 = {};           ///< of a dense product in TF32
   std::optional<double> exact_microseconds = {};  ///< the time of that faster one, on layers of the class
   std::string where;                              ///< "this very layer on ...", or the class of layers and the device
+  std::string device = {};                        ///< "NVIDIA H200"; empty where an early manifest does not say
   bool operator==(const MeasuredRatios&) const = default;
 
   /// What the schedule is expected to take, by both; absent where one is.

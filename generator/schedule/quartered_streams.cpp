@@ -58,7 +58,7 @@ std::vector<ScheduleChoice> with_quarter_steps(std::vector<ScheduleChoice> choic
   for (ScheduleChoice& choice : choices) {
     if (auto* const stream = std::get_if<StreamSchedule>(&choice.schedule); stream != nullptr && !stream->quarters && stream->rows == StreamSchedule::strip_rows) {
       stream->quarters = true;
-      choice.source += "; with quarter steps by rule, as the layer is larger than a cache";
+      mark_changed(choice, "; with quarter steps by rule, as the layer is larger than a cache");
     }
   }
   return choices;

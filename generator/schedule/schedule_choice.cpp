@@ -1,12 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/schedule/schedule_choice.h"
 
+#include <fmt/format.h>
+
+#include "generator/support/error.h"
+
 namespace esc {
+namespace {
+
+/// Whether a library was faster than the schedule where both were measured, in sentences.
+std::vector<std::string> library_notes(const MeasuredRatios& known, const std::string& dtype) {
+  const std::string said = (known.where.starts_with("this") ? "for " : "in ") + known.where;
+  std::vector<std::string> notes;
+  if (known.over_exact && *known.over_exact < 1) {
+    notes.push_back(
+        fmt::format("{}, cuBLAS or cuSPARSE in {} was {:.2f} times as fast as this kernel: use that instead",
+                    said, dtype == "f32" ? "float32" : dtype, 1 / *known.over_exact));
+  }
+  if (known.over_tf32 && *known.over_tf32 < 1) {
+    notes.push_back(fmt::format("{}, a dense product in TF32 was {:.2f} times as fast as this kernel, with fewer digits",
+                                said, 1 / *known.over_tf32));
+  }
+  return notes;
+}
+
+}  // namespace
 
 void mark_changed(ScheduleChoice& choice, std::string_view how) {
   choice.source += how;
   choice.notes.clear();
+}
+
+ScheduleChoice settled(ScheduleChoice choice, const MeasuredCase& wanted) {
+  ESC_CHECK(choice.script.empty() && wanted.schedule == choice.schedule, "the case is that of the choice");
   choice.measured.reset();
+  choice.not_measured = choice.evidence ? choice.evidence->why_not(wanted) : "no layers close to it were measured";
+  if (!choice.evidence) {
+    return choice;
+  }
+  choice.measured = choice.evidence->of(wanted);
+  if (!choice.measured && choice.not_measured.empty()) {
+    choice.not_measured = "no library was measured beside it";
+  }
+  if (const std::optional<MeasuredRatios> known = choice.evidence->elsewhere(wanted)) {
+    const std::vector<std::string> notes = library_notes(*known, choice.database->dtype);
+    choice.notes.insert(choice.notes.begin(), notes.begin(), notes.end());
+  }
+  return choice;
 }
 
 bool is_script(std::string_view text) { return text.find('(') != std::string_view::npos; }

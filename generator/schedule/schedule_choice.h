@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "generator/schedule/measured_ratios.h"
+#include "generator/schedule/measurement.h"
 #include "generator/schedule/schedule.h"
 #include "generator/schedule/schedule_database.h"
 
@@ -19,12 +20,17 @@ struct ScheduleChoice {
   std::vector<std::string> notes = {};        ///< what the user should know: that a library is faster, for example
   std::optional<DatabaseHead> database = {};  ///< that it is from; absent where it is from none
   std::vector<Directive> script = {};         ///< of the user's own, in place of the schedule; empty: none
-  /// Of the very layer or of a class close to it, in its element type and layout; absent where that was not measured.
-  std::optional<MeasuredRatios> measured = {};
+  std::optional<Measurement> evidence = {};   ///< of the very layer or of a class close to it
+  std::optional<MeasuredRatios> measured = {};  ///< of exactly this case, as `settled` finds; absent where it was not
+  std::string not_measured = {};                ///< why it was not; empty where nobody has asked
 };
 
-/// Adds to the source of a choice how its schedule is another one than was measured, and takes away the notes and ratios, which are of that one.
+/// Adds to the source of a choice how its schedule is another one than was measured, and takes away the notes, which are of that one.
 void mark_changed(ScheduleChoice& choice, std::string_view how);
+
+/// The choice with what its evidence says of a case, whose schedule is that of the choice: the numbers that were
+/// measured of exactly that, or why there are none, and notes where a library was faster.
+ScheduleChoice settled(ScheduleChoice choice, const MeasuredCase& wanted);
 
 /// Whether a schedule's text is a script of directives and not one of a family.
 bool is_script(std::string_view text);

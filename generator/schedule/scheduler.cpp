@@ -61,31 +61,10 @@ bool has_listed_values(const ScheduleDatabase* database) {
   return has_streams(database, [](const StreamSchedule& stream) { return stream.dense == StreamSchedule::Dense::listed; });
 }
 
-/// Whether a library was faster than the schedule where both were measured, in sentences.
-std::vector<std::string> library_notes(const std::string& where, const std::string& dtype, std::optional<double> over_exact,
-                                       std::optional<double> over_tf32) {
-  std::vector<std::string> notes;
-  if (over_exact && *over_exact < 1) {
-    notes.push_back(fmt::format("{}, cuBLAS or cuSPARSE in {} was {:.2f} times as fast as this kernel: use that instead", where,
-                                dtype == "f32" ? "float32" : dtype, 1 / *over_exact));
-  }
-  if (over_tf32 && *over_tf32 < 1) {
-    notes.push_back(
-        fmt::format("{}, a dense product in TF32 was {:.2f} times as fast as this kernel, with fewer digits", where,
-                    1 / *over_tf32));
-  }
-  return notes;
-}
-
-/// The choice with what was measured of it: in notes where a library was faster and, where the measurements are of the
-/// layer's element type and layout, as numbers.
-ScheduleChoice with_ratios(ScheduleChoice choice, const LayerShape& shape, const MeasuredRatios& ratios,
-                           const std::string& where) {
-  const DatabaseHead& head = *choice.database;
-  choice.notes = library_notes(where, head.dtype, ratios.over_exact, ratios.over_tf32);
-  if (ratios.over_exact && head.dtype == shape.dtype && head.layout == shape.layout) {
-    choice.measured = ratios;
-  }
+/// The choice with ratios that were measured of a schedule on layers of this kind, with so many columns of B.
+ScheduleChoice with_ratios(ScheduleChoice choice, const MeasuredCase& measured, MeasuredRatios ratios) {
+  ratios.device = measured.device.name;
+  choice.evidence = Measurement(measured, std::move(ratios));
   return choice;
 }
 
@@ -104,17 +83,27 @@ std::optional<double> library_microseconds(const ScheduleDatabase& database, con
   return microseconds;
 }
 
+/// What a database says of a schedule, which was measured on layers of this kind.
+MeasuredCase measured_case(const Schedule& schedule, const ScheduleDatabase& database, long long bcol, bool scattered) {
+  const DatabaseHead& head = database.head();
+  return {.schedule = schedule,
+          .scattered = scattered,
+          .dtype = head.dtype,
+          .layout = head.layout,
+          .bcol = bcol,
+          .device = {head.device, head.key}};
+}
+
 ScheduleChoice choice_of(const LayerEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
   const ScheduleChoice choice{fitted(entry.schedule, shape.product()),
                               fmt::format("database: {}, this very layer", database.describe()),
                               {},
                               database.head()};
-  return with_ratios(choice, shape,
+  return with_ratios(choice, measured_case(entry.schedule, database, entry.bcol, shape.scattered),
                      {.over_exact = entry.over_exact,
                       .over_tf32 = entry.over_tf32,
                       .exact_microseconds = library_microseconds(database, shape),
-                      .where = fmt::format("this very layer on {}", database.describe())},
-                     fmt::format("for this layer on {}", database.describe()));
+                      .where = fmt::format("this very layer on {}", database.describe())});
 }
 
 ScheduleChoice choice_of(const DefaultEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
@@ -214,13 +203,11 @@ class ClassAdvice {
       return choice;
     }
     const double times = 1 + nearest.losses[static_cast<std::size_t>(candidate.number)].percent / 100;
-    const std::string where = fmt::format("{} on {}", whose, database_->describe());
-    return with_ratios(choice, *shape_,
+    return with_ratios(choice, measured_case(candidate.schedule, *database_, nearest.layers.bcol, true),
                        {.over_exact = over_slower(nearest.over_exact, times),
                         .over_tf32 = over_slower(nearest.over_tf32, times),
                         .exact_microseconds = library_microseconds_,
-                        .where = where},
-                       "in " + where);
+                        .where = fmt::format("{} on {}", whose, database_->describe())});
   }
 
   const LayerShape* shape_;
@@ -422,12 +409,26 @@ std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, cons
   return found;
 }
 
+namespace {
+
+/// The first of a ranking, with what was measured of it where it is from.
+ScheduleChoice first_of(std::vector<ScheduleChoice> ranking, const LayerShape& shape) {
+  ScheduleChoice& first = ranking.front();
+  const TargetDevice there =
+      first.database ? TargetDevice{first.database->device, first.database->key} : TargetDevice{};
+  const MeasuredCase wanted = case_of(first.schedule, shape, there);
+  return settled(std::move(first), wanted);
+}
+
+}  // namespace
+
 ScheduleChoice choose_schedule(const LayerShape& shape, const DeviceKey& device) {
-  return ranked_schedules(shape, databases_for(shape, device, {&shipped_databases()}), kernel_target(device, {})).front();
+  const std::vector<const ScheduleDatabase*> databases = databases_for(shape, device, {&shipped_databases()});
+  return first_of(ranked_schedules(shape, databases, kernel_target(device, {})), shape);
 }
 
 ScheduleChoice choose_schedule(const LayerShape& shape, const ScheduleDatabase& database) {
-  return ranked_schedules(shape, std::array{&database}).front();
+  return first_of(ranked_schedules(shape, std::array{&database}), shape);
 }
 
 }  // namespace esc

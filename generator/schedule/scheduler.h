@@ -35,7 +35,7 @@ double unminded_bytes(const LayerShape& shape);
 /// and legal for every bCol >= 1; whether one is for the matrix too shows when that is packed. Those that would fill
 /// memory with explicit zeros come last.
 ///
-/// A library is advised for or against by the very layer and by a close class alone.
+/// What was measured of the very layer or of a close class is a choice's evidence; `settled` says what of it holds.
 std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<const ScheduleDatabase* const> databases,
                                              const KernelTarget& target = {});
 
@@ -45,7 +45,7 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
 std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const DeviceKey& device,
                                                    const std::vector<const std::vector<ScheduleDatabase>*>& sources);
 
-/// The first of ranked_schedules by the shipped databases for a device.
+/// The first of ranked_schedules by the shipped databases for a device, settled for the device that it was measured on.
 ScheduleChoice choose_schedule(const LayerShape& shape, const DeviceKey& device);
 
 /// The first of them by one database.

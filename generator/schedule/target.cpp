@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -47,14 +46,21 @@ const std::map<std::string, DeviceKey>& known_gpus() {
 
 std::vector<int> default_architectures() { return {80, 90}; }
 
+const std::vector<int>& known_architectures() {
+  static const std::vector<int> architectures{75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
+  return architectures;
+}
+
 int parse_architecture(const std::string& text) {
-  const std::string digits = text.starts_with("sm_") ? text.substr(3) : text;
-  int architecture = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), architecture);
-  if (error != std::errc() || end != digits.data() + digits.size() || architecture < 70 || architecture > 999) {
-    throw UserError("--arch " + text, "is not a CUDA architecture", "write it as in sm_90");
+  std::vector<std::string> names;
+  for (const int architecture : known_architectures()) {
+    names.push_back(fmt::format("sm_{}", architecture));
+    if (text == names.back() || "sm_" + text == names.back()) {
+      return architecture;
+    }
   }
-  return architecture;
+  throw UserError("--arch " + text, "is not a CUDA architecture that bundles are built for",
+                  fmt::format("write it as in sm_90: one of {}", fmt::join(names, ", ")));
 }
 
 TargetDevice device_of_gpu(const std::string& name) {
@@ -84,6 +90,21 @@ int architecture_of_gpu(const std::string& name) { return device_of_gpu(name).ke
 
 TargetDevice device_of_architecture(int architecture) {
   return {fmt::format("sm_{}", architecture), {architecture, 0, 0}};
+}
+
+bool is_architecture(const TargetDevice& device) { return device.name.starts_with("sm_"); }
+
+std::string names_of_architectures(const std::vector<int>& architectures) {
+  std::string names;
+  for (std::size_t at = 0; at < architectures.size(); ++at) {
+    names += at == 0 ? "" : at + 1 == architectures.size() ? " and " : ", ";
+    names += fmt::format("sm_{}", architectures[at]);
+  }
+  return names;
+}
+
+bool has_rules_for(const DeviceKey& device) {
+  return device == known_gpus().at("h100") || device == known_gpus().at("h200");
 }
 
 KernelTarget kernel_target(const DeviceKey& device, const std::vector<int>& architectures) {

@@ -19,7 +19,10 @@ struct TargetDevice {
 /// H200.
 std::vector<int> default_architectures();
 
-/// 90 for "sm_90" or "90". Throws UserError for anything else.
+/// Architectures that bundles are built for, ascending: those of CUDA 13.0.
+const std::vector<int>& known_architectures();
+
+/// 90 for "sm_90" or "90". Throws UserError, with the architectures that are known, for anything else.
 int parse_architecture(const std::string& text);
 
 /// "a100", "H200". Throws UserError with the names that are known.
@@ -33,6 +36,15 @@ int architecture_of_gpu(const std::string& name);
 
 /// Some device of this architecture, of which nothing else is known.
 TargetDevice device_of_architecture(int architecture);
+
+/// Whether it is such, and no GPU of a name.
+bool is_architecture(const TargetDevice& device);
+
+/// "sm_80 and sm_90".
+std::string names_of_architectures(const std::vector<int>& architectures);
+
+/// Whether rules for schedules were measured on such a device: an H100 or an H200.
+bool has_rules_for(const DeviceKey& device);
 
 /// What a kernel may count on that is built for several architectures, and the multiprocessors that its grid shall fill.
 struct KernelTarget {

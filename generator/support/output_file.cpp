@@ -3,15 +3,19 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <random>
 #include <system_error>
 #include <utility>
 
 #include "generator/support/error.h"
+#include "generator/support/number_in.h"
+#include "generator/support/regular_file.h"
 
 namespace esc {
 namespace {
@@ -19,6 +23,36 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t pending_bytes = std::size_t{1} << 20;
+
+/// As many runs may write one file at once.
+constexpr int most_temporaries = 9999;
+/// And as many are looked for that were killed.
+constexpr int usual_temporaries = 16;
+
+/// In front of a number: no one else gives a file such a name.
+std::string beginning_of(const std::string& file) { return fmt::format(".{}.escgen-", file); }
+
+/// Whether the open file still has this name.
+bool is_named(int descriptor, const fs::path& path) {
+  struct stat open_file = {};
+  struct stat named = {};
+  return fstat(descriptor, &open_file) == 0 && lstat(path.c_str(), &named) == 0 && open_file.st_dev == named.st_dev &&
+         open_file.st_ino == named.st_ino;
+}
+
+/// Removes a file that a run has left which was killed: one that is still written is locked. Whether it is gone.
+bool remove_left_over(const fs::path& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) {
+    return errno == ENOENT;
+  }
+  struct stat status = {};
+  const bool is_left_over = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+                            flock(descriptor, LOCK_EX | LOCK_NB) == 0 && is_named(descriptor, path);
+  const bool is_gone = is_left_over && unlink(path.c_str()) == 0;
+  close(descriptor);
+  return is_gone;
+}
 
 /// What symbolic links lead to in the end, be it there or not. They must not lead in a circle.
 fs::path behind_links(fs::path path) {
@@ -31,7 +65,14 @@ fs::path behind_links(fs::path path) {
 
 }  // namespace
 
+bool is_temporary_of(const std::string& file, std::string_view name) {
+  const std::string beginning = beginning_of(file);
+  const std::string_view number = name.substr(std::min(beginning.size(), name.size()));
+  return name.starts_with(beginning) && number_in<int>(number).value_or(0) > 0 && number.size() <= 4;
+}
+
 OutputFile::OutputFile(const fs::path& target) : target_(target) {
+  check_file_name(target);
   std::error_code problem;
   switch (fs::status(target, problem).type()) {
     case fs::file_type::directory:
@@ -54,15 +95,29 @@ OutputFile::OutputFile(const fs::path& target) : target_(target) {
 
 void OutputFile::open_temporary() {
   signals_.emplace();
-  std::random_device random;
-  do {
-    temporary_ = fmt::format("{}.{:06x}", target_.string(), random() % 0x1000000);
+  const std::string beginning = beginning_of(target_.filename().string());
+  const auto name = [&](int number) { return target_.parent_path() / fmt::format("{}{}", beginning, number); };
+  for (int number = 1; number <= usual_temporaries; ++number) {
+    remove_left_over(name(number));
+  }
+  int number = 1;
+  // One that was taken for left over before it could be locked is made again.
+  for (bool is_ours = false; !is_ours;) {
+    temporary_ = name(number);
     // With the permissions of any new file, which mkostemp would not give and nobody could add: only a change tells a
     // process its umask, and that would be felt in other threads.
     descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (descriptor_ < 0 && errno == EEXIST);
-  if (descriptor_ < 0) {
-    fail("choose a folder that exists and that you may write to");
+    if (descriptor_ >= 0) {
+      is_ours = (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && is_named(descriptor_, temporary_);
+      if (!is_ours) {
+        close(std::exchange(descriptor_, -1));
+      }
+    } else if (errno != EEXIST || number == most_temporaries) {
+      temporary_.clear();
+      fail("choose a folder that exists and that you may write to");
+    } else if (!remove_left_over(temporary_)) {
+      ++number;
+    }
   }
 }
 
@@ -108,13 +163,14 @@ void OutputFile::commit() {
   if (!temporary_.empty() && fsync(descriptor_) != 0) {
     fail();
   }
-  if (close(std::exchange(descriptor_, -1)) != 0) {
-    fail();
-  }
+  // Before it is closed, and nobody's any more.
   if (!temporary_.empty() && rename(temporary_.c_str(), target_.c_str()) != 0) {
     fail();
   }
   temporary_.clear();
+  if (close(std::exchange(descriptor_, -1)) != 0) {
+    fail();
+  }
 }
 
 void OutputFile::fail(const char* remedy) const {

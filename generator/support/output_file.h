@@ -12,9 +12,12 @@
 
 namespace esc {
 
+/// Whether a name is that of a temporary file which an OutputFile of this name has beside it.
+bool is_temporary_of(const std::string& file, std::string_view name);
+
 /// A file that is written piece by piece, for content too large to hold in memory. The pieces go to a temporary file in
 /// the same folder; `commit` renames it into place, so a reader sees the old file or the whole new one. Without
-/// `commit` nothing is left; signals that end the program wait until this object is gone. A symbolic link stays what it
+/// `commit` nothing is left, and what a run leaves that is killed goes with the next one; signals that end the program wait until this object is gone. A symbolic link stays what it
 /// is: the file that it names is written, be it there yet or not. A pipe or a device cannot be replaced and gets the
 /// pieces themselves, as they come. Throws UserError when the folder cannot be written or the disk is full.
 class OutputFile {
@@ -37,7 +40,7 @@ class OutputFile {
 
   std::optional<HeldBackSignals> signals_;  ///< while there is a temporary file
   std::filesystem::path target_;
-  std::string temporary_;  ///< empty where there is none, or no more
+  std::filesystem::path temporary_;  ///< locked while it is written; empty where there is none, or no more
   std::string pending_;
   int descriptor_ = -1;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/support/plain_text.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -41,22 +42,20 @@ std::optional<Character> first_of(std::string_view text) {
                                                                          : std::optional(Character{code, bytes});
 }
 
-/// Whether a character ends a line, steers a terminal, or turns the direction of what follows.
+/// Whether a character ends a line, steers a terminal, turns the direction of what follows, or does not show by itself: the
+/// controls, the format characters and those that are to be ignored where they are not known (Unicode's Cc, Cf, Zl, Zp and
+/// Default_Ignorable_Code_Point), fillers, and codes of which nobody knows what they look like: private ones and those that are
+/// no characters.
 bool is_hidden(std::uint32_t code) {
-  constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 8> ranges = {{{0x0, 0x1f},
-                                                                              {0x7f, 0x9f},
-                                                                              {0x61c, 0x61c},
-                                                                              {0x200e, 0x200f},
-                                                                              {0x2028, 0x2029},
-                                                                              {0x202a, 0x202e},
-                                                                              {0x2066, 0x2069},
-                                                                              {0xfeff, 0xfeff}}};
-  for (const auto& [first, last] : ranges) {
-    if (code >= first && code <= last) {
-      return true;
-    }
-  }
-  return false;
+  constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 35> ranges = {{
+      {0x0, 0x1f},         {0x7f, 0x9f},        {0xad, 0xad},       {0x34f, 0x34f},     {0x600, 0x605},     {0x61c, 0x61c},
+      {0x6dd, 0x6dd},      {0x70f, 0x70f},      {0x890, 0x891},     {0x8e2, 0x8e2},     {0x115f, 0x1160},   {0x17b4, 0x17b5},
+      {0x180b, 0x180f},    {0x200b, 0x200f},    {0x2028, 0x202e},   {0x2060, 0x206f},   {0x2800, 0x2800},   {0x3164, 0x3164},
+      {0xe000, 0xf8ff},    {0xfdd0, 0xfdef},    {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},   {0xfff0, 0xfffb},
+      {0xfffe, 0xffff},    {0x110bd, 0x110bd},  {0x110cd, 0x110cd}, {0x13430, 0x1343f}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
+      {0x1fffe, 0x1ffff},  {0x2fffe, 0x2ffff},  {0x3fffe, 0xdffff}, {0xe0000, 0xe0fff}, {0xe1000, 0x10ffff},
+  }};
+  return std::ranges::any_of(ranges, [&](const auto& range) { return code >= range.first && code <= range.second; });
 }
 
 template <typename IsKept>
@@ -85,7 +84,7 @@ std::string plain_text(std::string_view text, char replacement) {
 }
 
 std::string plain_lines(std::string_view text) {
-  return replaced(text, '?', [](std::uint32_t code) { return code == '\n' || code == '\r' || code == '\t'; });
+  return replaced(text, '?', [](std::uint32_t code) { return code == '\n' || code == '\t'; });
 }
 
 std::string comment_text(std::string_view text) {

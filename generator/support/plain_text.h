@@ -7,7 +7,7 @@
 namespace esc {
 
 /// Whether the text is what it looks like and keeps to its line, wherever it is written: UTF-8 without control
-/// characters, ends of lines and marks that turn the direction of reading.
+/// characters, ends of lines, marks that turn the direction of reading, and whatever else does not show.
 bool is_plain_text(std::string_view text);
 
 /// The text with a character of its own in place of each of those; bytes that are not UTF-8 become U+FFFD.

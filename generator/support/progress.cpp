@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "generator/support/plain_text.h"
+
 namespace esc {
 namespace {
 
@@ -46,7 +48,7 @@ void Progress::advance(std::size_t steps, const std::string& what) {
   elapsed_ += step > 0 && step < longest_step ? step : 0;
   last_reading_ = now;
   done_ += steps;
-  what_ = what;
+  what_ = plain_text(what);
   const double interval = style_.terminal ? bar_interval : style_.interval;
   if (!shown_ || elapsed_ - *shown_ >= interval) {
     show(false);
@@ -72,7 +74,7 @@ void Progress::show(bool last) {
   sink_(fmt::format("\r\033[K{} {}{}", progress_bar(done_, std::max(expected_, done_)), state(), last ? "\n" : ""));
 }
 
-void Progress::say(const std::string& line) { sink_((style_.terminal ? "\r\033[K" : "") + line + "\n"); }
+void Progress::say(const std::string& line) { sink_((style_.terminal ? "\r\033[K" : "") + plain_lines(line) + "\n"); }
 
 void Progress::finish() {
   if (shown_) {

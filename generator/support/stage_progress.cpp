@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "generator/support/plain_text.h"
 #include "generator/support/progress.h"
 
 namespace esc {
@@ -40,7 +41,7 @@ void StageProgress::begin(const std::string& stage, std::uint64_t steps) {
   }
   const std::lock_guard lock(mutex_);
   take_line_away();
-  stage_ = stage;
+  stage_ = plain_text(stage);
   steps_ = steps;
   done_ = 0;
   stage_begun_ = Clock::now();

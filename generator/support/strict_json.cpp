@@ -14,6 +14,9 @@ namespace {
 
 using nlohmann::json;
 
+/// As deep as no text that is read this way goes; each level takes memory that its one character does not show.
+constexpr int most_depth = 1000;
+
 /// An object or an array that has been begun and not ended.
 struct Open {
   bool is_array = false;
@@ -35,12 +38,25 @@ std::string path_of(const std::vector<Open>& open) {
 
 json parse_strict_json(std::string_view text, const std::string& file) {
   std::vector<Open> open;
+  const auto refuse = [&](const std::string& rule, const char* remedy) {
+    const std::string path = path_of(open);
+    throw UserError(file.empty() || path.empty() ? file + path : file + ": " + path, rule, remedy);
+  };
+  // A text with one is cut short wherever it becomes a path or another text of C.
+  const auto refuse_nul = [&](const std::string& word) {
+    if (word.find('\0') != std::string::npos) {
+      refuse("has a NUL in a text", "leave the character out");
+    }
+  };
   const auto count_element = [&] {
     if (!open.empty()) {
       ++open.back().index;
     }
   };
-  const json::parser_callback_t watch = [&](int, json::parse_event_t event, json& parsed) {
+  const json::parser_callback_t watch = [&](int depth, json::parse_event_t event, json& parsed) {
+    if (depth > most_depth) {
+      throw UserError(file, "is nested too deeply", "leave the brackets out that nothing needs");
+    }
     switch (event) {
       case json::parse_event_t::object_start:
       case json::parse_event_t::array_start:
@@ -52,19 +68,31 @@ json parse_strict_json(std::string_view text, const std::string& file) {
         count_element();
         break;
       case json::parse_event_t::value:
+        if (parsed.is_string()) {
+          refuse_nul(parsed.get_ref<const std::string&>());
+        }
         count_element();
         break;
       case json::parse_event_t::key:
         open.back().key = parsed.get<std::string>();
+        refuse_nul(open.back().key);
         if (!open.back().keys.insert(open.back().key).second) {
-          throw UserError((file.empty() ? "" : file + ": ") + path_of(open), "is there twice",
-                          "leave one of the two out");
+          refuse("is there twice", "leave one of the two out");
         }
         break;
     }
     return true;
   };
   return json::parse(text, watch);
+}
+
+std::optional<json> json_in(std::string_view text) {
+  try {
+    return parse_strict_json(text, "");
+  } catch (const json::parse_error&) {
+  } catch (const UserError&) {
+  }
+  return std::nullopt;
 }
 
 }  // namespace esc

@@ -10,6 +10,7 @@
 
 #include "generator/emit/generate.h"
 #include "generator/frontend/format_source.h"
+#include "generator/frontend/host_compiler/tokens.h"
 #include "generator/schedule/target.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
@@ -82,32 +83,50 @@ std::size_t differing_line(std::string_view a, std::string_view b) {
 }
 
 void check_same(const fs::path& file, const std::string& generated) {
-  const std::string found = read_file(file);
+  const std::string found = read_bundle_file(file);
   if (found != generated) {
     refuse(fmt::format("{}:{}", file.string(), differing_line(found, generated)),
            "is not what is generated for this manifest and matrix");
   }
 }
 
+/// Whether compilers take both for the same: where lines end matters in directives alone.
+bool has_same_tokens(const std::string& text, const std::string& generated) {
+  if (text == generated) {
+    return true;
+  }
+  bool in_directive = false;
+  const auto is_same = [&](const SourceToken& a, const SourceToken& b) {
+    const bool directive = a.text == "#" || in_directive;
+    in_directive = a.begins_line ? a.text == "#" : in_directive;
+    return a.text == b.text && (a.begins_line == b.begins_line || !directive);
+  };
+  return std::ranges::equal(tokens_of(text), tokens_of(generated), is_same);
+}
+
 }  // namespace
 
-void check_policy(const fs::path& folder, const LoadedBundle& bundle, const LoopNest& nest) {
+BundleVerdict check_policy(const fs::path& folder, const LoadedBundle& bundle, const LoopNest& nest) {
   const fs::path manifest_file = folder / "manifest.json";
   const GeneratedLayer layer = layer_of(bundle, nest, manifest_file);
   const KernelBundle generated =
       make_bundle(layer, [](const std::string& file, const std::string& text) { return format_source(text, file); });
   check_files(folder, generated);
+  bool is_generated = true;
   for (const BundleFile& file : generated.files) {
     if (file.name.ends_with(".h") || file.name == "CMakeLists.txt") {
       check_same(folder / file.name, file.text);
     } else if (file.name == "manifest.json") {
-      check_same(manifest_file, manifest_as_measured(layer.layer, read_file(manifest_file)));
+      check_same(manifest_file, manifest_as_measured(layer.layer, read_bundle_file(manifest_file)));
     } else if (file.name.ends_with(".cu")) {
-      check_text(file.name, bundle.kernel_text, file.text);
+      check_kernel_text(file.name, bundle.kernel_text, file.text);
+      is_generated = is_generated && has_same_tokens(bundle.kernel_text, file.text);
     } else if (file.name.ends_with(".cpp")) {
-      check_text(file.name, bundle.transformer_text, file.text);
+      check_transformer_text(file.name, bundle.transformer_text, file.text);
+      is_generated = is_generated && has_same_tokens(bundle.transformer_text, file.text);
     }
   }
+  return {dispatch_of(layer.layer), is_generated ? Breadth::generated : Breadth::unknown};
 }
 
 }  // namespace esc

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <new>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "generator/emit/layer.h"
@@ -60,20 +62,27 @@ std::vector<std::uint64_t> preparing_blocks(const KernelCall& call, const Dim3& 
   return blocks;
 }
 
-/// The blocks that work on the sampled rows. Of a call that compares some columns alone those of the first and the last tiles of each
-/// launch, or of all where there are few.
-std::vector<std::uint64_t> sampled_blocks(const TaskCall& one, const Dim3& grid) {
-  constexpr std::uint32_t few = 16;  // as a second launch has, of a vector and a tile of columns, whatever a tile is
-  const auto end_tiles = static_cast<std::uint32_t>(one.call.end_tiles);
-  if (one.call.columns.empty() || grid.y <= std::max(few, 2 * end_tiles)) {
-    return one.sample.blocks(grid.x, grid.y);
+/// Whether the call computes this tile of so many.
+bool takes_tile(const TaskCall& one, std::int64_t tile, std::int64_t tiles) { return tile % one.tile_stride == 0 || tile + 1 == tiles; }
+
+/// The blocks that work on the sampled rows and tiles. Of a call that compares some columns alone those of the tiles of launch `number` that have some of these.
+std::vector<std::uint64_t> sampled_blocks(const TaskCall& one, const Dispatch& dispatch, const Dim3& grid, std::int64_t number) {
+  if (one.call.columns.empty()) {
+    std::vector<std::uint64_t> blocks = one.sample.blocks(grid.x, grid.y);
+    std::erase_if(blocks, [&](std::uint64_t block) { return !takes_tile(one, static_cast<std::int64_t>(block / grid.x), grid.y); });
+    return blocks;
   }
-  std::vector<std::uint64_t> blocks = one.sample.blocks(grid.x, end_tiles);
-  const std::size_t of_an_end = blocks.size();
-  for (std::size_t index = 0; index < of_an_end; ++index) {
-    blocks.push_back(blocks[index] + std::uint64_t{grid.x} * (grid.y - end_tiles));
+  const std::int64_t tile = dispatch.tile_columns;
+  const std::int64_t done = number * (most_tiles * tile / one.call.item_columns * one.call.item_columns);
+  std::set<std::uint64_t> tiles;
+  for (const ColumnRange& range : one.call.columns) {
+    const std::int64_t begin = std::max<std::int64_t>(range.first - done, 0);
+    const std::int64_t end = std::min(range.first + range.count - done, std::int64_t{grid.y} * tile);
+    for (std::int64_t at = begin / tile; at * tile < end; ++at) {
+      tiles.insert(static_cast<std::uint64_t>(at));
+    }
   }
-  return blocks;
+  return one.sample.blocks_of_tiles(grid.x, {tiles.begin(), tiles.end()});
 }
 
 /// Says how far a launch is, now and then.
@@ -94,12 +103,12 @@ class Reporter {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-EmulationOptions options_of(const TaskCall& one, Reporter& reporter) {
+EmulationOptions options_of(const TaskCall& one, const Dispatch& dispatch, Reporter& reporter) {
   EmulationOptions options;
   options.host_steps = most_host_steps;
-  if (!one.sample.covers_all() || !one.call.columns.empty()) {
-    options.select_blocks = [&](const LaunchInfo& launch) {
-      return prepares_c(launch.kernel) ? preparing_blocks(one.call, launch.grid) : sampled_blocks(one, launch.grid);
+  if (!one.sample.covers_all() || one.tile_stride > 1 || !one.call.columns.empty()) {
+    options.select_blocks = [&, launches = std::int64_t{0}](const LaunchInfo& launch) mutable {
+      return prepares_c(launch.kernel) ? preparing_blocks(one.call, launch.grid) : sampled_blocks(one, dispatch, launch.grid, launches++);
     };
   }
   options.after_block = [&](const std::string& kernel, std::uint64_t run, std::uint64_t all) {
@@ -116,14 +125,14 @@ class Server {
   Server(const Channel& channel, const KernelTask& task)
       : channel_(channel), task_(task), programs_(task.text, task.name + ".cu", task.dispatch) {}
 
-  Message multiply(std::size_t number, const SharedMemory& memory, std::size_t c_at) {
+  Message multiply(std::size_t number, const SharedPlace& memory, std::size_t c_at) {
     const TaskCall& one = task_.calls.at(number);
     TypedElements b(one.matrix.element, elements_of_b(one));
     std::memcpy(b.data(), memory.part(0, b.bytes().size()).data(), b.bytes().size());
     Reporter reporter(channel_);
     try {
-      const EmulatedProduct result = emulate_product(device_, kernel(one.packed, programs_.for_call(one.call)), one.call, b, options_of(one, reporter),
-                                                     one.compared_rows(), !one.call.columns.empty());
+      const EmulatedProduct result = emulate_product(device_, kernel(one.packed, programs_.for_call(one.call)), one.call, b, options_of(one, task_.dispatch, reporter),
+                                                     one.compared_rows(), one.prepared_rows());
       std::ranges::copy(result.c.bytes(), memory.part(c_at, result.c.bytes().size()).begin());
       return {multiplied, {}, result.problems};
     } catch (const std::bad_alloc&) {
@@ -132,14 +141,14 @@ class Server {
   }
 
   std::vector<std::string> refusals() const {
-    return emulate_refusals(kernel(task_.packed, programs_.usual()), task_.matrix.element, task_.matrix.columns, needs_kernel(task_.input, task_.matrix.nonzeros()),
+    return emulate_refusals(kernel(task_.packed, programs_.usual()), task_.matrix.element, task_.matrix.columns, needs_kernel(task_.input, task_.matrix.nonzeros),
                             most_host_steps);
   }
 
   std::vector<std::string> failures() const {
     std::vector<KernelCall> calls;
     for (const TaskCall& one : task_.calls) {
-      if (calls.empty() || !one.call.columns.empty()) {
+      if (calls.empty() || (!one.call.columns.empty() && !one.call.order)) {
         calls.push_back(one.call);
       }
     }
@@ -157,23 +166,106 @@ class Server {
   EmulatedDevice device_;
 };
 
+std::size_t aligned(std::size_t bytes) {
+  constexpr std::size_t alignment = 256;
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/// Calls use(packed) for each of the packed matrices of a task: calls share them.
+template <typename Use>
+void for_each_packed(const KernelTask& task, const Use& use) {
+  std::set<const std::byte*> seen = {task.packed.data()};
+  use(task.packed);
+  for (const TaskCall& one : task.calls) {
+    if (seen.insert(one.packed.data()).second) {
+      use(one.packed);
+    }
+  }
+}
+
+std::size_t bytes_of_packed(const KernelTask& task) {
+  std::size_t bytes = 0;
+  for_each_packed(task, [&](std::span<const std::byte> packed) { bytes += aligned(packed.size()); });
+  return bytes;
+}
+
+/// What a task takes at most where the process has it: what is told of its calls is a few bits for each row, block and non-zero.
+std::size_t work_bytes(const KernelTask& task) {
+  constexpr std::size_t of_call = 4096;
+  constexpr std::size_t of_nest = std::size_t{32} << 20;
+  const auto bits = static_cast<std::size_t>(task.matrix.rows + task.matrix.nonzeros) / 4;
+  return of_nest + 2 * task.text.size() + (task.calls.size() + 1) * (of_call + bits);
+}
+
+/// A task that has what it refers to, for another process: the packed matrices are in memory that it shares.
+class OwnTask {
+ public:
+  OwnTask(const KernelTask& task, const SharedPlace& memory, std::size_t packed_at)
+      : text_(task.text), name_(task.name), dispatch_(task.dispatch), matrix_(task.matrix), calls_(task.calls), input_(task.input) {
+    std::map<const std::byte*, std::span<const std::byte>> placed;
+    for_each_packed(task, [&](std::span<const std::byte> packed) {
+      const std::span<std::byte> place = memory.part(packed_at, packed.size());
+      std::ranges::copy(packed, place.begin());
+      placed[packed.data()] = place;
+      packed_at += aligned(packed.size());
+    });
+    packed_ = placed.at(task.packed.data());
+    for (TaskCall& one : calls_) {
+      one.packed = placed.at(one.packed.data());
+      one.source = nullptr;
+    }
+  }
+
+  KernelTask task() const { return {text_, name_, dispatch_, packed_, matrix_, calls_, input_}; }
+
+ private:
+  std::string text_;
+  std::string name_;
+  Dispatch dispatch_;
+  std::span<const std::byte> packed_;
+  MatrixShape matrix_;
+  std::vector<TaskCall> calls_;
+  LoopNest input_;
+};
+
 }  // namespace
 
 std::vector<bool> TaskCall::compared_rows() const {
-  return !call.columns.empty() ? sample.rows_of_one_task() : sample.covers_all() ? std::vector<bool>() : sample.rows();
+  return sample.covers_all() && call.columns.empty() ? std::vector<bool>() : sample.rows();
+}
+
+std::vector<bool> TaskCall::prepared_rows() const {
+  return call.columns.empty() ? std::vector<bool>() : sample.split_rows();
+}
+
+std::vector<bool> TaskCall::compared_columns(std::int64_t tile_columns) const {
+  if (tile_stride == 1) {
+    return {};
+  }
+  std::vector<bool> columns(static_cast<std::size_t>(call.width()));
+  const std::int64_t tiles = (call.width() + tile_columns - 1) / tile_columns;
+  for (std::size_t column = 0; column < columns.size(); ++column) {
+    columns[column] = takes_tile(*this, static_cast<std::int64_t>(column) / tile_columns, tiles);
+  }
+  return columns;
 }
 
 ConfinedKernel::ConfinedKernel(const KernelTask& task, const Allowance& allowance)
     : task_(task),
       c_at_(most_bytes(task, elements_of_b)),
-      memory_(c_at_ + most_bytes(task, elements_of_c)),
-      process_(allowance, [&](const Channel& channel) { serve(channel, task, memory_, c_at_); }) {
+      packed_at_(aligned(c_at_ + most_bytes(task, elements_of_c))),
+      memory_(packed_at_ + bytes_of_packed(task)),
+      process_(allowance,
+               [task = OwnTask(task, memory_.place(), packed_at_), memory = memory_.place(), c_at = c_at_](const Channel& channel) {
+                 serve(channel, task.task(), memory, c_at);
+               },
+               work_bytes(task), &memory_) {
   if (process_.answer().kind != ready) {
     throw ConfinedEnd("answers what it was not asked");
   }
 }
 
-void ConfinedKernel::serve(const Channel& channel, const KernelTask& task, const SharedMemory& memory,
+void ConfinedKernel::serve(const Channel& channel, const KernelTask& task, const SharedPlace& memory,
                            std::size_t c_at) {
   Server server(channel, task);
   channel.send({ready});

@@ -34,9 +34,10 @@ bool is_plain(const std::string& text) {
 
 /// The nest, as the process that reads the text prints it.
 std::string print_in_confinement(const std::string& text, const std::string& file_name, NestHeaders headers, const GivenSizes& sizes) {
-  ConfinedProcess process(allowance, [&](const Channel& channel) {
+  const auto parse = [text, file_name, headers, sizes](const Channel& channel) {
     channel.send({0, {}, {print_function(parse_loop_nest(text, file_name, headers, sizes))}});
-  });
+  };
+  ConfinedProcess process(allowance, parse, 2 * text.size());
   const Message answer = process.answer();
   if (answer.texts.size() != 1 || !is_plain(answer.texts.front())) {
     throw ConfinedEnd("is read as something that is no nest");

@@ -7,7 +7,7 @@
 #include "generator/confine/confined_process.h"
 #include "generator/confine/shared_memory.h"
 #include "generator/emulate/watched.h"
-#include "generator/matrix/sparse_matrix.h"
+#include "generator/matrix/matrix_shape.h"
 #include "generator/verify/bundle_interface.h"
 
 namespace esc {
@@ -51,7 +51,7 @@ class ConfinedTransformer {
   };
 
   static void serve(const Channel& channel, const std::string& text, const std::string& name,
-                    const SparseMatrix& matrix, const SharedMemory& memory, Watched watched);
+                    const MatrixShape& shape, const SharedPlace& memory, Watched watched);
   int transform(const void* a, std::int64_t lda, void* packed);
   int transform_csr(const std::int32_t* offsets, const std::int32_t* columns, const void* values, void* packed);
   /// Where the copy of an array is, whose address has the same alignment, as the process is told.

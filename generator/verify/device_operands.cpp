@@ -6,15 +6,15 @@
 
 namespace esc {
 
-DeviceOperands::DeviceOperands(const CudaRuntime& runtime, const LoopNest& nest, std::int64_t rows, std::int64_t n, LateWrites& writes) {
-  for (const Operand& operand : draw_operands(nest, rows, n)) {
+DeviceOperands::DeviceOperands(const CudaRuntime& runtime, const LoopNest& nest, std::int64_t rows, std::int64_t n, const ValueDraw& values, LateWrites& writes) {
+  for (const Operand& operand : draw_operands(nest, rows, n, values)) {
     if (operand.rank == 0) {
       arguments_.push_back(number_argument(operand));
       continue;
     }
-    const TypedElements values(operand.type, in_memory(operand));
-    const DeviceBuffer& buffer = buffers_.emplace_back(runtime, values.bytes().size());
-    writes.add(buffer.get(), values.bytes());
+    const TypedElements elements(operand.type, in_memory(operand));
+    const DeviceBuffer& buffer = buffers_.emplace_back(runtime, elements.bytes().size());
+    writes.add(buffer.get(), elements.bytes());
     arguments_.emplace_back(static_cast<const void*>(buffer.get()));
     if (operand.rank == 2) {
       arguments_.emplace_back(leading_dimension(operand));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -20,11 +21,23 @@ const char callers_stream = 0;
 /// Before, no launch may begin before the one in front has ended.
 constexpr int first_programmatic_major = 9;
 
+/// Of the rows that are there, `width` elements each, those that are prepared.
+void set_to_zero(TypedElements& c, std::size_t width, const std::vector<bool>& compared, const std::vector<bool>& prepared) {
+  const std::size_t bytes = width * static_cast<std::size_t>(bytes_of(c.type()));
+  std::byte* row_of_c = c.bytes().data();
+  for (std::size_t row = 0; row < prepared.size(); ++row) {
+    if (compared.empty() || compared[row]) {
+      std::fill_n(row_of_c, prepared[row] ? bytes : 0, std::byte{0});
+      row_of_c += bytes;
+    }
+  }
+}
+
 }  // namespace
 
 EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& kernel, const KernelCall& call,
                                 const TypedElements& b, const EmulationOptions& options, const std::vector<bool>& compared,
-                                bool c_holds_zeros) {
+                                const std::vector<bool>& prepared) {
   const ProductCase& product = call.product;
   const auto width = static_cast<std::size_t>(call.width());
   const auto columns = static_cast<std::int64_t>(b.size() / width);
@@ -33,6 +46,7 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
   const PlacedBytes placed_packed(kernel.packed, call.shift_packed);
   PlacedOperands placed_operands(kernel.input, kernel.rows, call, kernel.dispatch);
   EmulatedProduct result{.c = poisoned_c(placed_c.visited_rows(), call.compact(), b.type()), .problems = {}};
+  set_to_zero(result.c, width, compared, prepared);
   placed_b.visit(call, b.bytes().data(),
                  [](std::byte* memory, const std::byte* from, std::size_t bytes) { std::memcpy(memory, from, bytes); });
   placed_c.visit(call, result.c.bytes().data(),
@@ -49,6 +63,8 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
   EmulationOptions circumstances = options;
   circumstances.stream = stream;
   circumstances.properties.compute_major = call.compute_major;
+  circumstances.properties.compute_minor = call.compute_minor;
+  circumstances.shuffle_seed = call.order ? call.order : options.shuffle_seed;
   const bool overlaps = kernel.dispatch.programmatic && call.compute_major >= first_programmatic_major;
   const std::string expected = call.expected_kernel(kernel.name, kernel.dispatch);
   circumstances.before_launch = [&](const LaunchInfo& launch) {
@@ -62,7 +78,7 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
   device.set_options(std::move(circumstances));
   const RegisteredBuffer in_b(device, "B", placed_b.data(), placed_b.bytes(), BufferUse::input().shared_with_predecessor());
   const RegisteredBuffer out_c(device, "C", placed_c.data(), placed_c.bytes(),
-                               (c_holds_zeros ? BufferUse::update() : BufferUse::output()).shared_with_predecessor());
+                               (prepared.empty() ? BufferUse::output() : BufferUse::update()).shared_with_predecessor());
   const RegisteredBuffer in_packed(device, "packed", placed_packed.span().data(), placed_packed.span().size(), BufferUse::input());
 
   if (device.call<int()>(kernel.program, kernel.name + "_prepare") != 0) {

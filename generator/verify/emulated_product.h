@@ -21,9 +21,9 @@ struct EmulatedProduct {
 /// apart their rows are. Throws std::bad_alloc where the address space does not suffice.
 ///
 /// Of C the rows are looked at for which `compared` is set, all where it is empty, with what lies between them and their neighbours.
-/// With `c_holds_zeros` the kernel may add to C without having set it to zero, for who leaves those blocks out that do.
+/// The rows for which `prepared` is set hold zeros before, for who leaves out the blocks that set them to zero.
 EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& kernel, const KernelCall& call,
                                 const TypedElements& b, const EmulationOptions& options, const std::vector<bool>& compared = {},
-                                bool c_holds_zeros = false);
+                                const std::vector<bool>& prepared = {});
 
 }  // namespace esc

@@ -36,17 +36,23 @@ std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarT
   device.add_buffer("B", b.data(), b.bytes(), BufferUse::input());
   device.add_buffer("C", c.data(), c.bytes(), BufferUse::output());
   device.add_buffer("packed", packed.span(), BufferUse::input());
-  device.call<int()>(kernel.program, kernel.name + "_prepare");  // else a launch may fail, with the very status of a refusal
   const auto done = [&] { return device.counters().launches + device.counters().fills; };
   PlacedOperands operands(kernel.input, kernel.rows, {.product = product, .item_columns = kernel.dispatch.item_columns()}, kernel.dispatch);
   operands.show_to(device);
   const ProductArguments good{packed.span().data(), b.data(), product.ldb, c.data(), product.ldc, operands.arguments(), product.n};
-  for (const RefusedCall& call : refused_calls(good, kernel.dispatch.item_columns(), has_kernel)) {
-    const std::uint64_t before = done();
+  const auto expect_status = [&](const RefusedCall& call) {
     const int status = call_spmm(device, kernel, call.arguments).value_or(stopped_by_fault);
     if (status != call.status) {
       problems.push_back(fmt::format("a call with {} returns {} instead of {}", call.wrong, status, call.status));
     }
+  };
+  if (kernel.dispatch.needs_preparing) {
+    expect_status(unprepared_call(good));
+  }
+  device.call<int()>(kernel.program, kernel.name + "_prepare");
+  for (const RefusedCall& call : refused_calls(good, kernel.dispatch.item_columns(), has_kernel)) {
+    const std::uint64_t before = done();
+    expect_status(call);
     if (done() != before) {
       problems.push_back(fmt::format("a call with {} launches or writes something", call.wrong));
     }
@@ -111,9 +117,10 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
   }
   EmulatedDevice device(options_with(host_steps));
   prepare(device);
-  if (device.counters().prepared != kernel.program.kernels().size()) {
-    problems.push_back(fmt::format("{} of {} kernels are asked for when they are prepared", device.counters().prepared,
-                                   kernel.program.kernels().size()));
+  for (const ProgramKernel& one : kernel.program.kernels()) {
+    if (!device.prepared_kernels().contains(one.facts.name)) {
+      problems.push_back(fmt::format("preparing does not ask for the attributes of {}, which loads it", one.facts.name));
+    }
   }
   return problems;
 }

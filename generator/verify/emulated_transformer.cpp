@@ -33,16 +33,16 @@ class Arrays {
 
 /// Trips around loops that one call may make: thousands for each element of the matrix, as the search for slots looks at every column of a window for each
 /// of its changes, and those of checksums and tables.
-EmulationOptions options_for(const SparseMatrix& matrix) {
+EmulationOptions options_for(const MatrixShape& matrix) {
   EmulationOptions options;
   options.host_steps =
-      (std::int64_t{1} << 28) + 1024 * (matrix.nonzeros() + matrix.rows) + 4096 * matrix.rows * matrix.columns;
+      (std::int64_t{1} << 28) + 1024 * (matrix.nonzeros + matrix.rows) + 4096 * matrix.rows * matrix.columns;
   return options;
 }
 
 }  // namespace
 
-EmulatedTransformer::EmulatedTransformer(const std::string& text, const std::string& name, const SparseMatrix& matrix, Watched watched)
+EmulatedTransformer::EmulatedTransformer(const std::string& text, const std::string& name, const MatrixShape& matrix, Watched watched)
     : name_(name),
       matrix_(matrix),
       program_(compile_host(text, name + "_transformer.cpp", {}, watched)),

@@ -6,7 +6,7 @@
 
 #include "generator/emulate/device.h"
 #include "generator/emulate/host_program.h"
-#include "generator/matrix/sparse_matrix.h"
+#include "generator/matrix/matrix_shape.h"
 #include "generator/verify/bundle_interface.h"
 
 namespace esc {
@@ -15,8 +15,8 @@ namespace esc {
 /// makes them, are the only memory that it may touch.
 class EmulatedTransformer {
  public:
-  /// Compiles the text of `name`_transformer.cpp. `matrix` must outlive it.
-  EmulatedTransformer(const std::string& text, const std::string& name, const SparseMatrix& matrix, Watched watched = Watched::accesses);
+  /// Compiles the text of `name`_transformer.cpp, for a matrix of this shape.
+  EmulatedTransformer(const std::string& text, const std::string& name, const MatrixShape& matrix, Watched watched = Watched::accesses);
 
   /// Its C interface; a call that ends in a fault returns an error. They refer to this object.
   TransformerFunctions functions();
@@ -30,7 +30,7 @@ class EmulatedTransformer {
   std::string error();
 
   std::string name_;
-  const SparseMatrix& matrix_;
+  MatrixShape matrix_;
   HostProgram program_;
   EmulatedDevice device_;
   std::size_t packed_bytes_ = 0;

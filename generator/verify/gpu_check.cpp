@@ -18,7 +18,6 @@
 namespace esc {
 namespace {
 
-constexpr std::uint64_t seed_of_b = 1;
 constexpr std::int64_t most_dense_elements = 64 << 20;
 
 /// What B and C of one call may take on the host and on the device.
@@ -28,7 +27,7 @@ constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 bool can_make(const KernelCall& call, const SparseMatrix& matrix, const Dispatch& dispatch) {
   const KernelCall usual;
   const ProductCase& product = call.product;
-  return call.compute_major == usual.compute_major &&
+  return call.compute_major == usual.compute_major && call.compute_minor == usual.compute_minor &&
          bytes_of(matrix.element) * (dispatch.b.outermost_extent(matrix.columns, product.n) * product.ldb +
                                      dispatch.c.outermost_extent(matrix.rows, product.n) * product.ldc) <= most_bytes;
 }
@@ -49,15 +48,17 @@ class GpuKernel {
   }
 
   /// C stays as it is, so that any memory will do.
-  void refuse(const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
+  void refuse(const SparseMatrix& matrix, const std::vector<std::byte>& packed, bool is_prepared) {
     const DeviceBuffer device_packed(runtime_, packed.size());
     const DeviceBuffer b(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
     const DeviceBuffer c(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
     const ProductCase product = product_without_gaps(dispatch_, dispatch_.tuned_items);
     LateWrites never_written(runtime_);
-    const DeviceOperands operands(runtime_, nest_, matrix.rows, dispatch_.tuned_items * dispatch_.item_columns(), never_written);
+    const DeviceOperands operands(runtime_, nest_, matrix.rows, dispatch_.tuned_items * dispatch_.item_columns(), {}, never_written);
     const ProductArguments good{device_packed.get(), b.get(), product.ldb, c.get(), product.ldc, operands.arguments(), product.n, stream_.get()};
-    for (const RefusedCall& call : refused_calls(good, dispatch_.item_columns(), needs_kernel(nest_, matrix.nonzeros()))) {
+    const std::vector<RefusedCall> calls = is_prepared ? refused_calls(good, dispatch_.item_columns(), needs_kernel(nest_, matrix.nonzeros()))
+                                                       : std::vector{unprepared_call(good)};
+    for (const RefusedCall& call : calls) {
       const int status = kernel_.spmm(call.arguments);
       if (status != call.status) {
         report_.problems.push_back(fmt::format("a call with {} returns {} instead of {}", call.wrong, status, call.status));
@@ -70,8 +71,8 @@ class GpuKernel {
 
  private:
   Comparison run(const KernelCall& call, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
-    const Reference reference(nest_, matrix, draw_b(dispatch_.b, matrix.columns, call.compact(), seed_of_b, matrix.element), call.compact(),
-                              dispatch_.products);
+    const Reference reference(nest_, matrix, draw_b(dispatch_.b, matrix.columns, call.compact(), call.values, matrix.element), call.compact(),
+                              {dispatch_.products, dispatch_.scaled_rows, call.values});
     const GpuProduct result = gpu_product({runtime_, stream_, predecessor_, kernel_, packed, matrix.rows, dispatch_, &nest_}, call,
                                           TypedElements(matrix.element, reference.b()));
     if (!result.problem.empty()) {
@@ -95,19 +96,23 @@ class GpuKernel {
 VerificationReport check_on_gpu(const BundleLibrary& bundle, const std::filesystem::path& predecessor, const LoopNest& nest, const SparseMatrix& matrix,
                                 const Dispatch& dispatch) {
   const CudaRuntime runtime;
-  TransformCheck transform = check_transformer(bundle.transformer(), matrix, most_dense_elements);
+  TransformCheck transform = check_transformer(bundle.transformer(), matrix, {.most_dense_elements = most_dense_elements, .breadth = Breadth::generated, .line_rows = dispatch.scaled_rows});
   VerificationReport report{
       .method = "gpu", .tolerance = tolerance_of(matrix, dispatch.products), .problems = std::move(transform.problems)};
   if (transform.packed.empty()) {
     return report;
   }
+  GpuKernel kernel(runtime, predecessor, bundle.kernel(), nest, dispatch, report);
+  if (dispatch.needs_preparing) {
+    kernel.refuse(matrix, transform.packed, false);
+  }
   if (const int status = bundle.kernel().prepare(); status != 0) {
     report.problems.push_back("prepare: " + runtime.error_text(status));
     return report;
   }
-  GpuKernel kernel(runtime, predecessor, bundle.kernel(), nest, dispatch, report);
-  kernel.refuse(matrix, transform.packed);
-  const std::vector<KernelCall> calls = kernel_calls(dispatch, matrix.rows, matrix.columns);
+  kernel.refuse(matrix, transform.packed, true);
+  std::vector<KernelCall> calls = kernel_calls(dispatch, matrix.rows, matrix.columns);
+  leave_out_what_is_undefined(calls, matrix);
   for (const KernelCall& call : calls) {
     kernel.make(call, matrix, transform.packed);
   }

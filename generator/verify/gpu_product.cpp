@@ -55,7 +55,7 @@ GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const 
     placed_packed.take(kernel.packed.data());
     std::optional<DeviceOperands> operands;
     if (kernel.input != nullptr) {
-      operands.emplace(kernel.runtime, *kernel.input, kernel.rows, call.width(), writes);
+      operands.emplace(kernel.runtime, *kernel.input, kernel.rows, call.width(), call.values, writes);
     }
     void* const stream = call.default_stream ? nullptr : kernel.stream.get();
     if (const int status = writes.launch(kernel.predecessor, stream); status != 0) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <numeric>
@@ -47,6 +48,9 @@ std::int64_t items_for(const Dispatch& dispatch, std::int64_t most_items) {
 /// The least number of items, or of tiles, that has at least so many columns.
 std::int64_t items_of(std::int64_t columns, std::int64_t item_columns) { return (columns + item_columns - 1) / item_columns; }
 
+/// A vector and a few elements beside it, so that what counts a distance in either of them shows.
+constexpr std::int64_t odd_gap = 3;
+
 /// Collects calls, each product once.
 class Calls {
  public:
@@ -67,8 +71,15 @@ class Calls {
   void add_whole_products() {
     add(tuned_ ? "tuned" : "as many columns as are checked", {n_, n_, n_}, 1);
     add("nothing is aligned", {n_, n_ + 3, n_ + 5, 1, 1}, 1);
+    // All rows, so that what several blocks add to is added in another order.
+    calls_.back().order = 1;
     add("one column", {1, 2, 1}, part_of_one_column);
     calls_.back().least_products /= lanes_of_a_warp;
+    for (const Sizes& shifted : {Sizes{1, 1, 1, 1, 0}, Sizes{1, 1, 1, 0, 1}, Sizes{1, 3, 2, 3, 1}}) {
+      if (add("one column that begins elsewhere", shifted, part)) {
+        calls_.back().least_products /= lanes_of_a_warp;
+      }
+    }
     const std::int64_t beside = n_ > 7 ? n_ - 5 : n_ + 9;
     add("fewer or more columns", {beside, beside, beside}, part);
     add("whole vectors", {even_, even_, even_}, part_of_whole_vectors);
@@ -149,11 +160,34 @@ class Calls {
     }
     const std::int64_t end_tiles = item == 1 ? 1 : items_of(2 * item + vector_, tile_);
     const std::int64_t items = items_of((most_tiles + 1) * tile_ + vector_, item);
-    const std::int64_t first_behind = items_of((most_tiles - end_tiles) * tile_, item) * item;
-    const std::vector<ColumnRange> ends{{0, end_tiles * tile_ / item * item}, {first_behind, items * item - first_behind}};
-    if (add("more tiles than a grid has", {items, items, items}, part, ends)) {
-      calls_.back().end_tiles = end_tiles;
+    const std::int64_t even = (items + step_ - 1) / step_ * step_;
+    const auto ends_of = [&](std::int64_t count) {
+      const std::int64_t first_behind = items_of((most_tiles - end_tiles) * tile_, item) * item;
+      return std::vector<ColumnRange>{{0, end_tiles * tile_ / item * item}, {first_behind, count * item - first_behind}};
+    };
+    add("more tiles than a grid has", {items, items, items}, part, ends_of(items));
+    // The second launch begins behind as many gaps.
+    add("more tiles than a grid has, with gaps", {even, even + 3 * vector_, even + 2 * vector_}, part, ends_of(even));
+    add("more tiles than a grid has, nothing is aligned", {items, items + odd_gap, items + odd_gap + 2, 1, 1}, part, ends_of(items));
+  }
+
+  /// Values over the whole range of the type, with zeros of both signs and columns of zeros: enough calls of the tuned variant for all kinds of lines, and one
+  /// where nothing is aligned.
+  void draw_whole_range() {
+    const std::int64_t lines = dispatch_.b.is_row_major() ? n_ * dispatch_.item_columns() : n_;
+    for (std::int64_t first = 0; first < kinds_of_values; first += lines) {
+      KernelCall call = calls_.front();
+      call.share = part;
+      call.reason = "values over the whole range of the type";
+      call.values = {static_cast<std::uint64_t>(kinds_of_values + first), ValueDraw::Range::whole};
+      calls_.push_back(std::move(call));
     }
+    const std::int64_t wide = std::max(n_, dispatch_.b.is_row_major() ? items_of(kinds_of_values, dispatch_.item_columns()) : kinds_of_values);
+    KernelCall call{.product = product_of({wide, wide + odd_gap, wide + odd_gap + 2, 1, 1}), .reason = "values over the whole range of the type, nothing is aligned", .share = part,
+                    .item_columns = dispatch_.item_columns()};
+    call.values = {2 * kinds_of_values + 1, ValueDraw::Range::whole};
+    call.order = 2;
+    calls_.push_back(std::move(call));
   }
 
   /// Rows so far apart that an element's index does not fit into 32 bits, in each of the two variants.
@@ -214,13 +248,17 @@ class Calls {
     if (sizes.n > std::numeric_limits<std::int32_t>::max()) {
       return false;
     }
-    const ProductCase product{static_cast<std::int32_t>(sizes.n), leading_dimension(dispatch_.b, sizes.n, sizes.ldb),
-                              leading_dimension(dispatch_.c, sizes.n, sizes.ldc), sizes.shift_b, sizes.shift_c};
+    const ProductCase product = product_of(sizes);
     const bool known = std::ranges::any_of(calls_, [&](const KernelCall& call) { return call.product == product; });
     if (!known) {
       calls_.push_back({.product = product, .reason = std::move(reason), .share = share, .columns = std::move(columns), .item_columns = dispatch_.item_columns()});
     }
     return !known;
+  }
+
+  ProductCase product_of(const Sizes& sizes) const {
+    return {static_cast<std::int32_t>(sizes.n), leading_dimension(dispatch_.b, sizes.n, sizes.ldb), leading_dimension(dispatch_.c, sizes.n, sizes.ldc), sizes.shift_b,
+            sizes.shift_c};
   }
 
   /// In another layout than row by row a gap is as long, where there is one.
@@ -287,7 +325,14 @@ std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows
   calls.exceed_grid(rows);
   calls.spread_rows(rows, columns);
   calls.change_circumstances();
+  calls.draw_whole_range();
   return std::move(calls).take();
+}
+
+void leave_out_what_is_undefined(std::vector<KernelCall>& calls, const SparseMatrix& matrix) {
+  if (!std::ranges::all_of(matrix.values, [](double value) { return std::isfinite(value); })) {
+    std::erase_if(calls, [](const KernelCall& call) { return call.values.range == ValueDraw::Range::whole; });
+  }
 }
 
 void add_calls_without_features(std::vector<KernelCall>& calls) {

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "generator/emit/dispatch.h"
+#include "generator/matrix/sparse_matrix.h"
 #include "generator/verify/product_case.h"
 
 namespace esc {
@@ -25,13 +27,16 @@ struct KernelCall {
   /// The part of the work of a whole product that the call is worth.
   double share = 1;
   std::int64_t least_products = 10'000;   ///< multiply-adds that it is worth however small its share is: enough for some blocks
-  std::vector<ColumnRange> columns = {};  ///< those that are compared, ascending, of whole items; all where it is empty
-  std::int64_t end_tiles = 1;             ///< where only some are compared: tiles at each end of a launch that are computed
+  std::vector<ColumnRange> columns = {};  ///< those that are compared, ascending, of whole items, whose tiles alone are run; all where it is empty
   std::int64_t shift_packed = 0;          ///< bytes that the packed matrix begins behind an address divisible by 256
   std::int64_t item_columns = 1;          ///< columns of C for each of the product's n items
   bool default_stream = false;            ///< else a stream of the caller's own
   int compute_major = 9;                  ///< of the device: before 9 there are no programmatic launches
+  int compute_minor = 0;
   bool has_features = true;               ///< where compute_major is 9: the text is compiled for that architecture alone, with all that it has
+  ValueDraw values = {};                  ///< what B and what an epilogue reads are drawn from
+  std::optional<std::uint64_t> order = {};  ///< in which blocks and threads run is drawn from it; by their numbers without one
+  std::uint64_t first_unit = 0;           ///< of a part of a product: the first of the units of rows that are computed
 
   /// The columns that are compared, one range or more.
   std::vector<ColumnRange> compared() const;
@@ -61,6 +66,9 @@ ProductCase product_without_gaps(const Dispatch& dispatch, std::int64_t items);
 /// `most_items` items, as many stand in for those: then no call is tuned.
 std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows, std::int64_t columns,
                                      std::int64_t most_items = std::numeric_limits<std::int64_t>::max());
+
+/// Leaves out the calls whose zeros, times weights that are not finite, would be no numbers.
+void leave_out_what_is_undefined(std::vector<KernelCall>& calls, const SparseMatrix& matrix);
 
 /// Adds, of a text that asks for the features of an architecture, the first call and one where nothing is aligned without these.
 void add_calls_without_features(std::vector<KernelCall>& calls);

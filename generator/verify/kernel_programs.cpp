@@ -24,7 +24,7 @@ const HostProgram& KernelPrograms::for_call(const KernelCall& call) const {
   if (earlier_ != nullptr && call.compute_major < first_bulk_major) {
     return *earlier_;
   }
-  const bool has_features = call.has_features && call.compute_major >= first_bulk_major;
+  const bool has_features = call.has_features && call.compute_major == first_bulk_major && call.compute_minor == 0;
   return without_features_ != nullptr && !has_features ? *without_features_ : usual_;
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <span>
 
 #include "generator/emit/generate.h"
 #include "generator/matrix/fingerprint.h"
-#include "generator/matrix/regular_file.h"
+#include "generator/matrix/statistics.h"
+#include "generator/support/regular_file.h"
 #include "generator/patterns/unpacked_matrix.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
+#include "generator/support/limits.h"
 #include "generator/verify/verify.h"
 #include "transformer/description.h"
 
@@ -19,15 +20,26 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A packed file, unless it is longer than it says: then nothing is read but its header.
-std::string read_packed(const fs::path& file) {
-  const RegularFile packed(file, "a packed matrix");
-  transformer::Header header;
-  if (::pread(packed.descriptor(), &header, sizeof header, 0) == sizeof header && packed.size() > header.total_bytes) {
+std::string read_packed(const fs::path& file, const Manifest& manifest) {
+  const RegularFile packed(file, "a packed matrix", FileOf::bundle);
+  const std::uint64_t most = most_packed_bytes(csr_bytes(manifest.rows, manifest.nonzeros, manifest.element));
+  if (packed.size() > most) {
     throw UserError(file.string(),
-                    fmt::format("has {} bytes, of which its header says {}", packed.size(), header.total_bytes),
+                    fmt::format("has {} bytes, more than the {} that a matrix of the manifest's is packed into", packed.size(), most),
                     "generate the bundle again", ExitStatus::check_failed);
   }
-  return read_file(file, most_packed_bytes);
+  if (packed.size() >= sizeof(transformer::Header)) {
+    transformer::Header header;
+    packed.read_at(0, std::as_writable_bytes(std::span(&header, 1)));
+    if (packed.size() > header.total_bytes) {
+      throw UserError(file.string(),
+                      fmt::format("has {} bytes, of which its header says {}", packed.size(), header.total_bytes),
+                      "generate the bundle again", ExitStatus::check_failed);
+    }
+  }
+  std::string content(packed.size(), '\0');
+  packed.read_at(0, std::as_writable_bytes(std::span(content)));
+  return content;
 }
 
 SparseMatrix unpack_matrix(const std::string& packed, ScalarType element, const fs::path& file) {
@@ -60,7 +72,7 @@ void check_sizes(const SparseMatrix& matrix, const Manifest& manifest, const fs:
 
 /// A text that a build of the bundle needs, though nothing here runs it, must at least have these in it.
 void check_mentions(const fs::path& file, const std::vector<std::string>& expected) {
-  const std::string text = read_file(file);
+  const std::string text = read_bundle_file(file);
   for (const std::string& words : expected) {
     if (text.find(words) == std::string::npos) {
       throw UserError(file.string(), fmt::format("does not have '{}'", words), "generate the bundle again",
@@ -97,16 +109,16 @@ LoadedBundle load_bundle(const fs::path& folder) {
     throw UserError(folder.string(), "is not a bundle's folder", "name DIR/NAME as `escgen generate` wrote it");
   }
   const fs::path manifest_file = folder / "manifest.json";
-  LoadedBundle bundle{.manifest = parse_manifest(read_file(manifest_file), manifest_file.string()),
+  LoadedBundle bundle{.manifest = parse_manifest(read_bundle_file(manifest_file), manifest_file.string()),
                       .kernel_text = {},
                       .transformer_text = {},
                       .packed = {},
                       .matrix = {}};
   const std::string& name = bundle.manifest.name;
-  bundle.kernel_text = read_file(folder / (name + ".cu"), most_source_bytes);
-  bundle.transformer_text = read_file(folder / (name + "_transformer.cpp"), most_source_bytes);
+  bundle.kernel_text = read_bundle_file(folder / (name + ".cu"), most_source_bytes);
+  bundle.transformer_text = read_bundle_file(folder / (name + "_transformer.cpp"), most_source_bytes);
   const fs::path packed_file = folder / (name + ".packed");
-  bundle.packed = read_packed(packed_file);
+  bundle.packed = read_packed(packed_file, bundle.manifest);
   bundle.matrix = unpack_matrix(bundle.packed, bundle.manifest.element, packed_file);
   check_fingerprint(bundle.matrix, bundle.manifest, packed_file);
   check_sizes(bundle.matrix, bundle.manifest, manifest_file);

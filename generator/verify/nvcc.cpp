@@ -16,6 +16,7 @@
 #include "generator/support/architecture.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
+#include "generator/support/number_in.h"
 #include "generator/support/process.h"
 #include "generator/support/temporary_folder.h"
 #include "generator/verify/predecessor.h"
@@ -141,7 +142,7 @@ std::vector<KernelResources> parse_ptxas_report(const std::string& report, const
                          : entry->find("ILb0ELb1E") != entry->npos ? "aligned"
                                                                    : "any";
       kernels.push_back({.kernel = fmt::format("{}<{}>", kernel_name, form),
-                         .architecture = std::stoi(std::string(between(line, "for 'sm_", "'").value_or("0")))});
+                         .architecture = number_in<int>(between(line, "for 'sm_", "'").value_or("0")).value_or(0)});
     } else if (!kernels.empty()) {
       KernelResources& kernel = kernels.back();
       kernel.spill_bytes = number_before(line, " bytes spill stores").value_or(kernel.spill_bytes);

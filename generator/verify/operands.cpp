@@ -2,7 +2,6 @@
 #include "generator/verify/operands.h"
 
 #include "generator/lower/canonicalize.h"
-#include "generator/matrix/drawn_value.h"
 #include "generator/matrix/typed_elements.h"
 #include "generator/support/error.h"
 
@@ -15,14 +14,13 @@ constexpr std::uint64_t seed_of_first = 1000;
 /// type, and none is a power of two.
 double number(std::size_t place) { return -1.375 + 1.75 * static_cast<double>(place); }
 
-/// One element after the other: a confined process draws them as well. It is forked from one whose other threads may have a lock of oneTBB at that
-/// moment, for which it would wait for ever.
-std::vector<double> draw(const Operand& operand, std::uint64_t seed) {
+/// One element after the other: a confined process, which may start no threads, draws them as well.
+std::vector<double> draw(const Operand& operand, const ValueDraw& values) {
   std::vector<double> elements;
   elements.reserve(static_cast<std::size_t>(operand.rows * operand.columns));
   for (std::int64_t row = 0; row < operand.rows; ++row) {
     for (std::int64_t column = 0; column < operand.columns; ++column) {
-      elements.push_back(drawn_value(seed, row, column, operand.type));
+      elements.push_back(drawn_value(values, operand.columns == 1 ? row : column, row, column, operand.type));
     }
   }
   return elements;
@@ -36,7 +34,7 @@ CArgument number_argument(const Operand& operand) {
   return operand.type == ScalarType::f64 ? CArgument(number) : CArgument(static_cast<float>(number));
 }
 
-std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std::int64_t n) {
+std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std::int64_t n, const ValueDraw& values) {
   std::vector<Operand> operands;
   if (!nest.epilogue) {
     return operands;
@@ -53,7 +51,7 @@ std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std:
     }
     operand.rows = operand.rank == 2 || (operand.rank == 1 && !operand.over_columns) ? rows : 1;
     operand.columns = operand.over_columns ? n : 1;
-    operand.elements = operand.rank == 0 ? std::vector{number(numbers++)} : draw(operand, seed_of_first + operands.size());
+    operand.elements = operand.rank == 0 ? std::vector{number(numbers++)} : draw(operand, {seed_of_first + values.seed - 1 + operands.size(), values.range});
     operands.push_back(std::move(operand));
   }
   return operands;

@@ -2,6 +2,7 @@
 #include "generator/verify/panel_sample.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "generator/emit/region_text.h"
 #include "transformer/unpack.h"
@@ -10,9 +11,12 @@ namespace esc {
 
 using transformer::Task;
 
-PanelSample::PanelSample(std::span<const std::byte> packed, std::int64_t products, std::int64_t most_products)
-    : stride_(std::max<std::int64_t>(1, (products + most_products - 1) / most_products)) {
+PanelSample::PanelSample(std::span<const std::byte> packed, std::int64_t products, std::int64_t most_products, std::uint64_t first)
+    : stride_(std::max<std::int64_t>(1, (products + most_products - 1) / most_products)), first_(first) {
   std::visit([&](const auto& format) { take(transformer::reader_of(packed, format)); }, transformer::read_format(packed));
+  if (std::ranges::find(blocks_, false) == blocks_.end()) {
+    stride_ = 1;  // one block may have all rows
+  }
 }
 
 void PanelSample::take_rows(std::int64_t rows, std::int64_t unit_rows) {
@@ -24,6 +28,7 @@ void PanelSample::take_rows(std::int64_t rows, std::int64_t unit_rows) {
 
 void PanelSample::take(const transformer::ListReader& lists) {
   const transformer::ListFormat& format = lists.format();
+  begin_in(static_cast<std::uint64_t>(format.shape.panels()));
   take_rows(format.shape.rows, format.shape.height);
   for (std::uint64_t list = 0; list < format.counts.lists; ++list) {
     blocks_.push_back(takes(static_cast<std::uint64_t>(lists.panel(list))));
@@ -34,6 +39,7 @@ void PanelSample::take(const transformer::RegionReader& regions) {
   const transformer::RegionFormat& format = regions.format();
   const transformer::RegionShape& shape = format.shape;
   const std::uint64_t stride = block_stride(format.blocks());
+  begin_in(format.blocks());
   for (std::uint64_t turn = 0; turn < format.blocks(); ++turn) {
     blocks_.push_back(takes(turn * stride % format.blocks()));
   }
@@ -48,6 +54,7 @@ void PanelSample::take(const transformer::RegionReader& regions) {
 
 void PanelSample::take(const transformer::FragmentReader& fragments) {
   const transformer::FragmentFormat& format = fragments.format();
+  begin_in(format.blocks());
   for (std::uint64_t block = 0; block < format.blocks(); ++block) {
     blocks_.push_back(takes(block));
   }
@@ -56,6 +63,7 @@ void PanelSample::take(const transformer::FragmentReader& fragments) {
 
 void PanelSample::take(const transformer::GatherReader& gathered) {
   const transformer::GatherFormat& format = gathered.format();
+  begin_in(format.blocks());
   for (std::uint64_t block = 0; block < format.blocks(); ++block) {
     blocks_.push_back(takes(block));
   }
@@ -70,6 +78,7 @@ void PanelSample::take(const transformer::GatherReader& gathered) {
 
 void PanelSample::take(const transformer::TaskReader& tasks) {
   const transformer::TaskFormat& format = tasks.format();
+  begin_in(format.blocks());
   for (std::uint64_t block = 0; block < format.blocks(); ++block) {
     blocks_.push_back(takes(block));
   }
@@ -120,19 +129,17 @@ std::vector<bool> PanelSample::rows_taken_whole(const transformer::TaskReader& t
   return whole;
 }
 
-std::vector<bool> PanelSample::rows_of_one_task() const {
-  std::vector<bool> rows = rows_;
-  for (std::size_t row = 0; row < split_rows_.size(); ++row) {
-    rows[row] = rows[row] && !split_rows_[row];
-  }
-  return rows;
+std::vector<std::uint64_t> PanelSample::blocks(std::uint64_t grid_x, std::uint64_t grid_y) const {
+  std::vector<std::uint64_t> tiles(grid_y);
+  std::iota(tiles.begin(), tiles.end(), std::uint64_t{0});
+  return blocks_of_tiles(grid_x, tiles);
 }
 
-std::vector<std::uint64_t> PanelSample::blocks(std::uint64_t grid_x, std::uint64_t grid_y) const {
+std::vector<std::uint64_t> PanelSample::blocks_of_tiles(std::uint64_t grid_x, const std::vector<std::uint64_t>& tiles) const {
   // The blocks of a cluster, which stand beside each other, work on the same units.
   const std::uint64_t cluster_blocks = grid_x / blocks_.size();
   std::vector<std::uint64_t> chosen;
-  for (std::uint64_t y = 0; y < grid_y; ++y) {
+  for (const std::uint64_t y : tiles) {
     for (std::uint64_t x = 0; x < grid_x; ++x) {
       if (blocks_.at(x / cluster_blocks)) {
         chosen.push_back(y * grid_x + x);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,15 +18,18 @@ namespace esc {
 class PanelSample {
  public:
   /// Covers so many units that of `products` multiply-adds about `most_products` are left.
-  PanelSample(std::span<const std::byte> packed, std::int64_t products, std::int64_t most_products);
+  /// `first` says where the units that are covered begin, whatever it is.
+  PanelSample(std::span<const std::byte> packed, std::int64_t products, std::int64_t most_products, std::uint64_t first = 0);
 
   bool covers_all() const { return stride_ == 1; }
   /// For each row of C whether it is covered.
   const std::vector<bool>& rows() const { return rows_; }
-  /// The same without the rows that several tasks add to, for who leaves out what sets those to zero.
-  std::vector<bool> rows_of_one_task() const;
+  /// For each row whether several tasks add to it; empty where none can.
+  const std::vector<bool>& split_rows() const { return split_rows_; }
   /// The linear numbers, x fastest, of the blocks of the kernel's grid that work on covered units.
   std::vector<std::uint64_t> blocks(std::uint64_t grid_x, std::uint64_t grid_y) const;
+  /// The same for some of the grid's y alone.
+  std::vector<std::uint64_t> blocks_of_tiles(std::uint64_t grid_x, const std::vector<std::uint64_t>& tiles) const;
 
  private:
   void take(const transformer::ListReader& lists);
@@ -39,9 +43,12 @@ class PanelSample {
   std::vector<bool> rows_taken_whole(const transformer::TaskReader& tasks) const;
   /// Takes every n-th of the units of `unit_rows` rows.
   void take_rows(std::int64_t rows, std::int64_t unit_rows);
-  bool takes(std::uint64_t unit) const { return unit % static_cast<std::uint64_t>(stride_) == 0; }
+  bool takes(std::uint64_t unit) const { return unit % static_cast<std::uint64_t>(stride_) == first_; }
+  /// Sets out from one of so many units.
+  void begin_in(std::uint64_t units) { first_ = first_ % std::max<std::uint64_t>(1, std::min(units, static_cast<std::uint64_t>(stride_))); }
 
   std::int64_t stride_ = 1;
+  std::uint64_t first_ = 0;
   std::vector<bool> rows_;
   std::vector<bool> split_rows_;  ///< empty where no row can be
   std::vector<bool> blocks_;  ///< along the grid's x

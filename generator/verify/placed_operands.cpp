@@ -11,7 +11,7 @@ PlacedOperands::PlacedOperands(const LoopNest* nest, std::int64_t rows, const Ke
   if (nest == nullptr) {
     return;
   }
-  for (const Operand& operand : draw_operands(*nest, rows, call.width())) {
+  for (const Operand& operand : draw_operands(*nest, rows, call.width(), call.values)) {
     add(operand, call, dispatch);
   }
 }

@@ -61,6 +61,7 @@ extern "C" int esc_predecessor_prepare(void) {
 
 /// `writes` is in device memory.
 extern "C" int esc_predecessor_launch(const void* writes, int count, void* stream) {
+  static_cast<void>(cudaGetLastError());  // of a call that was to be refused
   write_late<<<blocks, threads, 0, static_cast<cudaStream_t>(stream)>>>(static_cast<const LateWrite*>(writes), count);
   return cudaGetLastError();
 }

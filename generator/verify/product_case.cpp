@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "generator/matrix/drawn_value.h"
 #include "generator/verify/poison.h"
 
 namespace esc {
@@ -19,20 +18,20 @@ std::string print(const ProductCase& product) {
   return fmt::format("n {}, ldb {}, ldc {}, {}", product.n, product.ldb, product.ldc, shifts);
 }
 
-std::vector<double> draw_b(std::int64_t rows, const ProductCase& product, std::uint64_t seed, ScalarType element) {
+std::vector<double> draw_b(std::int64_t rows, const ProductCase& product, const ValueDraw& draw, ScalarType element) {
   std::vector<double> b(static_cast<std::size_t>(rows * product.ldb), std::numeric_limits<double>::quiet_NaN());
   tbb::parallel_for(std::int64_t{0}, rows, [&](std::int64_t row) {
     for (std::int64_t j = 0; j < product.n; ++j) {
-      b[static_cast<std::size_t>(row * product.ldb + j)] = drawn_value(seed, row, j, memory_type(element));
+      b[static_cast<std::size_t>(row * product.ldb + j)] = drawn_value(draw, j, row, j, memory_type(element));
     }
   });
   return b;
 }
 
-std::vector<double> draw_b(const PlacedLayout& layout, std::int64_t rows, const ProductCase& product, std::uint64_t seed,
+std::vector<double> draw_b(const PlacedLayout& layout, std::int64_t rows, const ProductCase& product, const ValueDraw& draw,
                            ScalarType element) {
   if (layout.is_row_major()) {
-    return draw_b(rows, product, seed, element);
+    return draw_b(rows, product, draw, element);
   }
   std::vector<double> b(static_cast<std::size_t>(rows * product.ldb), std::numeric_limits<double>::quiet_NaN());
   const std::int64_t items = product.n / layout.columns_of_item();
@@ -41,7 +40,7 @@ std::vector<double> draw_b(const PlacedLayout& layout, std::int64_t rows, const 
     for (std::int64_t j = 0; j < product.n; ++j) {
       if (const auto place = layout.offset(row, j, leading_dimension)) {
         b[static_cast<std::size_t>(row * product.ldb + j)] =
-            drawn_value(seed, *place / leading_dimension, *place % leading_dimension, memory_type(element));
+            drawn_value(draw, *place / leading_dimension, *place / leading_dimension, *place % leading_dimension, memory_type(element));
       }
     }
   });

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "generator/support/error.h"
@@ -24,21 +25,28 @@ bool same_kind(double found, double wanted) {
                                : std::isnan(wanted) ? std::isnan(found) : found == wanted;
 }
 
+/// Powers of the least and of the largest doubles are numbers of this type.
+using Sum = long double;
+
 /// The part of a comparison that one row contributes.
 struct RowComparison {
-  double squared_error = 0;
-  double squared_norm = 0;
-  double fourth_powers = 0;      ///< of the elements
-  double squared_magnitude = 0;  ///< of |A| x |B|, or what has the same rounding
+  Sum squared_error = 0;
+  Sum squared_norm = 0;
+  Sum fourth_powers = 0;      ///< of the elements
+  Sum squared_magnitude = 0;  ///< of |A| x |B|, or what has the same rounding
+  Sum squared_underflow = 0;
   double of_rounding = 0;        ///< as Comparison has it
   std::string beyond_rounding = {};
   std::string problem;
 };
 
 template <typename Element>
-RowComparison compare_row(const ExpectedRow& expected, const Element* c, std::int64_t row) {
+RowComparison compare_row(const ExpectedRow& expected, const Element* c, std::int64_t row, const std::vector<bool>& columns) {
   RowComparison result;
   for (std::size_t j = 0; j < expected.values.size(); ++j) {
+    if (!columns.empty() && !columns[j]) {
+      continue;
+    }
     const double wanted = expected.values[j];
     const auto found = static_cast<double>(c[j]);
     if (result.problem.empty() && is_poison(c[j])) {
@@ -52,6 +60,7 @@ RowComparison compare_row(const ExpectedRow& expected, const Element* c, std::in
       continue;  // judged by its kind alone
     }
     const double difference = found - wanted;
+    const Sum norm = Sum{wanted} * wanted;
     const double allowed = expected.allowed[j];
     if (const double share = difference == 0 ? 0 : std::abs(difference) / allowed; share > result.of_rounding) {
       result.of_rounding = share;
@@ -60,11 +69,11 @@ RowComparison compare_row(const ExpectedRow& expected, const Element* c, std::in
                                              wanted, allowed);
       }
     }
-    result.squared_error += difference * difference;
-    result.squared_norm += wanted * wanted;
-    result.fourth_powers += wanted * wanted * wanted * wanted;
-    const double magnitude = expected.magnitudes[j];
-    result.squared_magnitude += magnitude * magnitude;
+    result.squared_error += Sum{difference} * difference;
+    result.squared_norm += norm;
+    result.fourth_powers += norm * norm;
+    result.squared_magnitude += Sum{expected.magnitudes[j]} * expected.magnitudes[j];
+    result.squared_underflow += Sum{expected.underflow[j]} * expected.underflow[j];
   }
   return result;
 }
@@ -90,15 +99,17 @@ double fluctuation_of(double count) {
 /// What all rows have together; `longest` is the most products of a sum.
 Comparison sum_of(const std::vector<RowComparison>& rows, std::int64_t longest) {
   Comparison sum;
-  double squared_error = 0;
-  double squared_norm = 0;
-  double fourth_powers = 0;
-  double squared_magnitude = 0;
+  Sum squared_error = 0;
+  Sum squared_norm = 0;
+  Sum fourth_powers = 0;
+  Sum squared_magnitude = 0;
+  Sum squared_underflow = 0;
   for (const RowComparison& row : rows) {
     squared_error += row.squared_error;
     squared_norm += row.squared_norm;
     fourth_powers += row.fourth_powers;
     squared_magnitude += row.squared_magnitude;
+    squared_underflow += row.squared_underflow;
     if (sum.problem.empty()) {
       sum.problem = row.problem;
     }
@@ -108,14 +119,41 @@ Comparison sum_of(const std::vector<RowComparison>& rows, std::int64_t longest) 
     }
   }
   if (squared_norm > 0) {
-    sum.error = std::sqrt(squared_error / squared_norm);
-    sum.cancellation = std::max(1.0, std::sqrt(squared_magnitude / squared_norm / static_cast<double>(longest)));
+    const auto root = [](Sum square) { return static_cast<double>(std::sqrt(square)); };
+    sum.error = root(squared_error / squared_norm);
+    sum.cancellation = std::max(1.0, root(squared_magnitude / squared_norm / static_cast<Sum>(longest)));
+    sum.underflow = root(squared_underflow / squared_norm);
     // As many elements of one size would have these powers.
-    sum.fluctuation = fourth_powers > 0 ? fluctuation_of(squared_norm * squared_norm / fourth_powers) : 1;
-  } else if (squared_error > 0 && sum.problem.empty()) {
+    sum.fluctuation = fourth_powers > 0 ? fluctuation_of(static_cast<double>(squared_norm * squared_norm / fourth_powers)) : 1;
+  } else if (squared_error > squared_underflow && sum.problem.empty()) {
     sum.problem = "C is not zero, though A is";
   }
   return sum;
+}
+
+/// The greatest magnitude of each `rows` rows of A.
+std::vector<double> greatest_of_rows(const SparseMatrix& a, std::int64_t rows) {
+  std::vector<double> greatest(static_cast<std::size_t>((a.rows + rows - 1) / rows), 0.0);
+  for (std::int64_t row = 0; row < a.rows; ++row) {
+    double& of_these = greatest[static_cast<std::size_t>(row / rows)];
+    for (std::int64_t entry = a.offsets[static_cast<std::size_t>(row)]; entry < a.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
+      of_these = std::max(of_these, std::abs(a.values[static_cast<std::size_t>(entry)]));
+    }
+  }
+  return greatest;
+}
+
+/// That of each column of B; what lies in the padding is no number, and no part of it.
+std::vector<double> greatest_of_columns(const std::vector<double>& b, const ProductCase& product) {
+  std::vector<double> greatest(static_cast<std::size_t>(product.n), 0.0);
+  for (std::size_t first = 0; first < b.size(); first += static_cast<std::size_t>(product.ldb)) {
+    for (std::size_t j = 0; j < greatest.size(); ++j) {
+      if (const double magnitude = std::abs(b[first + j]); magnitude > greatest[j]) {
+        greatest[j] = magnitude;
+      }
+    }
+  }
+  return greatest;
 }
 
 /// How far an element of C may be, whose number is rounded where it is stored; infinitely far where that may overflow.
@@ -131,11 +169,34 @@ double stored_error(const Bounded& number, ScalarType element) {
 
 }  // namespace
 
-Reference::Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product, ProductForm form)
-    : a_(a), input_(nest), nest_(nest, a), operands_(draw_operands(nest, a.rows, product.n)), b_(std::move(b)), product_(product), form_(form) {
+Reference::Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product, const JudgedKernel& kernel)
+    : a_(a), input_(nest), nest_(nest, a), operands_(draw_operands(nest, a.rows, product.n, kernel.values)), b_(std::move(b)), product_(product), kernel_(kernel) {
   ESC_CHECK(static_cast<std::int64_t>(b_.size()) == a.columns * product.ldb, "B has K rows of ldb elements");
   const std::string fault = find_layout_fault(nest, a.rows, a.columns, product.n);
   ESC_CHECK(fault.empty(), "the layouts are those of the nest: " + fault);
+  if (kernel_.form != ProductForm::whole) {
+    greatest_of_rows_ = greatest_of_rows(a_, kernel_.scaled_rows);
+    greatest_of_columns_ = greatest_of_columns(b_, product_);
+  }
+}
+
+double Reference::underflow_of(std::int64_t row, std::size_t column) const {
+  const double smallest = number_limits(input_.sum()).smallest;
+  if (kernel_.form == ProductForm::whole) {
+    return smallest;
+  }
+  const double of_a = greatest_of_rows_[static_cast<std::size_t>(row / kernel_.scaled_rows)];
+  const double of_b = greatest_of_columns_[column];
+  // TF32 has no bits below this one; the tensor core leaves those away.
+  constexpr double least_of_factors = 0x1p-136;
+  double off = 4 * smallest + least_of_factors * (of_a + of_b);
+  if (kernel_.form == ProductForm::split && kernel_.scaled_rows > 1) {
+    // Halves begin at 2^-24, where the greatest of those that have a scale together is 2^14 at least, and what scales the products back is a normal float.
+    constexpr double least_of_scaled = 0x1p-37;
+    constexpr double least_of_products = 0x1p-134;
+    off += of_a * of_b > number_limits(ScalarType::f32).largest ? std::numeric_limits<double>::infinity() : least_of_scaled * of_a * of_b + least_of_products;
+  }
+  return off;
 }
 
 void Reference::compute_all() {
@@ -151,27 +212,34 @@ ExpectedRow Reference::row(std::int64_t number) const {
   const ScalarType type = input_.sum();
   const NumberLimits limits = number_limits(type);
   const std::int64_t products = a_.row_length(number);
-  const double bound = rounding_bound(type, products, form_);
+  const double bound = rounding_bound(type, products, kernel_.form);
   // A row without products has no sum that could cancel: what an epilogue makes of it is rounded like one product.
-  const double bound_of_magnitude = rounding_bound(type, std::max<std::int64_t>(products, 1), form_);
-  ExpectedRow expected{std::move(sums.values), std::move(sums.magnitudes), {}};
+  const double bound_of_magnitude = rounding_bound(type, std::max<std::int64_t>(products, 1), kernel_.form);
+  ExpectedRow expected{std::move(sums.values), std::move(sums.magnitudes), {}, {}};
   expected.magnitudes.resize(expected.values.size());
+  expected.underflow.resize(expected.values.size());
+  const std::span<const double> own(a_.values.data() + a_.offsets[static_cast<std::size_t>(number)], static_cast<std::size_t>(products));
+  const bool is_finite = std::ranges::all_of(own, [](double value) { return std::isfinite(value); });
   for (std::size_t j = 0; j < expected.values.size(); ++j) {
     const double magnitude = expected.allowed[j];
-    const double error = magnitude > limits.largest ? std::numeric_limits<double>::infinity()
-                                             : bound * magnitude + static_cast<double>(products) * limits.smallest;
-    Bounded element{expected.values[j], error};
+    const double underflow = products == 0 ? 0 : static_cast<double>(products) * underflow_of(number, j);
+    const bool may_overflow = !(magnitude <= limits.largest) || std::isinf(underflow);
+    Bounded element{expected.values[j], may_overflow ? std::numeric_limits<double>::infinity() : bound * magnitude + underflow};
+    if (may_overflow && is_finite) {
+      element.value = 0;  // whatever the sum is in this order
+    }
     if (input_.epilogue) {
       element = finish(input_, operands_, number, static_cast<std::int64_t>(j), element);
     }
-    expected.values[j] = element.value;
+    expected.underflow[j] = underflow + (is_half(input_.element()) ? number_limits(input_.element()).smallest : limits.smallest);
+    expected.values[j] = std::isinf(element.error) && is_finite && !std::isfinite(element.value) ? 0 : element.value;
     expected.magnitudes[j] = element.error / bound_of_magnitude;
     expected.allowed[j] = stored_error(element, input_.element());
   }
   return expected;
 }
 
-Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& compared) const {
+Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& compared, const std::vector<bool>& columns) const {
   std::vector<std::int64_t> numbers;
   std::int64_t longest = 1;
   for (std::int64_t number = 0; number < a_.rows; ++number) {
@@ -188,8 +256,8 @@ Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& c
       const std::int64_t number = numbers[place];
       const auto* const c_row = elements + place * static_cast<std::size_t>(product_.ldc);
       RowComparison& result = rows[place];
-      result = rows_.empty() ? compare_row(row(number), c_row, number)
-                             : compare_row(rows_[static_cast<std::size_t>(number)], c_row, number);
+      result = rows_.empty() ? compare_row(row(number), c_row, number, columns)
+                             : compare_row(rows_[static_cast<std::size_t>(number)], c_row, number, columns);
       if (result.problem.empty()) {
         result.problem = check_gap(c_row, number, product_);
       }
@@ -197,7 +265,8 @@ Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& c
   });
   Comparison sum = sum_of(rows, longest);
   sum.rows = static_cast<std::int64_t>(numbers.size());
-  sum.columns = product_.n;
+  sum.columns = columns.empty() ? product_.n : std::ranges::count(columns, true);
+  sum.other_columns = product_.n - sum.columns;
   return sum;
 }
 

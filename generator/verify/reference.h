@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "generator/emit/dispatch.h"
@@ -11,6 +12,7 @@
 #include "generator/verify/nest_product.h"
 #include "generator/verify/operands.h"
 #include "generator/verify/product_case.h"
+#include "generator/verify/value_draw.h"
 
 namespace esc {
 
@@ -19,6 +21,7 @@ struct Comparison {
   double error = 0;              ///< relative Frobenius error over the compared elements
   std::int64_t rows = 0;         ///< rows of C that were compared
   std::int64_t columns = 0;      ///< of each of them
+  std::int64_t other_columns = 0;  ///< that were not
   std::string problem;           ///< empty, or the first thing that is wrong beyond rounding, with its place
   /// The largest error of an element, over the most that rounding can make of its sum in any order; and that element, where it is more.
   double of_rounding = 0;
@@ -31,7 +34,11 @@ struct Comparison {
 
   /// By how much the error may be more than a tolerance for many sums that do not cancel.
   double allowance() const { return cancellation * fluctuation; }
-  bool within(double tolerance) const { return problem.empty() && error <= tolerance * allowance(); }
+  /// What results that are near the least numbers of the type, or of parts of it, may add to the error, relatively; whatever the tolerance.
+  double underflow = 0;
+  /// What the error may be.
+  double limit(double tolerance) const { return tolerance * allowance() + underflow; }
+  bool within(double tolerance) const { return problem.empty() && error <= limit(tolerance); }
   /// Whether that holds and each element, by itself, is explained by rounding.
   bool passes(double tolerance) const { return within(tolerance) && beyond_rounding.empty(); }
   /// What is wrong with an element, or empty.
@@ -44,25 +51,38 @@ struct ExpectedRow {
   std::vector<double> values;
   std::vector<double> allowed;
   std::vector<double> magnitudes;  ///< of |A| x |B|, or of a sum that has the same rounding
+  std::vector<double> underflow;   ///< the part of what is allowed that does not shrink with the magnitudes
+};
+
+/// What a reference knows of how the judged kernel multiplies, and of what its operands are drawn from.
+struct JudgedKernel {
+  ProductForm form = ProductForm::whole;
+  std::int64_t scaled_rows = 1;  ///< as Dispatch has it
+  ValueDraw values = {};
 };
 
 /// The rows of C that a kernel is judged by, and how they compare with what it computed.
 class Reference {
  public:
-  /// `nest` says the product and must outlive this, as `a` must. B is as `draw_b` makes it. `form` is how the judged kernel multiplies.
-  Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product, ProductForm form);
+  /// `nest` says the product and must outlive this, as `a` must. B is as `draw_b` makes it.
+  Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product, const JudgedKernel& kernel);
+  Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product, ProductForm form)
+      : Reference(nest, a, std::move(b), product, JudgedKernel{.form = form}) {}
 
   const std::vector<double>& b() const { return b_; }
   /// Computes all rows now, for who compares several results with them.
   void compute_all();
 
-  /// Compares C, of which only the rows are there for which `compared` is set (all when it is empty), of ldc elements each, with the nest's,
+  /// Compares C, of which only the rows are there for which `compared` is set (all when it is empty), of ldc elements each, with the nest's in the columns for
+  /// which `columns` is set (all when it is empty),
   /// and checks that nothing was written between the columns and the next row. A NaN, or an element that is still poison,
   /// is a problem; if all of the reference is zero, so must C be.
-  Comparison compare(const TypedElements& c, const std::vector<bool>& compared = {}) const;
+  Comparison compare(const TypedElements& c, const std::vector<bool>& compared = {}, const std::vector<bool>& columns = {}) const;
 
  private:
   ExpectedRow row(std::int64_t number) const;
+  /// How far products of a row may be off however small they are; infinitely far where parts of them may overflow.
+  double underflow_of(std::int64_t row, std::size_t column) const;
 
   const SparseMatrix& a_;
   const LoopNest& input_;
@@ -70,7 +90,9 @@ class Reference {
   std::vector<Operand> operands_;  ///< of the nest's epilogue
   std::vector<double> b_;
   ProductCase product_;
-  ProductForm form_;
+  JudgedKernel kernel_;
+  std::vector<double> greatest_of_rows_;     ///< magnitudes of A, for each of the rows that have a scale together; empty where products are whole
+  std::vector<double> greatest_of_columns_;  ///< of B
   std::vector<ExpectedRow> rows_;  ///< those that were computed beforehand
 };
 

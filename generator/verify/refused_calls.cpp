@@ -11,6 +11,7 @@ namespace {
 
 // As the CUDA runtime numbers them.
 constexpr int invalid_value = 1;
+constexpr int not_ready = 600;
 constexpr int misaligned_address = 716;
 
 }  // namespace
@@ -27,12 +28,23 @@ std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_
   add("a null C", [](ProductArguments& call) { call.c = nullptr; });
   add("no columns", [](ProductArguments& call) { call.n = 0; });
   add("-1 columns", [](ProductArguments& call) { call.n = -1; });
+  add("-2 columns", [](ProductArguments& call) { call.n = -2; });
+  add("the least number of columns", [](ProductArguments& call) { call.n = std::numeric_limits<std::int32_t>::min(); });
   if (item_columns > 1) {
-    add("more items than have their columns counted",
-        [item_columns](ProductArguments& call) { call.n = static_cast<std::int32_t>(std::numeric_limits<std::int32_t>::max() / item_columns + 1); });
+    constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+    const auto counted = static_cast<std::int32_t>(most / item_columns);
+    for (const std::int32_t items : {counted + 1, counted + (most - counted) / 3, most}) {
+      add("more items than have their columns counted", [items](ProductArguments& call) { call.n = items; });
+    }
   }
-  add("rows of B that are too short", [](ProductArguments& call) { --call.ldb; });
-  add("rows of C that are too short", [](ProductArguments& call) { --call.ldc; });
+  // `good` has no gaps: each is less than the least.
+  const auto add_short = [&](const std::string& what, std::int64_t ProductArguments::*distance) {
+    for (const std::int64_t shorter : {good.*distance - 1, good.*distance - 2, good.*distance - 3, std::int64_t{0}, std::int64_t{-1}, -(good.*distance)}) {
+      add(what, [&](ProductArguments& call) { call.*distance = shorter; });
+    }
+  };
+  add_short("rows of B that are too short", &ProductArguments::ldb);
+  add_short("rows of C that are too short", &ProductArguments::ldc);
   for (std::size_t at = 0; at < good.operands.size(); ++at) {
     if (std::holds_alternative<const void*>(good.operands[at])) {
       add(fmt::format("a null pointer behind C, argument {},", at),
@@ -43,7 +55,7 @@ std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_
           [at](ProductArguments& call) { call.operands[at] = std::get<std::int64_t>(call.operands[at]) - 2; });
     }
   }
-  for (const int shift : {1, 4, 8}) {
+  for (const int shift : {1, 2, 4, 8, 12}) {
     if (has_kernel) {
       add("a misaligned packed matrix",
           [shift](ProductArguments& call) { call.packed = static_cast<const std::byte*>(call.packed) + shift; }, misaligned_address);
@@ -51,5 +63,7 @@ std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_
   }
   return calls;
 }
+
+RefusedCall unprepared_call(const ProductArguments& good) { return {"a device that was not prepared", good, not_ready}; }
 
 }  // namespace esc

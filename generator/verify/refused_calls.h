@@ -20,4 +20,7 @@ struct RefusedCall {
 /// at where its packed matrix is. `good` is a call that is in order, without gaps between rows; what it counts has `item_columns` columns of C each.
 std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_t item_columns, bool has_kernel);
 
+/// The call that is in order, on a device where nobody has prepared the kernel, of one that must be.
+RefusedCall unprepared_call(const ProductArguments& good);
+
 }  // namespace esc

@@ -22,8 +22,8 @@ bool VerificationReport::failed() const {
 
 const VerificationRun& VerificationReport::worst_run() const {
   ESC_CHECK(!runs.empty(), "a verification has runs");
-  return *std::max_element(runs.begin(), runs.end(), [](const VerificationRun& a, const VerificationRun& b) {
-    return a.comparison.error / a.comparison.allowance() < b.comparison.error / b.comparison.allowance();
+  return *std::max_element(runs.begin(), runs.end(), [this](const VerificationRun& a, const VerificationRun& b) {
+    return a.comparison.error / tolerance_of(a) < b.comparison.error / tolerance_of(b);
   });
 }
 
@@ -32,12 +32,13 @@ VerificationRecord VerificationReport::record(std::int64_t rows_of_c) const {
   const auto largest = std::max_element(runs.begin(), runs.end(), [](const VerificationRun& a, const VerificationRun& b) {
     return std::pair(a.comparison.rows, a.comparison.columns) < std::pair(b.comparison.rows, b.comparison.columns);
   });
+  const auto columns = static_cast<double>(largest->comparison.columns);  // where some are left out, as good as so many rows less
   return {.passed = passed(),
           .error = worst.comparison.error,
           .tolerance = tolerance_of(worst),
           .method = method,
           .columns = largest->comparison.columns,
-          .rows_covered = static_cast<double>(largest->comparison.rows) / static_cast<double>(rows_of_c),
+          .rows_covered = static_cast<double>(largest->comparison.rows) / static_cast<double>(rows_of_c) * columns / (columns + static_cast<double>(largest->comparison.other_columns)),
           .skipped = skipped};
 }
 
@@ -45,8 +46,10 @@ std::string print(const VerificationReport& report) {
   std::string text;
   for (const VerificationRun& run : report.runs) {
     const bool good = run.comparison.passes(report.tolerance);
-    text += fmt::format("{:<6} {:<36} {} rows, relative error {:.2e} (at most {:.2e}){}{}\n", good ? "ok" : "WRONG",
-                        print(run.product), run.comparison.rows, run.comparison.error, report.tolerance_of(run),
+    const Comparison& compared = run.comparison;
+    text += fmt::format("{:<6} {:<36} {} rows{}, relative error {:.2e} (at most {:.2e}){}{}\n", good ? "ok" : "WRONG",
+                        print(run.product), compared.rows,
+                        compared.other_columns > 0 ? fmt::format(" and {} of {} columns", compared.columns, compared.columns + compared.other_columns) : "", compared.error, report.tolerance_of(run),
                         run.reason.empty() ? "" : ", " + run.reason,
                         run.comparison.wrong_element().empty() ? "" : ": " + run.comparison.wrong_element());
   }
@@ -55,6 +58,9 @@ std::string print(const VerificationReport& report) {
   }
   for (const std::string& part : report.skipped) {
     text += "skipped " + part + "\n";
+  }
+  if (report.seed) {
+    text += fmt::format("drawn from seed {}, the same again with --seed {}\n", *report.seed, *report.seed);
   }
   return text + fmt::format("{} by {}\n", report.passed() ? "passed" : "failed", report.method);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,7 @@ struct VerificationReport {
   std::vector<VerificationRun> runs = {};
   std::vector<std::string> problems = {};  ///< of the packed file, the transformer, the launches and the memory accesses
   std::vector<std::string> skipped = {};   ///< what was left out, each with its reason
+  std::optional<std::uint64_t> seed = {};  ///< what is not the same each time was drawn from
 
   bool passed() const;
   /// Whether something is wrong so far.
@@ -31,7 +34,7 @@ struct VerificationReport {
   /// The run that comes nearest to its tolerance, or exceeds it most. Throws Defect for a report without runs.
   const VerificationRun& worst_run() const;
   /// What the error of a run may be.
-  double tolerance_of(const VerificationRun& run) const { return tolerance * run.comparison.allowance(); }
+  double tolerance_of(const VerificationRun& run) const { return run.comparison.limit(tolerance); }
   /// As the manifest records it. Throws Defect for a report without runs.
   VerificationRecord record(std::int64_t rows_of_c) const;
 };

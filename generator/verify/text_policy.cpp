@@ -5,169 +5,79 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <set>
+#include <functional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "generator/frontend/host_compiler/tokens.h"
 #include "generator/support/error.h"
 #include "generator/support/plain_text.h"
+#include "generator/verify/freedom.h"
+#include "generator/verify/own_names.h"
+#include "generator/verify/policy_text.h"
 
 namespace esc {
 namespace {
 
-using Tokens = std::vector<SourceToken>;
+/// Words of CUDA that a kernel may use beside those that are generated: they are the same to nvcc and to the emulator.
+constexpr std::array<std::string_view, 104> words_of_cuda = {
+    "__device__", "__shared__", "__restrict__", "__forceinline__", "__noinline__", "__align__", "__syncthreads", "__syncwarp",
+    "__threadfence", "__threadfence_block", "__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync",
+    "__ballot_sync", "__any_sync", "__all_sync", "__activemask", "__ldg", "__ldcs", "__ldcg", "__stcs", "__stcg", "__popc",
+    "__popcll", "__byte_perm", "__ffs", "__ffsll", "__clz", "__clzll", "__brev", "__int_as_float", "__float_as_int",
+    "__uint_as_float", "__float_as_uint", "__umulhi", "__fmaf_rn", "__fadd_rn", "__fmul_rn", "__pipeline_commit",
+    "__pipeline_memcpy_async", "__pipeline_wait_prior", "__cvta_generic_to_shared", "__half", "__half2", "__half2float",
+    "__float2half_rn", "__ushort_as_half", "__half_as_ushort", "__nv_bfloat16", "__nv_bfloat162", "__bfloat162float",
+    "__float2bfloat16_rn", "__ushort_as_bfloat16", "__bfloat16_as_ushort", "threadIdx", "blockIdx", "blockDim", "gridDim",
+    "atomicAdd", "atomicSub", "atomicMin", "atomicMax", "atomicExch", "atomicAnd", "atomicOr", "atomicXor", "atomicCAS", "min",
+    "max", "fmaf", "size_t", "int2", "int3", "int4", "uint2", "uint3", "uint4", "short2", "short4", "ushort2", "ushort4",
+    "char2", "char4", "uchar2", "uchar4", "float2", "float3", "float4", "double2", "make_int2", "make_int4", "make_uint2",
+    "make_uint4", "make_short2", "make_short4", "make_ushort2", "make_ushort4", "make_uchar4", "make_char4", "make_float2",
+    "make_float4", "make_double2", "uint8_t"};
 
-/// What both nvcc and the emulator take, in front of the part of a kernel's text that a run-time compiler does not need.
-constexpr std::string_view taken_by_both = "# ifndef __CUDACC_RTC__";
+/// Of the C library what a transformer may use beside what is generated.
+constexpr std::array<std::string_view, 17> words_of_the_library = {
+    "memcpy",  "memmove",  "memset",   "memcmp",   "size_t",  "ptrdiff_t", "int8_t",    "int16_t",  "int32_t",
+    "int64_t", "uint8_t",  "uint16_t", "uint32_t", "uint64_t", "intptr_t",  "uintptr_t", "offsetof"};
 
-/// Words of CUDA that begin with underscores and that a text may use beside those that are generated.
-constexpr std::array<std::string_view, 58> words_of_cuda = {
-    "__global__",     "__device__",       "__shared__",         "__constant__",        "__host__",
-    "__restrict__",   "__launch_bounds__", "__forceinline__",   "__noinline__",        "__align__",
-    "__syncthreads",  "__syncwarp",       "__threadfence",      "__threadfence_block", "__shfl_sync",
-    "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync",    "__ballot_sync",       "__any_sync",
-    "__all_sync",     "__activemask",     "__ldg",              "__ldcs",              "__ldcg",
-    "__stcs",         "__stcg",           "__popc",             "__popcll",            "__byte_perm",         "__ffs",
-    "__ffsll",        "__clz",            "__clzll",            "__brev",              "__int_as_float",
-    "__float_as_int", "__uint_as_float",  "__float_as_uint",    "__umulhi",            "__fmaf_rn",
-    "__fadd_rn",      "__fmul_rn",        "__pipeline_commit",  "__pipeline_memcpy_async",
-    "__cvta_generic_to_shared",           "__half",             "__half2",             "__half2float",
-    "__float2half_rn", "__ushort_as_half", "__half_as_ushort",  "__nv_bfloat16",       "__nv_bfloat162",
-    "__bfloat162float", "__float2bfloat16_rn", "__ushort_as_bfloat16", "__bfloat16_as_ushort"};
-
-/// Words that mean something to one compiler only, though they are not reserved.
-constexpr std::array<std::string_view, 4> words_of_one_compiler = {"asm", "linux", "unix", "typeof"};
-
-bool is_reserved(std::string_view word) {
-  return word.find("__") != word.npos ||
-         (word.size() > 1 && word[0] == '_' && std::isupper(static_cast<unsigned char>(word[1])) != 0);
+template <class Range>
+bool is_among(const Range& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
 }
 
-/// A directive or a conditional part, from `first` to before `last`.
-struct Piece {
-  std::size_t first;
-  std::size_t last;
-};
-
-/// A text as its tokens, and what it has of directives. Looks at `generated` and at what is checked in the same way.
-class Text {
- public:
-  Text(std::string file, const std::string& text) : file_(std::move(file)), tokens_(tokens_of(text)) { read_pieces(); }
-
-  /// Tokens with blanks between them, and a line end in front of each directive.
-  std::string print(const Piece& piece) const {
-    std::string text;
-    for (std::size_t at = piece.first; at < piece.last; ++at) {
-      text += (at == piece.first ? "" : begins_directive(at) ? "\n" : " ") + tokens_[at].text;
-    }
-    return text;
-  }
-
-  /// What is included, whole conditional parts, other directives, and the tokens that are in none of them.
-  const std::vector<Piece>& includes() const { return includes_; }
-  const std::vector<Piece>& conditionals() const { return conditionals_; }
-  const std::vector<Piece>& directives() const { return directives_; }
-  const std::vector<std::size_t>& plain() const { return plain_; }
-  const SourceToken& token(std::size_t at) const { return tokens_[at]; }
-  std::size_t size() const { return tokens_.size(); }
-
-  [[noreturn]] void refuse(std::size_t at, const std::string& rule) const {
-    throw UserError(fmt::format("{}:{}", file_, at < tokens_.size() ? tokens_[at].line : 1), rule,
-                    "generate the bundle again", ExitStatus::check_failed);
-  }
-
- private:
-  bool begins_directive(std::size_t at) const { return tokens_[at].begins_line && tokens_[at].text == "#"; }
-
-  std::size_t end_of_line(std::size_t at) const {
-    do {
-      ++at;
-    } while (at < tokens_.size() && !tokens_[at].begins_line);
-    return at;
-  }
-
-  /// The first word of the directive at `at`; empty for a '#' alone.
-  std::string_view word_at(std::size_t at) const {
-    return at + 1 < end_of_line(at) ? std::string_view(tokens_[at + 1].text) : std::string_view();
-  }
-
-  static bool opens(std::string_view word) { return word == "if" || word == "ifdef" || word == "ifndef"; }
-
-  /// Behind the #endif of the conditional part that begins at `first`.
-  std::size_t end_of_conditional(std::size_t first) const {
-    int depth = 0;
-    for (std::size_t at = first; at < tokens_.size(); ++at) {
-      if (begins_directive(at)) {
-        depth += opens(word_at(at)) ? 1 : word_at(at) == "endif" ? -1 : 0;
-        if (depth == 0) {
-          return end_of_line(at);
-        }
-      }
-    }
-    refuse(first, "has a conditional part without its #endif");
-  }
-
-  void read_pieces() {
-    int open = 0;  // conditional parts that both compilers take and that surround this place
-    for (std::size_t at = 0; at < tokens_.size();) {
-      if (!begins_directive(at)) {
-        plain_.push_back(at++);
-        continue;
-      }
-      const std::size_t end = end_of_line(at);
-      const std::string_view word = word_at(at);
-      if (word == "include") {
-        includes_.push_back({at, end});
-      } else if (opens(word) && print({at, end}) == taken_by_both) {
-        ++open;
-      } else if (opens(word)) {
-        conditionals_.push_back({at, end_of_conditional(at)});
-        at = conditionals_.back().last;
-        continue;
-      } else if (word == "endif" && open > 0) {
-        --open;
-      } else {
-        directives_.push_back({at, end});
-      }
-      at = end;
-    }
-    if (open != 0) {
-      refuse(tokens_.size(), "has a conditional part without its #endif");
-    }
-  }
-
-  std::string file_;
-  Tokens tokens_;
-  std::vector<Piece> includes_;
-  std::vector<Piece> conditionals_;
-  std::vector<Piece> directives_;
-  std::vector<std::size_t> plain_;
-};
-
-std::set<std::string> printed(const Text& text, const std::vector<Piece>& pieces) {
-  std::set<std::string> all;
-  for (const Piece& piece : pieces) {
-    all.insert(text.print(piece));
-  }
-  return all;
-}
-
-/// "# pragma unroll", with a number or without.
-bool asks_to_unroll(const Text& text, const Piece& piece) {
-  const std::size_t tokens = piece.last - piece.first;
-  const bool unrolls =
-      tokens >= 3 && text.token(piece.first + 1).text == "pragma" && text.token(piece.first + 2).text == "unroll";
-  return unrolls && (tokens == 3 || (tokens == 4 && text.token(piece.first + 3).kind == SourceToken::Kind::number));
-}
-
-/// A directive in a message: its first words.
+/// A text in a message: its first words.
 std::string shortened(const std::string& text) {
   constexpr std::size_t most = 60;
   const std::string line = text.substr(0, text.find('\n'));
   return line.size() <= most ? line : line.substr(0, most) + " ...";
 }
+
+/// "# pragma unroll", with a number or without.
+bool asks_to_unroll(const PolicyText& text, const Piece& piece) {
+  const std::size_t tokens = piece.last - piece.first;
+  const bool unrolls = tokens >= 3 && text.is(piece.first + 1, "pragma") && text.is(piece.first + 2, "unroll");
+  return unrolls && (tokens == 3 || (tokens == 4 && text.token(piece.first + 3).kind == SourceToken::Kind::number));
+}
+
+/// Whether the number has a form that every compiler takes alike: no suffix of one's own or of another standard.
+bool is_plain_number(std::string_view number) {
+  const bool is_hexadecimal = number.starts_with("0x") || number.starts_with("0X");
+  const bool has_float_suffix = !is_hexadecimal || number.find_first_of("pP") != number.npos;
+  while (!number.empty() && (std::string_view("uUlL").find(number.back()) != std::string_view::npos ||
+                             (has_float_suffix && (number.back() == 'f' || number.back() == 'F')))) {
+    number.remove_suffix(1);
+  }
+  const std::string_view digits = is_hexadecimal ? "xX.'0123456789abcdefABCDEFpP+-" : "bB.'0123456789eE+-";
+  return !number.empty() && number.find_first_not_of(digits) == number.npos;
+}
+
+/// A string or a character without a prefix and a suffix.
+bool is_plain_literal(std::string_view literal) {
+  return literal.size() >= 2 && (literal.front() == '"' || literal.front() == '\'') && literal.back() == literal.front();
+}
+
+/// Which words there are in the language's libraries for a text of this kind.
+using Vocabulary = std::function<bool(std::string_view)>;
 
 /// Whether nothing but blanks follows in the line. A backslash in front of them is easily overlooked, behind a comment above
 /// all, and compilers differ in what it does there.
@@ -201,80 +111,210 @@ void check_characters(const std::string& file, const std::string& text) {
   }
 }
 
-void check_directives(const Text& text, const Text& generated) {
-  const std::set<std::string> includes = printed(generated, generated.includes());
-  for (const Piece& piece : text.includes()) {
-    if (!includes.contains(text.print(piece))) {
-      const std::string name = piece.first + 2 < piece.last ? text.print({piece.first + 2, piece.last}) : "nothing";
-      text.refuse(piece.first, fmt::format("the text includes {}, which is no part of a bundle", shortened(name)));
-    }
-  }
-  const std::set<std::string> conditionals = printed(generated, generated.conditionals());
-  for (const Piece& piece : text.conditionals()) {
-    if (!conditionals.contains(text.print(piece))) {
-      text.refuse(piece.first, fmt::format("has a conditional part that no generated text has, '{}'",
-                                           shortened(text.print(piece))));
-    }
-  }
-  const std::set<std::string> directives = printed(generated, generated.directives());
-  for (const Piece& piece : text.directives()) {
-    if (!asks_to_unroll(text, piece) && !directives.contains(text.print(piece))) {
-      text.refuse(piece.first, fmt::format("has a directive that no generated text has, '{}'",
-                                           shortened(text.print(piece))));
-    }
-  }
-}
+/// Holds a text against the generated one.
+class PolicyCheck {
+ public:
+  PolicyCheck(const PolicyText& text, const PolicyText& generated, const Freedom& freedom, Vocabulary vocabulary, bool has_device_code)
+      : text_(text), generated_(generated), freedom_(freedom), vocabulary_(std::move(vocabulary)), has_device_code_(has_device_code) {}
 
-/// An assembly statement up to its operands: "asm volatile ( "..."".
-std::string assembly_at(const Text& text, std::size_t at) {
-  const auto is = [&](std::size_t token, std::string_view word) { return token < text.size() && text.token(token).text == word; };
-  std::size_t end = at + 1;
-  end += is(end, "volatile") ? 1 : 0;
-  end += is(end, "(") ? 1 : 0;
-  while (end < text.size() && text.token(end).kind == SourceToken::Kind::literal) {
-    ++end;
+  void run() const {
+    std::size_t next = 0;  // of the fixed declarations
+    for (std::size_t i = 0; i < text_.declarations().size(); ++i) {
+      const Declaration& it = text_.declarations()[i];
+      if (next < freedom_.fixed.size() && is_generated(it, fixed(next))) {
+        ++next;
+      } else if (it.kind == DeclarationKind::directive) {
+        refuse_directive(it);
+      } else if (next < freedom_.first_gap || next > freedom_.last_gap || text_.is_conditional(i) || !has_simple_form(it)) {
+        refuse_fixed(it, next);
+      } else if (!freedom_.open_texts.contains(text_.print(it))) {
+        check_own(it);
+      }
+    }
+    if (next < freedom_.fixed.size()) {
+      text_.refuse(text_.tokens().size(), fmt::format("lacks what is generated, '{}'", shortened(generated_.print(fixed(next)))));
+    }
   }
-  return text.print({at, end});
-}
 
-void check_words(const Text& text, const Text& generated) {
-  std::set<std::string_view> known(words_of_cuda.begin(), words_of_cuda.end());
-  std::set<std::string> known_assembly;
-  for (const std::size_t at : generated.plain()) {
-    known.insert(generated.token(at).text);
-    if (generated.token(at).text == "asm") {
-      known_assembly.insert(assembly_at(generated, at));
+ private:
+  const Declaration& fixed(std::size_t i) const { return generated_.declarations()[freedom_.fixed[i]]; }
+
+  bool is_generated(const Declaration& it, const Declaration& other) const {
+    return it.last - it.first == other.last - other.first && differing_token(it, other) == it.last;
+  }
+
+  /// The first token of `it` that `other` has not in its place.
+  std::size_t differing_token(const Declaration& it, const Declaration& other) const {
+    std::size_t at = it.first;
+    while (at < it.last && at - it.first < other.last - other.first &&
+           text_.token(at).text == generated_.token(at - it.first + other.first).text) {
+      ++at;
+    }
+    return at;
+  }
+
+  [[noreturn]] void refuse_directive(const Declaration& it) const {
+    const Piece piece{it.first, it.last};
+    if (text_.is(it.first + 1, "include")) {
+      const std::string name = piece.first + 2 < piece.last ? text_.print(Piece{piece.first + 2, piece.last}) : "nothing";
+      text_.refuse(it.first, fmt::format("the text includes {}, which is no part of a bundle", shortened(name)));
+    }
+    const bool opens = text_.opens_condition(it.first);
+    text_.refuse(it.first, fmt::format("has a {} that no generated text has here, '{}'", opens ? "conditional part" : "directive",
+                                       shortened(text_.print(piece))));
+  }
+
+  /// Refuses what must be as it is generated.
+  [[noreturn]] void refuse_fixed(const Declaration& it, std::size_t next) const {
+    const bool is_in_gap = next >= freedom_.first_gap && next <= freedom_.last_gap;
+    if (is_in_gap && !has_simple_form(it)) {
+      refuse_form(it);
+    }
+    const std::size_t at = next < freedom_.fixed.size() ? differing_token(it, fixed(next)) : it.first;
+    const std::string is = at < it.last ? text_.token(at).text : "nothing more";
+    text_.refuse(at, fmt::format("has '{}' where another text is generated: host code must be the generated one", shortened(is)));
+  }
+
+  [[noreturn]] void refuse_form(const Declaration& it) const {
+    text_.refuse(it.first, fmt::format("has '{}', which no generated text has, and which is no function with its body, no "
+                                       "constexpr constant and no type",
+                                       shortened(text_.print(it))));
+  }
+
+  void check_own(const Declaration& it) const {
+    if (it.kind == DeclarationKind::function && has_device_code_) {
+      check_function(it);
+    }
+    if (!is_kernel(text_, it) && it.kind != DeclarationKind::assertion) {
+      check_name(it);
+    }
+    const Inside inside = inside_of(text_, it);
+    for (const Piece& piece : inside.conditionals) {
+      if (!freedom_.parts.contains(text_.print(piece))) {
+        text_.refuse(piece.first, fmt::format("has a conditional part that no generated text has, '{}'", shortened(text_.print(piece))));
+      }
+    }
+    for (const Piece& piece : inside.directives) {
+      if (!asks_to_unroll(text_, piece) && !freedom_.parts.contains(text_.print(piece))) {
+        refuse_directive({DeclarationKind::directive, piece.first, piece.last, 0, {}});
+      }
+    }
+    for (const std::size_t at : inside.plain) {
+      check_token(it, at);
     }
   }
-  for (const std::size_t at : text.plain()) {
-    const SourceToken& token = text.token(at);
-    const bool word = token.kind == SourceToken::Kind::word;
-    const bool foreign =
-        is_reserved(token.text) || std::ranges::find(words_of_one_compiler, token.text) != words_of_one_compiler.end();
-    if (word && foreign && !known.contains(token.text)) {
-      text.refuse(at, fmt::format("uses '{}', which no generated text has", shortened(token.text)));
+
+  void check_function(const Declaration& it) const {
+    if (is_kernel(text_, it)) {
+      if (!freedom_.kernel_heads.contains(text_.head_of(it))) {
+        text_.refuse(it.first, fmt::format("has a kernel that host code does not know so, '{}'", shortened(text_.head_of(it))),
+                     "leave the kernel its name, parameters and bounds");
+      }
+    } else if (!text_.is_marked(it, "__device__") && !text_.is_marked(it, "constexpr")) {
+      text_.refuse(it.first, fmt::format("has a function for the host that no generated text has, '{}'", it.name),
+                   "make it a __device__ function");
     }
-    if (token.text == "asm" && !known_assembly.contains(assembly_at(text, at))) {
-      text.refuse(at, fmt::format("has assembly that no generated text has, '{}'", shortened(assembly_at(text, at))));
+  }
+
+  void check_name(const Declaration& it) const {
+    if (freedom_.fixed_names.contains(it.name)) {
+      text_.refuse(it.first, fmt::format("declares '{}' otherwise than is generated, though {} uses it", it.name,
+                                         has_device_code_ ? "host code" : "the C interface"),
+                   "leave it as it is, and use a constant with another name");
     }
+    if (!freedom_.open_names.contains(it.name) && (!has_own_form(it.name) || is_taken(it.name))) {
+      text_.refuse(it.first, fmt::format("declares '{}', which is no name of its own", shortened(it.name)),
+                   "rename it, in lower case or as types are called (PieceOfRow)");
+    }
+  }
+
+  void check_token(const Declaration& it, std::size_t at) const {
+    const SourceToken& token = text_.token(at);
     const bool ascii = std::ranges::all_of(token.text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-    if (!ascii || (word && token.text.find('\\') != std::string::npos)) {
-      text.refuse(at, "has characters outside ASCII");
+    const bool is_word = token.kind == SourceToken::Kind::word;
+    if (!ascii || (is_word && token.text.find('\\') != std::string::npos)) {
+      text_.refuse(at, "has characters outside ASCII");
     }
-    if (token.text == "[" && at + 1 < text.size() && text.token(at + 1).text == "[") {
-      text.refuse(at, "has an attribute, which no generated text has");
+    if (text_.is(at, "[") && text_.is(at + 1, "[")) {
+      text_.refuse(at, "has an attribute, which no generated text has");
+    }
+    if (is_word && is_word_of_storage(token.text)) {
+      check_storage(it, at);
+    }
+    if (text_.is(at, "asm") && freedom_.words.contains("asm") && !freedom_.assembly.contains(assembly_at(text_, at))) {
+      text_.refuse(at, fmt::format("has assembly that no generated text has, '{}'", shortened(assembly_at(text_, at))));
+    }
+    if (text_.is(at, "double") && has_device_code_ && is_long(at)) {
+      text_.refuse(at, "has a long double, which has another size on a device");
+    }
+    if (freedom_.words.contains(token.text)) {
+      return;
+    }
+    if (is_word) {
+      check_word(at);
+    } else if (token.kind == SourceToken::Kind::number ? !is_plain_number(token.text)
+                                                       : token.kind == SourceToken::Kind::literal && !is_plain_literal(token.text)) {
+      text_.refuse(at, fmt::format("has {}, a form of literal that no generated text has", shortened(token.text)));
     }
   }
-}
+
+  /// Whether "long" stands beside this "double", or with a word between them.
+  bool is_long(std::size_t at) const {
+    const auto is_word = [&](std::size_t place) { return text_.token(place).kind == SourceToken::Kind::word; };
+    return (at > 0 && text_.is(at - 1, "long")) || text_.is(at + 1, "long") || (at > 1 && is_word(at - 1) && text_.is(at - 2, "long")) ||
+           (at + 2 < text_.tokens().size() && is_word(at + 1) && text_.is(at + 2, "long"));
+  }
+
+  void check_word(std::size_t at) const {
+    const std::string& word = text_.token(at).text;
+    if (vocabulary_(word)) {
+      return;
+    }
+    if (is_taken(word) || word.find("__") != std::string::npos || word.front() == '_') {
+      text_.refuse(at, fmt::format("uses '{}', which no generated text has, and which headers or compilers have", shortened(word)),
+                   "rename it, in lower case or as types are called (PieceOfRow)");
+    }
+    if (!has_own_form(word)) {
+      text_.refuse(at, fmt::format("uses '{}', which no generated text has, and which a header may have", shortened(word)),
+                   "rename it, in lower case or as types are called (PieceOfRow)");
+    }
+  }
+
+  /// Nothing may be kept from one call to the next, but in what is generated.
+  void check_storage(const Declaration& it, std::size_t at) const {
+    const std::string& word = text_.token(at).text;
+    const bool is_constant = word == "static" && (text_.is(at + 1, "constexpr") || (at > it.first && text_.is(at - 1, "constexpr")));
+    const bool is_in_head = it.kind == DeclarationKind::function && at < it.body &&
+                            (word == "static" || word == "__device__" || word == "__global__");
+    const bool is_member = it.kind == DeclarationKind::type && word == "__device__";
+    if (!is_constant && !is_in_head && !is_member && !freedom_.statements.contains(statement_at(text_, it, at))) {
+      text_.refuse(at, fmt::format("has '{}', which no generated text has: a text keeps nothing from one call to the next",
+                                   shortened(statement_at(text_, it, at))),
+                   "use a constexpr constant, or a variable of the block");
+    }
+  }
+
+  const PolicyText& text_;
+  const PolicyText& generated_;
+  const Freedom& freedom_;
+  Vocabulary vocabulary_;
+  bool has_device_code_;
+};
 
 }  // namespace
 
-void check_text(const std::string& file, const std::string& text, const std::string& generated) {
+void check_kernel_text(const std::string& file, const std::string& text, const std::string& generated) {
   check_characters(file, text);
-  const Text of_bundle(file, text);
-  const Text of_generator(file, generated);
-  check_directives(of_bundle, of_generator);
-  check_words(of_bundle, of_generator);
+  const PolicyText of_generator(file, generated);
+  const auto is_of_cuda = [](std::string_view word) { return is_among(words_of_cuda, word); };
+  PolicyCheck(PolicyText(file, text), of_generator, freedom_of_kernel(of_generator), is_of_cuda, true).run();
+}
+
+void check_transformer_text(const std::string& file, const std::string& text, const std::string& generated) {
+  check_characters(file, text);
+  const PolicyText of_generator(file, generated);
+  const auto is_of_the_library = [](std::string_view word) { return is_among(words_of_the_library, word); };
+  PolicyCheck(PolicyText(file, text), of_generator, freedom_of_transformer(of_generator), is_of_the_library, false).run();
 }
 
 }  // namespace esc

@@ -5,14 +5,18 @@
 
 namespace esc {
 
-/// Refuses a text that one compiler may take otherwise than another: what an emulation shows of it would not be what nvcc
-/// compiles. `generated` is the text that the generator emits in its place. The text may be another program, but it must
-///   - include nothing that `generated` does not include;
-///   - have no directives of its own: no macros, and no other conditional parts than those of `generated`, token for token;
-///     only what stands between #ifndef __CUDACC_RTC__ and its #endif may differ, because both compilers take it;
-///   - use no reserved names but those of `generated` and of CUDA, no assembly but instructions that `generated` has, no
-///     attributes, and plain ASCII.
+/// Refuses a text of which an emulation would not show what nvcc and g++ build. `generated` is the text that the generator
+/// emits in its place. It must have the same tokens, but for what is open in it:
+///   - of a kernel's text, the body of the kernel, its device functions, and those constants and types that no host code
+///     uses, by name or by way of others: the rest is compiled twice by nvcc, and the emulator has the generated one;
+///   - of a data-transformer's, functions, constants and types above `enum Status`, where what its C functions stand on begins.
+/// What is open may be another program, with functions, constants and types of its own. These must
+///   - have names of their own that no header has (own_names.h), and use no others beside those of the generated text's
+///     open part, of the language and, in kernels, of CUDA;
+///   - keep nothing from one call to the next: no static, thread-local or namespace-scope variables but the generated ones;
+///   - have no directives, conditional parts, assembly and forms of numbers but generated ones, no attributes, and plain ASCII.
 /// Throws UserError (status check_failed) with the line.
-void check_text(const std::string& file, const std::string& text, const std::string& generated);
+void check_kernel_text(const std::string& file, const std::string& text, const std::string& generated);
+void check_transformer_text(const std::string& file, const std::string& text, const std::string& generated);
 
 }  // namespace esc

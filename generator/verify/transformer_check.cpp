@@ -7,11 +7,18 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
+#include <optional>
+#include <random>
+#include <string_view>
 #include <utility>
+#include <variant>
 
-#include "generator/matrix/drawn_value.h"
+#include "generator/support/error.h"
+#include "generator/support/number_in.h"
+#include "generator/verify/value_draw.h"
+#include "transformer/pattern_check.h"
+#include "transformer/unpack.h"
 
 namespace esc {
 namespace {
@@ -19,7 +26,7 @@ namespace {
 /// What the transformer's functions return, as the header of the bundle says.
 enum Status { done = 0, bad_argument = 1, pattern_differs = 2, unreadable_file = 3, bad_file = 4 };
 
-/// Room for a packed matrix at an address that is divisible by 8, which the interface asks for, and by no more.
+/// Room for a packed matrix at an address that is divisible by 8, which the interface asks for, and by turns by no more, or by 64.
 class PackedRoom {
  public:
   explicit PackedRoom(std::size_t bytes) : bytes_(bytes), memory_(bytes + spare) {}
@@ -27,15 +34,20 @@ class PackedRoom {
   /// Nothing that a call has left there.
   void poison() { std::ranges::fill(memory_, std::byte{0xa5}); }
 
+  /// To the other one of its addresses.
+  void move() { shift_ = 8 - shift_; }
+
   std::byte* data() {
-    const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory_.data()) % 16;
-    return memory_.data() + (16 - beyond) % 16 + 8;
+    const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory_.data()) % alignment;
+    return memory_.data() + (alignment - beyond) % alignment + shift_;
   }
   std::vector<std::byte> contents() { return {data(), data() + bytes_}; }
 
  private:
-  static constexpr std::size_t spare = 32;
+  static constexpr std::size_t alignment = 64;
+  static constexpr std::size_t spare = alignment + 16;
   std::size_t bytes_;
+  std::size_t shift_ = 0;
   std::vector<std::byte> memory_;
 };
 
@@ -46,45 +58,63 @@ struct CsrArrays {
   std::vector<double> values;
 };
 
+/// The rows of "... rows 8 to 15 ...", the first time that a text says so; nothing where it does not.
+std::optional<std::pair<std::int64_t, std::int64_t>> rows_in(std::string_view text) {
+  constexpr std::string_view front = "rows ";
+  constexpr std::string_view between = " to ";
+  const auto take_number = [&] {
+    const std::string_view digits = text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size()));
+    text.remove_prefix(digits.size());
+    return number_in<std::int64_t>(digits);
+  };
+  text.remove_prefix(std::min(text.find(front), text.size()));
+  text.remove_prefix(std::min(front.size(), text.size()));
+  const std::optional<std::int64_t> first = take_number();
+  const bool goes_on = text.starts_with(between);
+  text.remove_prefix(goes_on ? between.size() : 0);
+  const std::optional<std::int64_t> last = take_number();
+  return first && goes_on && last ? std::optional(std::pair(*first, *last)) : std::nullopt;
+}
+
 CsrArrays csr_of(const SparseMatrix& matrix) {
   return {std::vector<std::int32_t>(matrix.offsets.begin(), matrix.offsets.end()), matrix.column_of, matrix.values};
 }
 
-/// The same with a zero stored in each row that has room for one.
+/// The same with zeros, of either sign, stored in each row that has room for them, beside each other where that is.
 CsrArrays with_stored_zeros(const SparseMatrix& matrix) {
   CsrArrays arrays{{0}, {}, {}};
   for (std::int64_t row = 0; row < matrix.rows; ++row) {
     std::int64_t free = 0;  // the lowest column without an entry, as far as it is known
-    bool stored = false;
-    const auto store_at = [&](std::int64_t column) {
-      if (!stored && free < column) {
+    std::int64_t stored = 0;
+    const auto store_before = [&](std::int64_t column) {
+      for (; free < column && stored < most_stored_zeros; ++free, ++stored) {
         arrays.columns.push_back(static_cast<std::int32_t>(free));
-        arrays.values.push_back(0.0);
-        stored = true;
+        arrays.values.push_back((row + stored) % 2 == 0 ? 0.0 : -0.0);
       }
       free = column + 1;
     };
     for (std::int64_t entry = matrix.offsets[static_cast<std::size_t>(row)];
          entry < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
       const auto at = static_cast<std::size_t>(entry);
-      store_at(matrix.column_of[at]);
+      store_before(matrix.column_of[at]);
       arrays.columns.push_back(matrix.column_of[at]);
       arrays.values.push_back(matrix.values[at]);
     }
-    store_at(matrix.columns);
+    store_before(matrix.columns);
     arrays.offsets.push_back(static_cast<std::int32_t>(arrays.columns.size()));
   }
   return arrays;
 }
 
-SparseMatrix with_other_values(const SparseMatrix& matrix) {
-  constexpr std::uint64_t seed = 2;
+/// Values over the whole range of the type.
+SparseMatrix with_other_values(const SparseMatrix& matrix, const TransformEffort& effort) {
+  const ValueDraw draw(effort.seed, ValueDraw::Range::whole);
   SparseMatrix other = matrix;
   for (std::int64_t row = 0; row < matrix.rows; ++row) {
     for (std::int64_t entry = matrix.offsets[static_cast<std::size_t>(row)];
          entry < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
       const auto at = static_cast<std::size_t>(entry);
-      other.values[at] = drawn_value(seed, row, matrix.column_of[at], matrix.element);
+      other.values[at] = drawn_value(draw, row / effort.line_rows, row, matrix.column_of[at], matrix.element, Zeros::forbidden);
     }
   }
   return other;
@@ -96,20 +126,46 @@ struct MovableNonzero {
   std::int64_t row;
 };
 
-/// The first or the last one; there is one if some row is neither empty nor full in front of its last non-zero.
-std::optional<MovableNonzero> movable_nonzero(const SparseMatrix& matrix, bool first) {
-  std::optional<MovableNonzero> moved;
-  for (std::size_t row = 0; row + 1 < matrix.offsets.size() && !(first && moved); ++row) {
-    const std::int64_t last = matrix.offsets[row + 1];
-    for (std::int64_t entry = matrix.offsets[row]; entry < last && !(first && moved); ++entry) {
+/// The non-zeros of some rows that can be moved: none where each row is empty or full in front of its last one.
+std::vector<MovableNonzero> movable_nonzeros(const SparseMatrix& matrix, std::int64_t first_row, std::int64_t behind_row) {
+  std::vector<MovableNonzero> movable;
+  for (std::int64_t row = first_row; row < behind_row; ++row) {
+    const std::int64_t last = matrix.offsets[static_cast<std::size_t>(row) + 1];
+    for (std::int64_t entry = matrix.offsets[static_cast<std::size_t>(row)]; entry < last; ++entry) {
       const auto at = static_cast<std::size_t>(entry);
       const std::int64_t next = entry + 1 < last ? matrix.column_of[at + 1] : matrix.columns;
       if (matrix.column_of[at] + 1 < next) {
-        moved = {at, static_cast<std::int64_t>(row)};
+        movable.push_back({at, row});
       }
     }
   }
-  return moved;
+  return movable;
+}
+
+/// Some rows, one behind the other.
+struct RowRange {
+  std::int64_t first = 0;
+  std::int64_t behind = 0;
+};
+
+/// The rows of each group of panels that a transformer remembers a digest of. None where the bytes are no packed matrix.
+std::vector<RowRange> pattern_groups_of(std::span<const std::byte> packed) {
+  std::vector<RowRange> groups;
+  try {
+    std::visit(
+        [&](const auto& format) {
+          const auto& shape = format.shape;
+          const std::int64_t panels = transformer::panels_per_group(shape);
+          for (std::int64_t group = 0; group < transformer::pattern_groups(shape); ++group) {
+            const std::int64_t behind = (group + 1) * panels < shape.panels() ? shape.first_row((group + 1) * panels) : shape.rows;
+            groups.push_back({shape.first_row(group * panels), behind});
+          }
+        },
+        transformer::read_format(packed));
+  } catch (const transformer::FormatError&) {
+    groups.clear();  // which are not those of the packed file either
+  }
+  return groups;
 }
 
 /// What a caller may have for elements that a transformer rounds: bits that rounding takes away, of half a unit nearer
@@ -128,11 +184,61 @@ TypedElements with_further_bits(TypedElements elements) {
   return elements;
 }
 
+constexpr std::int64_t farthest_gap_of_lda = 512;
+
+/// Leading dimensions for a text of which nothing is known, where the matrix is small: those that deployments have, and some that are drawn.
+std::vector<std::int64_t> further_lda(const SparseMatrix& matrix, const TransformEffort& effort) {
+  constexpr std::int64_t few_elements = 1 << 16;
+  if (effort.breadth == Breadth::generated || matrix.rows * matrix.columns > few_elements) {
+    return {};
+  }
+  std::mt19937_64 random(effort.seed);
+  const auto drawn = [&] { return matrix.columns + 1 + static_cast<std::int64_t>(random() % farthest_gap_of_lda); };
+  std::vector<std::int64_t> distances{static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(matrix.columns) + 1)), drawn(), drawn()};
+  for (std::int64_t usual = 64; usual <= farthest_gap_of_lda; usual *= 2) {
+    const std::int64_t lda = (matrix.columns + usual - 1) / usual * usual;
+    if (std::ranges::find(distances, lda) == distances.end()) {
+      distances.push_back(lda);
+    }
+  }
+  return distances;
+}
+
+/// Where a packed file is damaged: the kind of the packed form, the rows of the matrix, the first byte behind the header and the last; for a text of which nothing
+/// is known the whole header of a small one, and places all over it.
+std::vector<std::size_t> damaged_bytes(std::size_t bytes, Breadth breadth) {
+  constexpr std::size_t header = 256;
+  constexpr std::size_t small = 1 << 20;
+  std::vector<std::size_t> places{0, 32, header, bytes - 1};
+  if (breadth == Breadth::generated) {
+    return places;
+  }
+  for (std::size_t at = 0; bytes <= small && at < header; ++at) {
+    places.push_back(at);
+  }
+  constexpr std::size_t parts = 16;
+  for (std::size_t number = 1; number < parts; ++number) {
+    places.push_back(header + (bytes - header) * number / parts);
+  }
+  return places;
+}
+
+/// Values that are not finite among others.
+SparseMatrix with_infinite_values(SparseMatrix matrix, std::uint64_t seed) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::mt19937_64 random(seed);
+  for (double& value : matrix.values) {
+    const std::uint64_t kind = random() % 8;
+    value = kind == 0 ? infinity : kind == 1 ? -infinity : kind == 2 ? std::numeric_limits<double>::quiet_NaN() : value;
+  }
+  return matrix;
+}
+
 /// Makes the calls and keeps what is wrong with them.
 class Check {
  public:
-  Check(const TransformerFunctions& transformer, const SparseMatrix& matrix)
-      : transformer_(transformer), matrix_(matrix), room_(transformer.packed_bytes()) {}
+  Check(const TransformerFunctions& transformer, const SparseMatrix& matrix, Breadth breadth)
+      : transformer_(transformer), matrix_(matrix), breadth_(breadth), room_(transformer.packed_bytes()) {}
 
   std::vector<std::string> problems() && { return std::move(problems_); }
 
@@ -141,8 +247,8 @@ class Check {
     const bool packed = call(what, done, [&](void* to) { return transform_csr(arrays, to); });
     return packed ? std::optional(room_.contents()) : std::nullopt;
   }
-  std::optional<std::vector<std::byte>> pack_dense(const char* what, const SparseMatrix& matrix, std::int64_t lda) {
-    const TypedElements a = with_further_bits(dense_elements(matrix, lda));
+  std::optional<std::vector<std::byte>> pack_dense(const char* what, const SparseMatrix& matrix, std::int64_t lda, double zero = 0.0) {
+    const TypedElements a = with_further_bits(dense_elements(matrix, lda, zero));
     const bool packed = call(what, done, [&](void* to) { return transformer_.transform(a.data(), lda, to); });
     return packed ? std::optional(room_.contents()) : std::nullopt;
   }
@@ -150,6 +256,76 @@ class Check {
   void expect_same(const char* what, const std::optional<std::vector<std::byte>>& packed, const std::vector<std::byte>& expected) {
     if (packed && *packed != expected) {
       problems_.push_back(fmt::format("the transformer packs {} otherwise than the same matrix as CSR", what));
+    }
+  }
+
+  /// The packed bytes hold the pattern and the values of the matrix, and are those that this program packs.
+  void expect_holds(const std::vector<std::byte>& packed, const SparseMatrix& matrix) {
+    try {
+      const transformer::CsrMatrix held = transformer::unpack(packed);
+      const auto is_same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+      if (held.offsets != matrix.offsets || held.column_of != matrix.column_of || !std::ranges::equal(held.values, matrix.values, is_same)) {
+        problems_.emplace_back("the transformer packs other values than those that it is given");
+      }
+    } catch (const transformer::FormatError& problem) {
+      problems_.push_back(fmt::format("the transformer packs other values wrongly: {}", problem.what()));
+    }
+  }
+
+  /// A non-zero moved in each group of panels of which a digest is kept, or in as many as a text of this kind is worth: the first, the last and some that
+  /// are drawn.
+  void refuse_moved_nonzeros(const std::vector<std::byte>& packed, const TransformEffort& effort) {
+    constexpr std::int64_t nonzeros_of_generated = 1 << 18;
+    constexpr std::int64_t nonzeros_of_unknown = 1 << 26;
+    std::vector<RowRange> groups = pattern_groups_of(packed);
+    std::mt19937_64 random(effort.seed);
+    const std::int64_t most = effort.breadth == Breadth::generated ? nonzeros_of_generated : nonzeros_of_unknown;
+    const auto chosen = static_cast<std::size_t>(std::max<std::int64_t>(3, most / std::max<std::int64_t>(matrix_.nonzeros(), 1)));
+    if (groups.size() > chosen) {
+      std::swap(groups[1], groups.back());
+      for (std::size_t at = 2; at < chosen; ++at) {
+        std::swap(groups[at], groups[at + random() % (groups.size() - at)]);
+      }
+      groups.resize(chosen);
+    }
+    CsrArrays arrays = csr_of(matrix_);
+    TypedElements values(matrix_.element, arrays.values);
+    const auto function = [&](void* to) { return transformer_.transform_csr(arrays.offsets.data(), arrays.columns.data(), values.data(), to); };
+    for (const RowRange& rows : groups) {
+      const std::vector<MovableNonzero> movable = movable_nonzeros(matrix_, rows.first, rows.behind);
+      if (!movable.empty()) {
+        const MovableNonzero& moved = movable[random() % movable.size()];
+        std::int32_t& column = arrays.columns[moved.entry];
+        refuse_while("a matrix with a non-zero in another place", column, column + 1, function, pattern_differs);
+        expect_place(moved.row);
+      }
+      if (breadth_ == Breadth::unknown) {
+        refuse_broken_entry(rows, random(), arrays, values, function);
+      }
+    }
+  }
+
+  /// What may be wrong with a single entry, at one of these rows.
+  template <typename Function>
+  void refuse_broken_entry(const RowRange& rows, std::uint64_t drawn, CsrArrays& arrays, TypedElements& values, const Function& function) {
+    const auto first = static_cast<std::size_t>(matrix_.offsets[static_cast<std::size_t>(rows.first)]);
+    const auto count = static_cast<std::size_t>(matrix_.offsets[static_cast<std::size_t>(rows.behind)]) - first;
+    if (count == 0) {
+      return;
+    }
+    const std::size_t at = first + drawn % count;
+    with_element(matrix_.element, [&](auto zero) {
+      refuse_while("a matrix with a zero where the pattern has a non-zero", values.elements<decltype(zero)>()[at], zero, function, pattern_differs);
+    });
+    const auto row = static_cast<std::size_t>(std::ranges::upper_bound(matrix_.offsets, static_cast<std::int64_t>(at)) - matrix_.offsets.begin()) - 1;
+    expect_place(static_cast<std::int64_t>(row));
+    refuse_while("a column behind the last", arrays.columns[at], static_cast<std::int32_t>(matrix_.columns), function);
+    refuse_while("a negative column", arrays.columns[at], -1, function);
+    if (static_cast<std::int64_t>(at) > matrix_.offsets[row]) {
+      refuse_while("columns that do not increase", arrays.columns[at], arrays.columns[at - 1], function);
+    }
+    if (row + 1 < static_cast<std::size_t>(matrix_.rows)) {
+      refuse_while("a row that ends before it starts", arrays.offsets[row + 1], arrays.offsets[row] - 1, function);
     }
   }
 
@@ -175,7 +351,9 @@ class Check {
       return [this, elements, lda](void* to) { return transformer_.transform(elements, lda, to); };
     };
     call("a null matrix", bad_argument, with(nullptr, matrix_.columns));
-    call("an lda less than the columns", bad_argument, with(a.data(), matrix_.columns - 1));
+    for (const std::int64_t lda : {matrix_.columns - 1, matrix_.columns / 2, std::int64_t{0}, std::int64_t{-1}, -matrix_.columns}) {
+      call("an lda less than the columns", bad_argument, with(a.data(), lda));
+    }
     refuse_rooms("dense", with(a.data(), matrix_.columns));
   }
 
@@ -190,11 +368,12 @@ class Check {
     call("an empty packed file", bad_file, file({}));
     call("a packed file that is too short", bad_file, file(std::span(packed).first(packed.size() - 1)));
     std::vector<std::byte> other = packed;
-    other.emplace_back();
-    call("a packed file that is too long", bad_file, file(other));
-    other.pop_back();
-    // The kind of the packed form, the rows of the matrix, the first byte behind the header and the last.
-    for (std::size_t at : {std::size_t{0}, std::size_t{32}, std::size_t{256}, packed.size() - 1}) {
+    for (const std::size_t more : {1, 2, 8}) {
+      other.resize(packed.size() + more);
+      call("a packed file that is too long", bad_file, file(other));
+    }
+    other.resize(packed.size());
+    for (const std::size_t at : damaged_bytes(packed.size(), breadth_)) {
       if (at < other.size()) {
         other[at] ^= std::byte{1};
         call(fmt::format("a packed file with byte {} changed", at).c_str(), bad_file, file(other));
@@ -210,6 +389,9 @@ class Check {
   /// Whether the call returns what it should, and has a text for it only where it refuses.
   template <typename Function>
   bool call(const char* what, Status wanted, const Function& function) {
+    if (wanted == done) {
+      room_.move();
+    }
     return call_with(what, wanted, room_.data(), function);
   }
   template <typename Function>
@@ -231,7 +413,7 @@ class Check {
   template <typename Function>
   void refuse_rooms(const char* form, const Function& function) {
     call_with(fmt::format("{} into a null buffer", form).c_str(), bad_argument, nullptr, function);
-    for (const int shift : {1, 4}) {
+    for (const int shift : breadth_ == Breadth::generated ? std::vector{1, 4} : std::vector{1, 2, 3, 4, 5, 6, 7}) {
       call_with(fmt::format("{} into a misaligned buffer", form).c_str(), bad_argument, room_.data() + shift, function);
     }
   }
@@ -254,6 +436,8 @@ class Check {
     std::vector<std::int32_t>& offsets = arrays.offsets;
     std::vector<std::int32_t>& columns = arrays.columns;
     refuse_while("offsets that do not start at 0", offsets.front(), 1, function);
+    refuse_while("offsets that start behind 0", offsets.front(), 2, function);
+    refuse_while("offsets that start before 0", offsets.front(), -1, function);
     refuse_while("a row that ends before it starts", *(offsets.end() - 2), offsets.back() + 1, function);
     if (matrix_.rows > 1) {
       refuse_while("a first row that ends before it starts", offsets.at(1), -1, function);
@@ -274,46 +458,48 @@ class Check {
   /// The text of a refusal says in which rows the pattern is another.
   void expect_place(std::int64_t row) {
     const std::string text = transformer_.transform_error();
-    const std::size_t place = text.find("rows ");
-    long long first = -1;
-    long long last = -1;
-    if (place == std::string::npos || std::sscanf(text.c_str() + place, "rows %lld to %lld", &first, &last) != 2 || row < first ||
-        row > last || last >= matrix_.rows) {
+    const std::optional<std::pair<std::int64_t, std::int64_t>> rows = rows_in(text);
+    if (!rows || row < rows->first || row > rows->second || rows->second >= matrix_.rows) {
       problems_.push_back(fmt::format("the transformer does not say that row {} differs: {}", row, text));
     }
   }
 
   template <typename Function>
   void refuse_other_patterns(CsrArrays& arrays, TypedElements& values, const Function& function) {
-    for (const bool first : {true, false}) {
-      if (const std::optional<MovableNonzero> moved = movable_nonzero(matrix_, first)) {
-        std::int32_t& column = arrays.columns[moved->entry];
+    if (matrix_.nonzeros() == 0) {
+      return;
+    }
+    const std::vector<MovableNonzero> movable = movable_nonzeros(matrix_, 0, matrix_.rows);
+    if (!movable.empty()) {
+      for (const MovableNonzero& moved : {movable.front(), movable.back()}) {
+        std::int32_t& column = arrays.columns[moved.entry];
         refuse_while("a matrix with a non-zero in another place", column, column + 1, function, pattern_differs);
-        expect_place(moved->row);
+        expect_place(moved.row);
       }
     }
-    if (matrix_.nonzeros() > 0) {
-      with_element(matrix_.element, [&](auto zero) {
-        refuse_while("a matrix with a zero where the pattern has a non-zero",
-                     values.elements<decltype(zero)>()[matrix_.nonzeros() - 1], zero, function, pattern_differs);
-      });
-    }
+    with_element(matrix_.element, [&](auto zero) {
+      auto& last = values.elements<decltype(zero)>()[matrix_.nonzeros() - 1];
+      refuse_while("a matrix with a zero where the pattern has a non-zero", last, zero, function, pattern_differs);
+      refuse_while("a matrix with a negative zero where the pattern has a non-zero", last, static_cast<decltype(zero)>(-0.0), function, pattern_differs);
+    });
   }
 
   const TransformerFunctions& transformer_;
   const SparseMatrix& matrix_;
+  Breadth breadth_;
   PackedRoom room_;
   std::vector<std::string> problems_;
 };
 
 }  // namespace
 
-TypedElements dense_elements(const SparseMatrix& matrix, std::int64_t lda) {
+TypedElements dense_elements(const SparseMatrix& matrix, std::int64_t lda, double zero) {
   TypedElements a(matrix.element, static_cast<std::size_t>((matrix.rows - 1) * lda + matrix.columns));
-  with_element(matrix.element, [&](auto zero) {
-    using Element = decltype(zero);
+  with_element(matrix.element, [&](auto of_type) {
+    using Element = decltype(of_type);
     auto* const elements = a.elements<Element>();
     for (std::int64_t row = 0; row < matrix.rows; ++row) {
+      std::fill_n(elements + row * lda, matrix.columns, static_cast<Element>(zero));
       for (std::int64_t entry = matrix.offsets[static_cast<std::size_t>(row)];
            entry < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
         const auto at = static_cast<std::size_t>(entry);
@@ -327,26 +513,43 @@ TypedElements dense_elements(const SparseMatrix& matrix, std::int64_t lda) {
   return a;
 }
 
-TransformCheck check_transformer(const TransformerFunctions& transformer, const SparseMatrix& matrix,
-                                 std::int64_t most_dense_elements) {
+std::int64_t largest_lda(std::int64_t columns) {
+  return std::max<std::int64_t>(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(columns) + 1)), columns + farthest_gap_of_lda);
+}
+
+TransformCheck check_transformer(const TransformerFunctions& transformer, const SparseMatrix& matrix, const TransformEffort& effort) {
   TransformCheck result;
   if (matrix.nonzeros() + matrix.rows > std::numeric_limits<std::int32_t>::max()) {
     result.problems.emplace_back("the matrix has more non-zeros than the CSR interface can take");
     return result;
   }
   constexpr std::int64_t gap = 3;
-  Check check(transformer, matrix);
+  constexpr std::int64_t few_nonzeros = 1 << 16;
+  Check check(transformer, matrix, effort.breadth);
   // What is refused comes first, so that its error text would show in what is done next.
   check.refuse_csr();
   if (const auto packed = check.pack("its own matrix", csr_of(matrix))) {
     result.packed = *packed;
-    SparseMatrix other = with_other_values(matrix);
+    check.refuse_moved_nonzeros(result.packed, effort);
+    SparseMatrix other = with_other_values(matrix, effort);
     const auto other_packed = check.pack("other values with zeros between them", with_stored_zeros(other));
-    if (matrix.rows * matrix.columns <= most_dense_elements) {
+    if (other_packed) {
+      check.expect_holds(*other_packed, other);
+    }
+    if (effort.breadth == Breadth::unknown && matrix.nonzeros() <= few_nonzeros) {
+      const SparseMatrix infinite = with_infinite_values(matrix, effort.seed);
+      if (const auto infinite_packed = check.pack("values that are not finite", csr_of(infinite))) {
+        check.expect_holds(*infinite_packed, infinite);
+      }
+    }
+    if (matrix.rows * matrix.columns <= effort.most_dense_elements) {
       check.refuse_dense();
       check.expect_same("a dense matrix", check.pack_dense("its own dense matrix", matrix, matrix.columns + gap), result.packed);
       if (other_packed) {
-        check.expect_same("other dense values", check.pack_dense("other dense values", other, matrix.columns), *other_packed);
+        check.expect_same("other dense values", check.pack_dense("other dense values", other, matrix.columns, -0.0), *other_packed);
+      }
+      for (const std::int64_t lda : further_lda(matrix, effort)) {
+        check.expect_same("a dense matrix with far rows", check.pack_dense("a dense matrix with far rows", matrix, lda), result.packed);
       }
     }
     check.load(result.packed);

@@ -13,6 +13,7 @@
 #include "generator/emit/manifest.h"
 #include "generator/matrix/sparse_matrix.h"
 #include "generator/support/stage_progress.h"
+#include "generator/verify/drawn_calls.h"
 #include "generator/verify/report.h"
 #include "generator/verify/transformer_check.h"
 
@@ -42,12 +43,25 @@ struct EmulationEffort {
   std::chrono::milliseconds patience{120'000};
   std::uint64_t memory = std::uint64_t{4} << 30;
   bool whole_report = true;  ///< otherwise it ends with the first thing that is wrong
+  Breadth breadth = Breadth::unknown;  ///< what is known of the texts
+  std::optional<std::uint64_t> seed = {};  ///< of what is drawn; without one it follows from the packed matrix
 };
 
-/// What `generate` spends: some seconds.
-inline constexpr EmulationEffort sample_effort{
-    .most_products = 8'000'000, .most_packed_nonzeros = 8'000'000, .most_dense_elements = 1 << 20, .most_searched_elements = 1 << 21, .most_unwatched_elements = 1 << 24};
-/// What `verify` spends: up to some minutes for a large layer.
+/// What `generate` spends on its own texts: some seconds.
+inline constexpr EmulationEffort sample_effort{.most_products = 8'000'000,
+                                               .most_packed_nonzeros = 8'000'000,
+                                               .most_dense_elements = 1 << 20,
+                                               .most_searched_elements = 1 << 21,
+                                               .most_unwatched_elements = 1 << 24,
+                                               .breadth = Breadth::generated};
+/// What `verify` spends on texts that are the generator's own, token for token: up to some minutes for a large layer.
+inline constexpr EmulationEffort generated_effort{.most_products = 100'000'000,
+                                                  .most_packed_nonzeros = 1 << 24,
+                                                  .most_dense_elements = 1 << 24,
+                                                  .most_searched_elements = 1 << 22,
+                                                  .most_unwatched_elements = 1 << 24,
+                                                  .breadth = Breadth::generated};
+/// What it spends on all others, however large the layer is.
 inline constexpr EmulationEffort thorough_effort{
     .most_products = 200'000'000, .most_packed_nonzeros = 1 << 30, .most_dense_elements = 64 << 20, .most_searched_elements = 1 << 26, .most_unwatched_elements = 1 << 28};
 

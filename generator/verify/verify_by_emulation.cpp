@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -14,6 +16,7 @@
 #include "generator/verify/confined_kernel.h"
 #include "generator/verify/confined_transformer.h"
 #include "generator/verify/kernel_calls.h"
+#include "generator/verify/drawn_calls.h"
 #include "generator/verify/kernel_programs.h"
 #include "generator/verify/panel_sample.h"
 #include "generator/verify/transformer_check.h"
@@ -23,7 +26,13 @@
 namespace esc {
 namespace {
 
-constexpr std::uint64_t seed_of_b = 1;
+/// What is drawn differs from one kind to the other.
+enum SeedOf : std::uint64_t { calls_of_text = 0, device_of_text = 0x6a09e667, transformer_of_text = 0xbb67ae85 };
+
+/// Short, so that it can be copied by hand: the checksum of what was packed, unless another is given.
+std::uint64_t seed_of(const BundleUnderTest& bundle, const EmulationEffort& effort) {
+  return effort.seed.value_or(transformer::checksum(bundle.packed.data(), bundle.packed.size()) & 0xffffffff);
+}
 
 /// What the rows of B and C are longer than the product is wide, at most, where they are not far apart.
 constexpr std::int64_t widest_gap = 9;
@@ -45,8 +54,9 @@ std::int64_t checked_items(const BundleUnderTest& bundle, const SparseMatrix& ma
 }
 
 /// A report of nothing so far but of what is left out from the start. Throws UserError where nothing can be checked.
-VerificationReport begin_report(const BundleUnderTest& bundle, const SparseMatrix& matrix) {
+VerificationReport begin_report(const BundleUnderTest& bundle, const SparseMatrix& matrix, const EmulationEffort& effort) {
   VerificationReport report{.method = "emulation", .tolerance = tolerance_of(matrix, bundle.dispatch.products)};
+  report.seed = seed_of(bundle, effort);
   const std::int64_t items = checked_items(bundle, matrix);
   if (items < bundle.dispatch.tuned_items) {
     report.skipped.push_back(fmt::format("n {} was not run, which takes too long or too much memory, but n {}: no call is tuned",
@@ -65,6 +75,30 @@ std::int64_t products_of(const SparseMatrix& matrix, const KernelCall& call) {
 std::int64_t most_products(const KernelCall& call, const SparseMatrix& matrix, const EmulationEffort& effort) {
   const std::int64_t whole = std::min(products_of(matrix, call), effort.most_products);
   return std::clamp(static_cast<std::int64_t>(call.share * static_cast<double>(whole)), std::min(whole, call.least_products), whole);
+}
+
+/// Multiply-adds of a call that computes the rows of the sample.
+std::int64_t sampled_products(const SparseMatrix& matrix, const KernelCall& call, const PanelSample& sample) {
+  if (sample.covers_all()) {
+    return products_of(matrix, call);
+  }
+  std::int64_t products = 1;
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    products += sample.rows()[static_cast<std::size_t>(row)] ? std::max<std::int64_t>(matrix.row_length(row), 8) : 0;
+  }
+  return products * call.width();
+}
+
+/// How many tiles of columns there are for each that a call computes. A block may have all rows, so that a sample of rows is no smaller; of a call that asks
+/// for a part of a product some tiles do. What whole products take is not cut unless it is many times what they may.
+std::int64_t tile_stride(const KernelCall& call, const Dispatch& dispatch, std::int64_t products, std::int64_t most) {
+  constexpr std::int64_t least = 500'000;
+  constexpr std::int64_t excess = 2;
+  if (dispatch.tile_columns == 0 || !call.columns.empty() || (call.share == 1 && products <= excess * most) ||
+      call.width() > most_tiles * dispatch.tile_columns) {
+    return 1;
+  }
+  return std::max<std::int64_t>(1, products / std::max(least, most));
 }
 
 /// Matrices that the nest's epilogue reads, each as large as C.
@@ -152,7 +186,11 @@ std::optional<OtherValues> check_confined_transformer(const BundleUnderTest& bun
     report.problems.push_back(fmt::format("the transformer writes {} bytes, the packed file has {}",
                                           transformer.packed_bytes(), bundle.packed.size()));
   } else {
-    TransformCheck check = check_transformer(transformer.functions(), matrix, effort.most_dense_elements);
+    TransformCheck check = check_transformer(transformer.functions(), matrix,
+                                             {.most_dense_elements = effort.most_dense_elements,
+                                              .breadth = effort.breadth,
+                                              .seed = seed_of(bundle, effort) ^ transformer_of_text,
+                                              .line_rows = bundle.dispatch.scaled_rows});
     report.problems = std::move(check.problems);
     other = std::move(check.other);
     if (!std::ranges::equal(check.packed, bundle.packed)) {
@@ -165,19 +203,27 @@ std::optional<OtherValues> check_confined_transformer(const BundleUnderTest& bun
   return other;
 }
 
-/// The calls in another order, those of as many columns beside each other; the first stays the first.
-std::vector<KernelCall> by_width(std::vector<KernelCall> calls) {
+/// The calls in another order, those with the same B beside each other; the first stays the first.
+std::vector<KernelCall> by_operands(std::vector<KernelCall> calls) {
   const std::int64_t first = calls.front().width();
-  std::ranges::stable_sort(calls, {}, [first](const KernelCall& call) { return call.width() == first ? 0 : call.width(); });
+  std::ranges::stable_sort(calls, {}, [first](const KernelCall& call) {
+    return std::tuple(call.width() == first ? 0 : call.width(), call.values.range, call.values.seed);
+  });
   return calls;
 }
 
-/// The first call again, with other values.
-KernelCall with_other_values(const std::vector<KernelCall>& calls) {
-  KernelCall call = calls.front();
-  call.reason = other_values_reason;
-  call.share = part_of_a_product;
-  return call;
+/// The first call again, with other values, and one where nothing is aligned.
+std::vector<KernelCall> with_other_values(const std::vector<KernelCall>& calls) {
+  std::vector<KernelCall> others{calls.front()};
+  const auto unaligned = std::ranges::find_if(calls, [&](const KernelCall& call) {
+    return call.product.shift_b != 0 && call.product.shift_c != 0 && call.width() == calls.front().width() && call.values == calls.front().values;
+  });
+  others.insert(others.end(), unaligned, unaligned == calls.end() ? unaligned : std::next(unaligned));
+  for (KernelCall& call : others) {
+    call.reason = other_values_reason;
+    call.share = part_of_a_product;
+  }
+  return others;
 }
 
 /// Collects what a kernel is to do, and says of which calls it is relieved.
@@ -194,8 +240,11 @@ class Plan {
     }
     // The sample is one of the pattern, which the packed file has been checked for.
     const std::int64_t most = most_products(call, matrix, effort_);
-    calls_.push_back({call, matrix, packed, PanelSample(bundle_.packed, products_of(matrix, call), most)});
-    work_.push_back(static_cast<std::uint64_t>(most));
+    PanelSample sample(bundle_.packed, products_of(matrix, call), most, call.first_unit);
+    const std::int64_t products = sampled_products(matrix, call, sample);
+    const std::int64_t stride = tile_stride(call, bundle_.dispatch, products, most);
+    calls_.push_back({call, matrix, packed, std::move(sample), &matrix, stride});
+    work_.push_back(work_of(matrix, call, products / stride));
     all_work_ += work_.back();
     most_touched_ = std::max(most_touched_, bytes);
     most_mapped_ = std::max(most_mapped_, mapped);
@@ -221,6 +270,12 @@ class Plan {
   }
 
  private:
+  /// Multiply-adds, and what it takes to make and to move B and C: a part of one for each of their elements.
+  static std::uint64_t work_of(const SparseMatrix& matrix, const KernelCall& call, std::int64_t products) {
+    constexpr std::int64_t elements_of_a_product = 16;
+    return static_cast<std::uint64_t>(products + (matrix.rows + matrix.columns) * call.width() / elements_of_a_product);
+  }
+
   const BundleUnderTest& bundle_;
   const EmulationEffort& effort_;
   std::vector<TaskCall> calls_;
@@ -256,28 +311,30 @@ class Judgement {
     for (const std::string& problem : result->problems) {
       report_.problems.push_back(fmt::format("{}: {}", print(one.call), problem));
     }
-    report_.runs.push_back({one.call.product, operands.reference.compare(result->c, one.compared_rows()), one.call.reason});
+    report_.runs.push_back({one.call.product, operands.reference.compare(result->c, one.compared_rows(), one.compared_columns(bundle_.dispatch.tile_columns)), one.call.reason});
   }
 
  private:
   /// B, in double and as the kernel gets it.
   struct Operands {
-    Operands(const LoopNest& nest, const SparseMatrix& a, const Dispatch& dispatch, const ProductCase& product)
+    Operands(const LoopNest& nest, const SparseMatrix& a, const Dispatch& dispatch, const ProductCase& product, const ValueDraw& draw)
         : matrix(&a),
           columns(product.n),
-          reference(nest, a, draw_b(dispatch.b, a.columns, product, seed_of_b, a.element), product, dispatch.products),
+          values(draw),
+          reference(nest, a, draw_b(dispatch.b, a.columns, product, draw, a.element), product, {dispatch.products, dispatch.scaled_rows, draw}),
           b(a.element, reference.b()) {}
 
     const SparseMatrix* matrix;
     std::int64_t columns;
+    ValueDraw values;
     Reference reference;
     TypedElements b;
   };
 
-  /// Calls of as many columns have the same B.
+  /// Calls of as many columns, drawn alike, have the same B.
   const Operands& operands_of(const TaskCall& one) {
-    if (!operands_ || operands_->matrix != &one.matrix || operands_->columns != one.call.width()) {
-      operands_.emplace(bundle_.nest, one.matrix, bundle_.dispatch, one.call.compact());
+    if (!operands_ || operands_->matrix != one.source || operands_->columns != one.call.width() || operands_->values != one.call.values) {
+      operands_.emplace(bundle_.nest, *one.source, bundle_.dispatch, one.call.compact(), one.call.values);
       if (one.sample.covers_all()) {
         operands_->reference.compute_all();  // which the calls behind it then take their rows from
       }
@@ -289,7 +346,7 @@ class Judgement {
   /// too little for any check.
   void leave_out(const TaskCall& one) {
     constexpr std::uint64_t much = std::uint64_t{4} << 30;
-    if (mapped_bytes(one.matrix, one.call, bundle_.dispatch, operand_matrices(bundle_.nest)) < much) {
+    if (mapped_bytes(*one.source, one.call, bundle_.dispatch, operand_matrices(bundle_.nest)) < much) {
       throw UserError("this machine", "leaves a process too little memory for B and C of one product",
                       "raise the limit of memory (ulimit -v), or take a larger machine", ExitStatus::missing_tool);
     }
@@ -305,20 +362,33 @@ class Judgement {
   std::uint64_t done_ = 0;
 };
 
-/// Judges the kernel by calls for as many items as can be checked, and by one with other values where there are such.
-void check_confined_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix, const std::optional<OtherValues>& other,
-                           const EmulationEffort& effort, VerificationReport& report, StageProgress& progress) {
-  std::vector<KernelCall> calls = kernel_calls(bundle.dispatch, matrix.rows, matrix.columns, checked_items(bundle, matrix));
+/// The fixed calls for as many items as can be checked, and those that are drawn.
+std::vector<KernelCall> calls_for(const BundleUnderTest& bundle, const SparseMatrix& matrix, const EmulationEffort& effort) {
+  const std::int64_t items = checked_items(bundle, matrix);
+  const std::uint64_t seed = seed_of(bundle, effort);
+  std::vector<KernelCall> calls = kernel_calls(bundle.dispatch, matrix.rows, matrix.columns, items);
   if (asks_for_own_features(bundle.kernel_text)) {
     add_calls_without_features(calls);
   }
-  calls = by_width(std::move(calls));
+  std::ranges::move(calls_on_devices(calls, bundle.dispatch, effort.breadth, seed ^ device_of_text), std::back_inserter(calls));
+  const DrawnFor layer{bundle.dispatch, matrix.rows, matrix.longest_row(), items};
+  std::ranges::move(drawn_calls(layer, effort.breadth, seed ^ calls_of_text), std::back_inserter(calls));
+  leave_out_what_is_undefined(calls, matrix);
+  return by_operands(std::move(calls));
+}
+
+/// Judges the kernel by calls for as many items as can be checked, and by some with other values where there are such.
+void check_confined_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix, const std::optional<OtherValues>& other,
+                           const EmulationEffort& effort, VerificationReport& report, StageProgress& progress) {
+  const std::vector<KernelCall> calls = calls_for(bundle, matrix, effort);
   Plan plan(bundle, effort);
   for (const KernelCall& call : calls) {
     plan.add(call, matrix, bundle.packed);
   }
   if (other) {
-    plan.add(with_other_values(calls), other->matrix, other->packed);
+    for (const KernelCall& call : with_other_values(calls)) {
+      plan.add(call, other->matrix, other->packed);
+    }
   }
   plan.say_what_is_left_out(report);
   const KernelTask task{bundle.kernel_text, bundle.name, bundle.dispatch, bundle.packed, matrix, plan.calls(), bundle.nest};
@@ -347,7 +417,7 @@ void judge(const std::string& file, std::vector<std::string>& problems, const Ch
 
 TransformerVerification verify_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix, const EmulationEffort& effort,
                                            StageProgress& progress) {
-  TransformerVerification found{.report = begin_report(bundle, matrix), .other = std::nullopt};
+  TransformerVerification found{.report = begin_report(bundle, matrix, effort), .other = std::nullopt};
   if (bundle.transformer_text.empty()) {
     found.report.skipped.push_back("there is no transformer: the generator packs");
     return found;

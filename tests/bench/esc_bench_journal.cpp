@@ -55,7 +55,7 @@ Journal Journal::resume(const fs::path& file, const std::string& first_line) {
   if (!fs::exists(file)) {
     return create(file, first_line);
   }
-  JournalContent content = read_journal(read_file(file), file.string());
+  JournalContent content = read_journal(read_file(file, most_journal_bytes), file.string());
   if (!content.first_line.empty() && content.first_line != first_line) {
     throw UserError(file.string(), "was measured on another device, with other versions, schedules or options",
                     "give another file");

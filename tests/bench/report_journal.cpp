@@ -30,7 +30,7 @@ std::map<PairKey, MeasuredPair> read_measurements(const std::vector<std::string>
   std::map<PairKey, MeasuredPair> pairs;
   std::map<PairKey, std::map<std::string, CandidateTime>> candidates;
   for (const std::string& file : journals) {
-    std::istringstream lines(read_file(file));
+    std::istringstream lines(read_file(file, most_journal_bytes));
     int line_number = 0;
     for (std::string line; std::getline(lines, line);) {
       ++line_number;

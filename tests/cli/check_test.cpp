@@ -10,6 +10,7 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class Check : public Workshop {
@@ -159,6 +160,39 @@ TEST_F(Check, DifferentBundleIsReplacedOnlyWithForce) {
   EXPECT_THAT(forced.output, EndsWith("bundle     out/a (written)\n"));
   EXPECT_EQ(generate({"--check"}).status, 0);
   EXPECT_EQ(snapshot("out").size(), 7u) << "nothing is left beside the bundle";
+}
+
+// Where no process can be confined a verification ends with status 3: what is refused has not come so far.
+TEST_F(Check, ADifferentBundleIsRefusedBeforeTheWork) {
+  const auto generate_there = [&](const std::string& more, const std::string& schedule = "--schedule 4-7-1-32") {
+    SCOPED_TRACE(more);
+    return shell(ESC_WITHOUT_SECCOMP " $ESCGEN -v generate a.mtx -o out " + schedule + " " + more);
+  };
+  const auto expect_different = [&](const ProcessResult& refused) {
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.errors, HasSubstr("out/a: holds a different bundle; see the difference with --check, replace with --force, or give this one another --name or output folder"));
+  };
+  for (const char* const other : {"--bcol 41", "--bcol 40 --dtype f64", "--bcol 40 --arch sm_80", "--bcol 40 --layout nk"}) {
+    const ProcessResult refused = generate_there(other, "--schedule panel:ufi=2,columns=32,vector=1,groups=1,warps=1,panels=1,ufk=1,stage=off,pdl=off");
+    expect_different(refused);
+    EXPECT_THAT(refused.errors, Not(HasSubstr("packing the matrix"))) << other;
+  }
+  const ProcessResult with_epilogue = shell("$ESCGEN -v generate a.mtx --bcol 40 --epilogue relu -o out");  // whose nest is read in such a process, too
+  expect_different(with_epilogue);
+  EXPECT_THAT(with_epilogue.errors, Not(HasSubstr("packing the matrix")));
+  const ProcessResult scheduled = generate_there("--bcol 40", "--schedule 4-2-1-32");
+  expect_different(scheduled);
+  EXPECT_THAT(scheduled.errors, Not(HasSubstr("packing the matrix")));
+  expect_different(generate_there("--bcol 40", ""));  // what auto takes is known when it is made
+  expect_different(generate_there("--bcol 40"));      // the one there was not verified
+  replace("out/a/a.h", "#include <stddef.h>", "#include <mine.h>");
+  expect_different(generate_there("--bcol 40"));
+  write("out/a/notes.txt", "mine");
+  const ProcessResult foreign = generate_there("--bcol 40");
+  EXPECT_EQ(foreign.status, 2);
+  EXPECT_THAT(foreign.errors, HasSubstr("out/a: holds notes.txt, which is no file of a bundle a"));
+  fs::remove(path("out/a/notes.txt"));
+  EXPECT_EQ(generate_there("--bcol 41 --force", "").status, 3) << "this one would have been made";
 }
 
 TEST_F(Check, ReplacesWhereNamesCannotBeExchanged) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The schedule of a bundle that the user does not name: which one it is, and what is said of it.
 
+#include "generator/support/file.h"
 #include "tests/cli/workshop.h"
 
 namespace esc::cli {
@@ -27,14 +28,103 @@ TEST_F(ChosenSchedule, ScheduleSourceIsRecorded) {
 TEST_F(ChosenSchedule, SaysHowFastItWasMeasuredToBe) {
   const std::string hidden = ESC_SOURCE_DIR "/tests/data/digits/hidden.mtx";
   const ProcessResult chosen = escgen({"generate", hidden, "--bcol", "64", "-o", "out", "--dry-run"});
-  EXPECT_THAT(chosen.output, HasSubstr("\nspeed      about 1.75 x the faster one of cuBLAS and cuSPARSE, 2.1 us in place of 3.6, by the same measurements\n"));
+  EXPECT_THAT(chosen.output, HasSubstr("\nspeed      about 1.75 x the faster one of cuBLAS and cuSPARSE, 2.1 us in place of 3.6, by the same measurements on one NVIDIA H200\n"));
   const nlohmann::json layer = parse_json(escgen({"generate", hidden, "--bcol", "64", "-o", "out", "--dry-run", "--json"}).output);
   EXPECT_NEAR(layer["over_exact"], 1.75, 0.005);
-  // Nothing was measured of a schedule of the user's own, and with an epilogue of none.
-  for (const std::vector<std::string>& more : {std::vector<std::string>{"--schedule", "4-7-1-32"}, {"--epilogue", "gelu"}}) {
-    std::vector<std::string> line{"generate", hidden, "--bcol", "64", "-o", "out", "--dry-run"};
-    line.insert(line.end(), more.begin(), more.end());
-    EXPECT_THAT(escgen(line).output, Not(HasSubstr("speed  "))) << more.front();
+  EXPECT_EQ(layer["measured"]["device"], "NVIDIA H200");
+}
+
+/// What was measured is of that schedule, without an epilogue, with so many columns, on that GPU.
+TEST_F(ChosenSchedule, SaysNoSpeedOfWhatWasNotMeasured) {
+  const std::string hidden = ESC_SOURCE_DIR "/tests/data/digits/hidden.mtx";
+  const auto generated = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"generate", hidden, "-o", "out", "--dry-run"});
+    const std::string text = escgen(more).output;
+    more.emplace_back("--json");
+    return std::pair(text, parse_json(escgen(more).output));
+  };
+  EXPECT_THAT(generated({"--bcol", "64", "--schedule", "4-7-1-32"}).first, Not(HasSubstr("speed  ")));
+  for (const auto& [more, why] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--bcol", "64", "--epilogue", "gelu"}, "what is known is of the product without the epilogue"},
+           {{"--bcol", "96"}, ""},
+           {{"--bcol", "64", "--gpu", "b200"}, "what is known is of one NVIDIA H200"},
+           {{"--bcol", "64", "--gpu", "gh200"}, "what is known is of one NVIDIA H200"},
+           {{"--bcol", "64", "--gpu", "h100"}, "what is known is of one NVIDIA H200"},
+           {{"--bcol", "64", "--gpu", "rtx4090"}, "what is known is of one NVIDIA H200"},
+           {{"--bcol", "64", "--arch", "sm_100"}, "what is known is of one NVIDIA H200"}}) {
+    const auto [text, json] = generated(more);
+    EXPECT_THAT(text, HasSubstr("\nspeed      not measured: " + why)) << more.back();
+    EXPECT_THAT(text, Not(HasSubstr(" x the faster one"))) << more.back();
+    EXPECT_FALSE(json.contains("measured")) << more.back();
+    EXPECT_FALSE(json.contains("over_exact")) << more.back();
+    EXPECT_THAT(json["not_measured"].get<std::string>(), StartsWith(why)) << more.back();
+  }
+}
+
+TEST_F(ChosenSchedule, SaysNoSpeedOfBlocks) {
+  const auto chosen = [&](const std::string& structure) {
+    const std::string file = structure + ".mtx";
+    escgen({"sample", "--rows", "512", "--cols", "512", "--sparsity", "0.9", "--structure", structure, "-o", file});
+    return parse_json(escgen({"generate", file, "--bcol", "64", "-o", "out", "--dry-run", "--json", "--gpu", "h200"}).output);
+  };
+  EXPECT_TRUE(chosen("uniform").contains("measured"));
+  const nlohmann::json blocks = chosen("blocks");
+  EXPECT_FALSE(blocks.contains("measured"));
+  EXPECT_THAT(blocks["not_measured"].get<std::string>(), HasSubstr("stand in blocks"));
+}
+
+TEST_F(ChosenSchedule, SaysWhatIsNotKnownOfTheGpu) {
+  write_matrix();
+  ASSERT_EQ(escgen({"sample", "--rows", "4096", "--cols", "2048", "--sparsity", "0.6", "-o", "large.npy"}).status, 0);
+  const auto notes = [&](const std::string& matrix, std::vector<std::string> more) {
+    more.insert(more.begin(), {"generate", matrix, "--bcol", "64", "-o", "out", "--dry-run", "--json"});
+    return parse_json(escgen(more).output)["notes"].dump();
+  };
+  EXPECT_THAT(notes("a.mtx", {}), HasSubstr("no GPU was named (--gpu): built for sm_80 and sm_90, with the schedule for one NVIDIA H200"));
+  EXPECT_THAT(notes("a.mtx", {"--schedule", "4-7-1-32"}), HasSubstr("no GPU was named (--gpu): built for sm_80 and sm_90"));
+  EXPECT_THAT(notes("a.mtx", {"--arch", "sm_90"}), HasSubstr("of those with sm_90, the schedule is the one for one NVIDIA H200"));
+  EXPECT_EQ(notes("a.mtx", {"--gpu", "h200"}), "[]");
+  // By a rule, which no database has.
+  EXPECT_THAT(notes("large.npy", {"--gpu", "b200"}),
+              HasSubstr("no measurements of such layers on b200: the schedule is by rules that were measured on an H100 "
+                        "and an H200, with the memory bandwidth of an H200"));
+  EXPECT_THAT(notes("large.npy", {"--gpu", "h200"}), Not(HasSubstr("no measurements")));
+}
+
+TEST_F(ChosenSchedule, SaysThatKernelsOf16BitsAreSlowWithManyColumns) {
+  ASSERT_EQ(escgen({"sample", "--rows", "256", "--cols", "256", "--sparsity", "0.6", "-o", "a.npy"}).status, 0);
+  const auto notes = [&](const std::string& dtype, const std::string& bcol) {
+    return parse_json(escgen({"generate", "a.npy", "--bcol", bcol, "--dtype", dtype, "-o", "out", "--dry-run", "--json"}).output)["notes"].dump();
+  };
+  for (const std::string bcol : {"64", "100", "8192"}) {
+    for (const std::string dtype : {"f16", "bf16"}) {
+      EXPECT_THAT(notes(dtype, bcol), HasSubstr("this kernel takes " + bcol + " in tiles: where that was measured, 4096 x 4096"));
+      EXPECT_THAT(notes(dtype, bcol), HasSubstr("the dense product was "));
+    }
+  }
+  EXPECT_THAT(notes("f16", "32"), Not(HasSubstr("in tiles")));
+  EXPECT_THAT(notes("f32", "64"), Not(HasSubstr("in tiles")));
+}
+
+/// Every family that multiplies by zeros says in its header that B must be finite, and the README names it.
+TEST_F(ChosenSchedule, FamiliesThatMultiplyByZerosAreNamed) {
+  ASSERT_EQ(escgen({"sample", "--rows", "64", "--cols", "256", "--sparsity", "0.9", "-o", "a.mtx"}).status, 0);
+  const std::string readme = read_file(ESC_SOURCE_DIR "/README.md");
+  const std::size_t sentence = readme.find("multiply by zeros that fill");
+  ASSERT_NE(sentence, readme.npos);
+  const std::string named = readme.substr(readme.rfind("\n- ", sentence), sentence - readme.rfind("\n- ", sentence));
+  for (const auto& [family, schedule] : std::vector<std::pair<std::string, std::string>>{
+           {"panel", "panel:ufi=2,columns=32,vector=4,groups=2,warps=2,panels=2"},
+           {"rows", "rows:columns=32,vector=4,unroll=4,task=32,light=8"},
+           {"stream", "stream:columns=32,panels=1,warps=1,stages=2"},
+           {"stream", "stream:columns=64,panels=1,warps=1,stages=2,dense=on"},
+           {"gather", "gather:warps=2,sets=1"},
+           {"atomic", "4-7-1-32"}}) {
+    const ProcessResult made = escgen({"generate", "a.mtx", "--bcol", "64", "--schedule", schedule, "--arch", "sm_90", "--no-verify", "--force", "-o", "out"});
+    ASSERT_EQ(made.status, 0) << schedule << made.errors;
+    const bool multiplies = read("out/a/a.h").find("B must be finite") != std::string::npos;
+    EXPECT_EQ(multiplies, family != "atomic") << schedule;
+    EXPECT_EQ(named.find("`" + family + "`") != named.npos, multiplies) << named;
   }
 }
 

@@ -176,6 +176,26 @@ TEST_F(Commands, GenerateAsJson) {
   EXPECT_EQ(current["diff"], "");
 }
 
+TEST_F(Commands, VerifyDrawsCallsThatTheSeedRepeats) {
+  make_bundle();
+  const auto drawn = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"verify", "out/a"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProcessResult result = escgen(arguments);
+    EXPECT_EQ(result.status, 0) << result.errors;
+    return result.output;
+  };
+  EXPECT_EQ(drawn({"--seed", "7"}), drawn({"--seed", "7"}));
+  EXPECT_NE(drawn({"--seed", "7"}), drawn({"--seed", "8"}));
+  EXPECT_THAT(drawn({"--seed", "7"}), HasSubstr("drawn from seed 7, the same again with --seed 7"));
+  EXPECT_NE(drawn({}), drawn({})) << "whoever wrote the bundle cannot know what it is called with";
+  EXPECT_EQ(parse_json(escgen({"verify", "out/a", "--json", "--seed", "7"}).output).at("seed"), 7);
+  EXPECT_THAT(drawn({"--whole"}), HasSubstr("each n"));
+  EXPECT_THAT(drawn({}), ::testing::Not(HasSubstr("each n"))) << "the texts are those that are generated";
+  replace("out/a/a.cu", "constexpr int threads_per_block", "constexpr int further_number = 0;\nconstexpr int threads_per_block");
+  EXPECT_THAT(drawn({}), HasSubstr("each n")) << "a text that says the same otherwise";
+}
+
 TEST_F(Commands, VerifyAsTextAndAsJson) {
   make_bundle();
   const ProcessResult verified = escgen({"verify", "out/a"});
@@ -185,14 +205,15 @@ TEST_F(Commands, VerifyAsTextAndAsJson) {
 
   const nlohmann::json report = parse_json(escgen({"verify", "out/a", "--json", "-q"}).output);
   EXPECT_THAT(keys(report),
-              UnorderedElementsAre("name", "method", "passed", "runs", "tolerance", "problems", "skipped"));
+              UnorderedElementsAre("name", "method", "passed", "runs", "tolerance", "seed", "problems", "skipped"));
   EXPECT_EQ(report["passed"], true);
   EXPECT_TRUE(report["problems"].empty());
   ASSERT_GE(report["runs"].size(), 4u);
   for (const nlohmann::json& run : report["runs"]) {
-    EXPECT_THAT(keys(run), UnorderedElementsAre("n", "ldb", "ldc", "shift_b", "shift_c", "rows", "relative_error", "problem"));
-    EXPECT_LE(run["relative_error"], report["tolerance"]);
-    EXPECT_EQ(run["rows"], 13);
+    EXPECT_THAT(keys(run), UnorderedElementsAre("n", "ldb", "ldc", "shift_b", "shift_c", "rows", "relative_error", "tolerance", "reason", "problem"));
+    EXPECT_LE(run["relative_error"], run["tolerance"]);
+    EXPECT_GE(run["rows"], 1);
+    EXPECT_LE(run["rows"], 13);
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // --dtype f16 and bf16: elements of 16 bits, from the options to the bundle.
 
+#include <tuple>
+
 #include "tests/cli/workshop.h"
 
 namespace esc::cli {
@@ -150,6 +152,9 @@ TEST_F(DtypeOption, OfLargeLayersIsStreamedByARule) {
   const auto chosen = [&](const std::string& matrix, const std::vector<std::string>& more) {
     std::vector<std::string> line{"generate", matrix, "--bcol", "8", "-o", "out", "--dry-run", "--json"};
     line.insert(line.end(), more.begin(), more.end());
+    if (std::ranges::find(more, "--gpu") == more.end()) {
+      line.insert(line.end(), {"--gpu", "h200"});
+    }
     const ProcessResult generated = escgen(line);
     EXPECT_EQ(generated.status, 0) << generated.errors;
     return parse_json(generated.output);
@@ -185,6 +190,54 @@ TEST_F(DtypeOption, OfLargeLayersIsStreamedByARule) {
   const nlohmann::json single = chosen("z0.7.mtx", {"--database", "mine.txt"});
   EXPECT_THAT(single["schedule_source"].get<std::string>(), Not(HasSubstr("My GPU")));
   EXPECT_THAT(single["notes"].dump(), HasSubstr("--database has no measurements that hold for f32"));
+}
+
+/// Of 16 bits as they are; else float32. What a kernel has otherwise is said.
+TEST_F(DtypeOption, IsThatOfAFileOf16Bits) {
+  const std::string models = ESC_SOURCE_DIR "/tests/data/models/";
+  const auto made = [&](const std::string& matrix, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"generate", models + matrix, "--bcol", "8", "--gpu", "h200", "-o", "out", "--dry-run", "--json"});
+    const nlohmann::json layer = parse_json(escgen(more).output);
+    return std::pair(layer["dtype"].get<std::string>(), layer["notes"].dump());
+  };
+  for (const auto& [matrix, dtype, note] : std::vector<std::tuple<std::string, std::string, std::string>>{
+           {"layers.safetensors:down_proj.weight", "f16", ""},
+           {"layers.safetensors:gate_proj.weight", "bf16", ""},
+           {"two_four.npy", "f16", ""},
+           {"layers.safetensors:up_proj.weight", "f32", ""},
+           {"dense.npy", "f32", ""},
+           {"layers.safetensors:head.weight", "f32", "elements of f64, the kernel of f32: --dtype f64 keeps those"}}) {
+    EXPECT_EQ(made(matrix).first, dtype) << matrix;
+    const std::string notes = made(matrix).second;
+    EXPECT_EQ(notes.find("the file has elements") == notes.npos, note.empty()) << matrix;
+    EXPECT_THAT(notes, HasSubstr(note)) << matrix;
+  }
+  EXPECT_EQ(made("layers.safetensors:down_proj.weight", {"--dtype", "f32"}).first, "f32");
+  EXPECT_THAT(made("layers.safetensors:down_proj.weight", {"--dtype", "f32"}).second, HasSubstr("--dtype f16 keeps those of the file"));
+  EXPECT_THAT(made("layers.safetensors:down_proj.weight", {"--dtype", "bf16"}).second, HasSubstr("elements of f16, the kernel of bf16"));
+  EXPECT_THAT(made("dense.npy", {"--dtype", "f16"}).second, HasSubstr("elements of f32, the kernel of f16"));
+  EXPECT_THAT(made("dense.npy", {"--dtype", "tf32"}).second, Not(HasSubstr("the file has elements"))) << "which is f32 in memory";
+  const nlohmann::json inspected = parse_json(escgen({"inspect", models + "two_four.npy", "--json"}).output);
+  const nlohmann::json rows = inspected["rows"];
+  EXPECT_EQ(inspected["bytes"]["dense"], rows.get<int>() * inspected["columns"].get<int>() * 2);
+  write("spec.json", R"({"layers": [{"matrix": ")" + models + R"(two_four.npy", "bcol": 8}]})");
+  EXPECT_EQ(escgen({"generate", "--spec", "spec.json", "--no-verify", "-o", "out"}).status, 0);
+  EXPECT_EQ(manifest("out/two_four")["dtype"], "f16");
+}
+
+TEST_F(DtypeOption, OfAModelIsThe16BitsThatAllItsMatricesHave) {
+  const std::string model = ESC_SOURCE_DIR "/tests/data/models/layers.safetensors";
+  const auto made = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"generate", model, "--bcol", "8", "-o", "out", "--dry-run", "--json"});
+    return parse_json(escgen(more).output);
+  };
+  EXPECT_EQ(made({"--tensor", "down_proj.weight"})["dtype"], "f16");
+  EXPECT_EQ(made({"--tensor", "gate_proj.weight"})["dtype"], "bf16");
+  EXPECT_TRUE(made({"--tensor", "gate_proj.weight"})["notes"].empty());
+  const nlohmann::json mixed = made({});
+  EXPECT_EQ(mixed["dtype"], "f32");
+  EXPECT_THAT(mixed["notes"].dump(), HasSubstr("elements of other types (3 f32, 1 f64, 1 f16, 1 bf16) than the kernels, f32"));
+  EXPECT_THAT(made({"--dtype", "bf16", "--tensor", "down_proj.weight"})["notes"].dump(), HasSubstr("(1 f16) than the kernels, bf16"));
 }
 
 TEST_F(DtypeOption, IsThatOfTheNest) {

@@ -166,19 +166,30 @@ TEST_F(EsctuneRecords, TheShippedJournalServesWhereThereIsNoGpu) {
   fs::create_directories(path("docs"));
   fs::create_directory_symlink(fs::path(ESC_SOURCE_DIR) / "docs/examples", path("docs/examples"));
   fs::remove_all(path("layers"));
-  fs::create_directory(path("layers"));
   std::size_t commands = 0;
   std::string output;
+  std::string shown;
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("    esc")) {
       const ProcessResult done = shell("PATH=" + fs::path(ESCTUNE).parent_path().string() + ":$PATH; " + line);
       EXPECT_EQ(done.status, 0) << line << done.errors;
       output = done.output;
+      shown += line.find(" show ") != line.npos ? done.output : "";
       ++commands;
     }
   }
   EXPECT_EQ(commands, 7U);
-  EXPECT_THAT(output, HasSubstr("this very layer"));
+  EXPECT_THAT(output, HasSubstr("(database: one NVIDIA H200 (sm90-132sm-60mib, measured), the class of 16 columns of B, about 512 x 512"));
+  EXPECT_THAT(shown, AllOf(HasSubstr("over cuBLAS f16"), HasSubstr("| challenger |"), HasSubstr("the best challenger with the one that held before"), Not(HasSubstr("FP32"))));
+  const json of_journal = json::parse(output_of({"show", "again.jsonl", "--json"}));
+  EXPECT_TRUE(of_journal["summary"][0]["plain"].contains("cublas-f16"));
+  EXPECT_FALSE(of_journal["summary"][0]["plain"].contains("cublas-fp32"));
+  EXPECT_TRUE(of_journal["items"][0]["rivals"].contains("cublas-f16"));
+  for (const json& item : of_journal["items"]) {
+    EXPECT_EQ(item["verdict"] == "BETTER", item["winner"] != item["incumbent"]) << item;
+  }
+  EXPECT_LE(of_journal["outcomes"].value("skipped-by-limit", 0), 2) << "what the shipped journal has skipped itself";
+  EXPECT_THAT(read("again.jsonl"), Not(HasSubstr("was not recorded")));
   EXPECT_THAT(read("again.jsonl"), HasSubstr("\"record\":\"decision\""));
   EXPECT_THAT(read("again.html"), HasSubstr("layers that are faster"));
 }

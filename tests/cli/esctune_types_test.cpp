@@ -100,6 +100,21 @@ TEST_F(EsctuneTypes, AreListedWithFamiliesThatHaveKernels) {
   expect_refusal({"run", "layers", "--bcol", "32", "--dtype", "f64", "--list"}, "--dtype");
 }
 
+TEST_F(EsctuneTypes, AreThoseOfFilesOf16Bits) {
+  const std::string models = ESC_SOURCE_DIR "/tests/data/models/";
+  const auto types = [&](std::vector<std::string> words) {
+    std::multiset<std::string> found;
+    words.insert(words.end(), {"--bcol", "8"});
+    for (const json& item : listed(words)) {
+      found.insert(item["dtype"].get<std::string>());
+    }
+    return found;
+  };
+  const std::vector<std::string> files{models + "dense.npy", models + "two_four.npy", models + "layers.safetensors:gate_proj.weight"};
+  EXPECT_EQ(types(files), (std::multiset<std::string>{"bf16", "f16", "f32"}));
+  EXPECT_EQ(types({files[1], "--dtype", "f32"}), (std::multiset<std::string>{"f32"}));
+}
+
 TEST_F(EsctuneTypes, ComeFromASpecAndFromTheNest) {
   write("spec.json", R"({"layers": [{"matrix": "layers/layer00.smtx", "bcol": 32, "dtype": "f16"},
                                     {"matrix": "layers/layer00.smtx", "bcol": 32, "name": "single"}]})");

@@ -13,7 +13,9 @@ namespace esc::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 /// A tensor of a .safetensors file: float32, so many elements of which are zero.
@@ -143,6 +145,65 @@ TEST_F(ModelBundles, HaveAKernelForEachTextAndSayWhatBecameOfEachTensor) {
     EXPECT_TRUE(fs::exists(path("out/tiny/" + name + ".cu")));
   }
   EXPECT_EQ(fs::file_size(path("out/tiny/model.packed")), bundle["packed_bytes"]);
+}
+
+/// Beside dense, and of one number of columns beside all of them.
+TEST_F(ModelBundles, SayTheirBytes) {
+  const ProcessResult made = generate({"--no-verify", "--bcol", "1,16,64"});
+  ASSERT_EQ(made.status, 0) << made.errors;
+  const std::uint64_t dense = (3 * 40 * 64 + 24 * 40) * 4;
+  const std::uint64_t all = manifest()["packed_bytes"];
+  EXPECT_THAT(made.output, HasSubstr("packed     " + std::to_string(all) + " bytes for all numbers of columns, "));
+  EXPECT_THAT(made.output, HasSubstr(" of the " + std::to_string(dense) + " of these layers dense\n"));
+  EXPECT_THAT(made.output, HasSubstr(" bytes for bCol 64 alone, "));
+  fs::remove_all(path("out"));
+  const nlohmann::json json = parse_json(generate({"--no-verify", "--bcol", "1,16,64", "--json"}).output);
+  EXPECT_EQ(json["dense_bytes"], dense);
+  EXPECT_EQ(json["packed_bytes"], all);
+  for (const char* const bcol : {"1", "16", "64"}) {
+    EXPECT_LE(json["packed_bytes_of"][bcol], all);
+    EXPECT_GT(json["packed_bytes_of"][bcol], 0);
+  }
+  EXPECT_EQ(json["layers"][0]["dense_bytes"], 40 * 64 * 4);
+}
+
+/// A stream of few rows fills its panels with zeros.
+TEST_F(ModelBundles, LeaveLayersDenseThatWouldBeLarger) {
+  const std::vector<std::string> larger{"--no-verify", "--bcol", "16", "--dtype", "f16", "--schedule", "stream:columns=8,panels=1,warps=1,stages=2"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), larger.begin(), larger.end());
+    return generate(more);
+  };
+  const ProcessResult refused = with({});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.output, HasSubstr("stays dense: "));
+  EXPECT_THAT(refused.output, HasSubstr(" of the dense bytes at least (--all makes it)"));
+  EXPECT_THAT(refused.errors, HasSubstr("has no layer that a kernel could be made for"));
+  EXPECT_FALSE(fs::exists(path("out/tiny")));
+  for (const std::vector<std::string>& asked : {std::vector<std::string>{"--all"}, {"--tensor", "*.weight"}}) {
+    const ProcessResult made = with(asked);
+    EXPECT_EQ(made.status, 0) << made.output << made.errors;
+    fs::remove_all(path("out"));
+  }
+}
+
+/// What is decided of a layer that an earlier run has made is what a run from nothing decides.
+TEST_F(ModelBundles, DecideOfKeptLayersAsFromNothing) {
+  ASSERT_EQ(generate({"--no-verify", "--all"}).status, 0);
+  expect_kept("8 of 8", {"--no-verify"});
+}
+
+TEST_F(ModelBundles, SayWhoseSchedulesTheyHave) {
+  const ProcessResult unnamed = escgen({"generate", "tiny.safetensors", "--bcol", "16", "--no-verify", "-o", "out"});
+  ASSERT_EQ(unnamed.status, 0) << unnamed.errors;
+  EXPECT_THAT(unnamed.output, HasSubstr("note       no GPU was named (--gpu): built for sm_80 and sm_90, with the schedule for one NVIDIA H200 (4 kernels)\n"));
+  EXPECT_THAT(unnamed.output, Not(HasSubstr("speed      sm_80")));
+  fs::remove_all(path("out"));
+  const ProcessResult other = escgen({"generate", "tiny.safetensors", "--bcol", "16", "--gpu", "b200", "--no-verify", "-o", "out"});
+  EXPECT_THAT(other.output, HasSubstr("note       no measurements of such layers on b200: "));
+  EXPECT_THAT(manifest()["layers"][0]["variants"][0]["notes"].dump(), HasSubstr("on b200"));
+  EXPECT_TRUE(manifest()["layers"][0]["variants"][0].contains("not_measured"));
+  EXPECT_EQ(escgen({"verify", "out/tiny"}).status, 0);
 }
 
 TEST_F(ModelBundles, AreTheSameHoweverManyLayersAreMadeAtOnce) {
@@ -289,16 +350,39 @@ TEST_F(ModelBundles, KeepWhatWasMadeOfTheSame) {
 }
 
 TEST_F(ModelBundles, KeepNothingThatIsAskedForOtherwise) {
-  ASSERT_EQ(generate({"--no-verify"}).status, 0);
-  expect_kept("8 of 12", {"--no-verify", "--bcol", "1,4,16"});
-  expect_kept("4 of 4", {"--no-verify", "--bcol", "4"});
-  expect_kept("4 of 8", {"--no-verify", "--bcol", "4", "--gpu", "a100"});
-  expect_kept("8 of 8", {"--no-verify", "--bcol", "4", "--gpu", "a100"});
-  expect_kept("", {"--no-verify", "--bcol", "4", "--dtype", "f64"});
-  expect_kept("", {"--no-verify", "--bcol", "4", "--dtype", "f32"});
-  expect_kept("", {"--no-verify", "--bcol", "4", "--dtype", "tf32"});  // which has the nest of f32 in C
-  expect_kept("", {"--no-verify", "--bcol", "4", "--schedule", "rows:columns=4,vector=4,unroll=4,task=32,light=8"});
-  expect_kept("", {"--no-verify", "--bcol", "4", "--layout", "nk"});
+  ASSERT_EQ(generate({"--no-verify", "--all"}).status, 0);
+  expect_kept("8 of 12", {"--no-verify", "--all", "--bcol", "1,4,16"});
+  expect_kept("4 of 4", {"--no-verify", "--all", "--bcol", "4"});
+  expect_kept("4 of 8", {"--no-verify", "--all", "--bcol", "4", "--gpu", "a100"});
+  expect_kept("8 of 8", {"--no-verify", "--all", "--bcol", "4", "--gpu", "a100"});
+  expect_kept("", {"--no-verify", "--all", "--bcol", "4", "--dtype", "f64"});
+  expect_kept("", {"--no-verify", "--all", "--bcol", "4", "--dtype", "f32"});
+  expect_kept("", {"--no-verify", "--all", "--bcol", "4", "--dtype", "tf32"});  // which has the nest of f32 in C
+  expect_kept("", {"--no-verify", "--all", "--bcol", "4", "--schedule", "rows:columns=4,vector=4,unroll=4,task=32,light=8"});
+  expect_kept("", {"--no-verify", "--all", "--bcol", "4", "--layout", "nk"});
+}
+
+// Where no process can be confined a verification ends with status 3: what is refused has not come so far.
+TEST_F(ModelBundles, AreRefusedBeforeTheWorkWhereOthersAre) {
+  ASSERT_EQ(generate().status, 0);
+  const auto status = [&](const std::string& more) {
+    const ProcessResult run = shell(ESC_WITHOUT_SECCOMP " $ESCGEN generate tiny.safetensors --gpu h200 -o out " + more);
+    EXPECT_THAT(run.errors, AnyOf(IsEmpty(), HasSubstr("out/tiny: holds a different bundle; see the difference with --check, replace with --force"))) << more;
+    return run.status;
+  };
+  const Snapshot before = snapshot("out");
+  EXPECT_EQ(status("--bcol 1,16"), 0) << "the same, which is verified";
+  for (const char* const other : {"--bcol 1,8", "--bcol 1", "--bcol 1,16,64", "--bcol 1,16 --dtype f16", "--bcol 1,16 --layout nk", "--bcol 1,16 --epilogue relu", "--bcol 1,16 --arch sm_80",
+                                  "--bcol 1,16 --tensor a*", "--bcol 1,16 --min-sparsity 0.75", "--bcol 1,16 --min-sparsity 0.01", "--bcol 1,16 --no-packed", "--bcol 1,16 --no-verify"}) {
+    EXPECT_EQ(status(other), 2) << other;
+  }
+  std::vector<Drawn> tensors = layers();
+  tensors[3].values = 9;
+  write_model("tiny.safetensors", tensors);
+  EXPECT_EQ(status("--bcol 1,16"), 2) << "another weight";
+  EXPECT_TRUE(snapshot("out") == before);
+  write("out/tiny/notes.txt", "mine");
+  EXPECT_THAT(shell("$ESCGEN generate tiny.safetensors --bcol 1,16 -o out --force").errors, HasSubstr("out/tiny: holds notes.txt, which is no file of a bundle tiny"));
 }
 
 TEST_F(ModelBundles, KeepNothingThatIsNotWhole) {
@@ -324,7 +408,7 @@ TEST_F(ModelBundles, KeepNothingThatIsNotWhole) {
 
 /// What they hold is the weights, rounded; and so are new ones.
 TEST_F(ModelBundles, OfTf32AreVerifiedAndPackedAgain) {
-  ASSERT_EQ(generate({"--dtype", "tf32", "--schedule", "stream:columns=8,panels=1,warps=1,stages=2"}).status, 0);
+  ASSERT_EQ(generate({"--dtype", "tf32", "--all", "--schedule", "stream:columns=8,panels=1,warps=1,stages=2"}).status, 0);
   EXPECT_EQ(manifest()["dtype"], "tf32");
   EXPECT_THAT(read("out/tiny/tiny.h"), HasSubstr("in float32"));
   const ProcessResult verified = escgen({"verify", "out/tiny"});
@@ -420,6 +504,7 @@ TEST_F(ModelBundles, AreRefusedWhatIsForOneLayer) {
                  "--kernel: is not for a model");
   expect_refusal({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--jobs", "2", "-o", "out"}, "--jobs 2: is for models");
   expect_refusal({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--no-packed", "-o", "out"}, "--no-packed: is for models");
+  expect_refusal({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--all", "-o", "out"}, "--all: is for models");
   ASSERT_EQ(escgen({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--no-verify", "-o", "out"}).status, 0);
   expect_refusal({"pack", "out/a", "tiny.safetensors"}, "is not the manifest of a model's bundle");
 }

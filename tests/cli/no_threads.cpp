@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // In place of the C library's function: no more threads than THREADS_LEFT run at once, as at the limit of a user's
-// processes.
+// processes. With THREADS_LOST_AFTER=N none is started behind the first N.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -35,6 +35,11 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
                               void* argument) noexcept {
   using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   static const auto create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
+  static const char* const lost_after = std::getenv("THREADS_LOST_AFTER");
+  static std::atomic<int> started = 0;
+  if (lost_after != nullptr && started++ >= std::atoi(lost_after)) {
+    return EAGAIN;
+  }
   if (--places() < 0) {
     ++places();
     return EAGAIN;

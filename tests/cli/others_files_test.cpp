@@ -103,7 +103,7 @@ TEST_F(OthersFiles, LeftOverFoldersOfKilledRunsGo) {
     write("out/" + name + "/" + file, "half");
   };
   make(".a.escgen-Ab12Cd", "a.cu");
-  make(".a.escgen-Ab12Ce", "a.cu.01beef");
+  make(".a.escgen-Ab12Ce", ".a.cu.escgen-1");
   make(".a.escgen-Ab12Cf", "notes.txt");
   make(".b.escgen-Ab12Cd", "a.cu");
   make(".a.backup", "a.cu");

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine that lacks what every program takes for granted: the run ends with a reason, never by a signal.
 
+#include <cstdlib>
+#include <random>
+
 #include "tests/cli/workshop.h"
 
 namespace esc::cli {
@@ -72,19 +75,15 @@ TEST_F(PoorMachine, NoFolderForTemporaryFiles) {
 }
 
 TEST_F(PoorMachine, FilesThatCannotBeRead) {
-  const ProcessResult io_error = escgen({"generate", "--spec", "/proc/self/mem", "-o", "out"});
-  EXPECT_EQ(io_error.status, 2);
-  EXPECT_THAT(io_error.errors, StartsWith("escgen: /proc/self/mem: cannot be read: Input/output error"));
-  EXPECT_EQ(escgen({"generate", "--spec", ".", "-o", "out"}).errors, "escgen: .: is a directory; name a file\n");
+  // Files of which the system says that they have no bytes are read as such, whatever reading them would give.
+  const ProcessResult endless = escgen({"generate", "--spec", "/proc/self/mem", "-o", "out"});
+  EXPECT_EQ(endless.status, 2);
+  EXPECT_THAT(endless.errors, StartsWith("escgen: /proc/self/mem: is not JSON"));
+  EXPECT_EQ(escgen({"generate", "--spec", ".", "-o", "out"}).errors, "escgen: .: is a directory; name a regular file that holds a text\n");
 }
 
 TEST_F(PoorMachine, NoThreads) {
-#ifdef __SANITIZE_ADDRESS__
-  const std::vector<std::string> too_few{"0"};  // forks when it is alone, so that one thread at a time is enough
-#else
-  const std::vector<std::string> too_few{"0", "1"};
-#endif
-  for (const std::string& left : too_few) {
+  for (const std::string left : {"0", "1"}) {
     fs::remove_all(path("out"));
     const ProcessResult alone =
         shell("LD_PRELOAD=" ESC_NO_THREADS " THREADS_LEFT=" + left + " exec $ESCGEN generate a.mtx --bcol 40 -o out");
@@ -92,6 +91,51 @@ TEST_F(PoorMachine, NoThreads) {
     EXPECT_THAT(alone.errors, HasSubstr("does not let a thread be made")) << "what watches the memory of a check is one";
     EXPECT_TRUE(snapshot("out").empty());
   }
+}
+
+// Threads that there were in the beginning are there no more when they are needed: whoever starts them, the library of tasks included.
+TEST_F(PoorMachine, FewerThreadsThanThereWere) {
+  for (const std::string left : {"2", "3", "4", "6"}) {
+    const ProcessResult limited = shell("LD_PRELOAD=" ESC_NO_THREADS " THREADS_LEFT=" + left + " THREADS_LOST_AFTER=3 exec timeout 120 $ESCGEN generate " ESC_SOURCE_DIR
+                                        "/tests/data/models/layers.safetensors --bcol 4 --jobs 4 -o out");
+    fs::remove_all(path("out"));
+    EXPECT_THAT(limited.status, AnyOf(0, 3)) << left << ": " << limited.errors;
+    EXPECT_EQ(limited.errors.find("defect"), limited.errors.npos) << limited.errors;
+  }
+}
+
+// A copy of a process with threads may wait for ever for what one of them has locked.
+TEST_F(PoorMachine, NoForksBesideThreads) {
+  const ProcessResult generated = shell("LD_PRELOAD=" ESC_LONE_FORKS " exec $ESCGEN generate " ESC_SOURCE_DIR
+                                        "/tests/data/models/layers.safetensors --bcol 4 --jobs 4 -o out");
+  EXPECT_EQ(generated.status, 0) << generated.errors;
+}
+
+// Wherever one allocation fails, in whichever thread, the run ends by itself and says why.
+TEST_F(PoorMachine, FailedAllocations) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer has an allocator of its own";
+#endif
+  const std::string generate_model = "timeout 120 $ESCGEN generate " ESC_SOURCE_DIR "/tests/data/models/layers.safetensors --bcol 4 --jobs 4 -o out --force";
+  const std::string preload = "LD_PRELOAD=" ESC_FAILING_ALLOCATION " ";
+  ASSERT_EQ(shell("ALLOCATIONS_FILE=$PWD/count " + preload + generate_model).status, 0);
+  const double all = std::stod(read("count"));
+  ASSERT_GT(all, 1000);
+  const std::string given = std::getenv("ESC_TEST_SEED") == nullptr ? "" : std::getenv("ESC_TEST_SEED");
+  const unsigned seed = given.empty() ? 1 : static_cast<unsigned>(std::stoul(given));
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> share(0, 1);
+  int ended = 0;
+  for (int round = 0; round < 16; ++round) {
+    fs::remove_all(path("out"));  // of which layers would be kept
+    const long number = static_cast<long>(all * share(random));
+    const long failing = round % 2 == 0 ? 1 : 1000;  // for a moment that all threads may see
+    const ProcessResult run = shell("FAILING_ALLOCATION=" + std::to_string(number) + " FAILING_ALLOCATIONS=" + std::to_string(failing) + " " + preload + generate_model);
+    EXPECT_THAT(run.status, AnyOf(0, 1, 2, 3)) << "seed " << seed << ", allocation " << number << " and " << failing - 1 << " more: " << run.errors;
+    EXPECT_EQ(run.errors.find("defect"), run.errors.npos) << run.errors;
+    ended += run.status == 3 ? 1 : 0;
+  }
+  EXPECT_GT(ended, 0) << "seed " << seed << ": nothing failed";
 }
 
 TEST_F(PoorMachine, NoMoreFilesCanBeOpened) {

@@ -109,6 +109,7 @@ TEST_F(Spec, WrongLayersAreRefusedWithTheirPlace) {
       {R"({"matrix": "a.mtx", "bcol": 4, "gpu": "voodoo2"})", "--gpu voodoo2 is not a GPU"},
       {R"({"matrix": "a.mtx", "bcol": 4, "arch": ["sm_80"]})", "\"arch\" is not a text"},
       {R"({"matrix": "a.mtx", "bcol": 4, "arch": "80x"})", "--arch 80x is not a CUDA architecture"},
+      {R"({"matrix": "a.mtx", "bcol": 4, "arch": "sm_70"})", "--arch sm_70 is not a CUDA architecture"},
       {R"({"matrix": "a.mtx", "bcol": 4, "speed": 9})", "has an unknown key \"speed\""},
   };
   for (const auto& [layer, words] : wrong) {

@@ -15,14 +15,32 @@
 namespace esc::testing {
 namespace {
 
+/// The kernel tells what it was compiled for, the launcher what the host was.
 std::string text_with(const std::string& condition) {
-  return "#include <cuda_runtime.h>\nextern \"C\" int kind() {\n#if " + condition +
-         "\n  return 91;\n#elif __CUDA_ARCH__ >= 900\n  return 90;\n#else\n  return 80;\n#endif\n}\n";
+  return "#include <cuda_runtime.h>\n"
+         "#if " + condition + "\nconstexpr int architecture = 91;\n"
+         "#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900\nconstexpr int architecture = 90;\n"
+         "#elif defined(__CUDA_ARCH__)\nconstexpr int architecture = 80;\n"
+         "#else\nconstexpr int architecture = 0;\n#endif\n"
+         "__constant__ int more = 0;\n"
+         "inline int told() { return architecture; }\n"
+         "__device__ int told_by_device() { return architecture + more; }\n"
+         "template <int one>\n"
+         "__global__ void tell(int* kind) { *kind = told_by_device() + one - 1; }\n"
+         "extern \"C\" int kind_of_host() { return told(); }\n"
+         "extern \"C\" int launch(int* kind) {\n"
+         "  cudaLaunchConfig_t config = {};\n  config.gridDim = config.blockDim = dim3(1);\n"
+         "  return cudaLaunchKernelEx(&config, tell<1>, kind);\n}\n";
 }
 
 std::optional<int> kind_of(const KernelPrograms& programs, const KernelCall& call) {
   EmulatedDevice device;
-  return device.call<int()>(programs.for_call(call), "kind");
+  int* const kind = reinterpret_cast<int*>(device.allocate("kind", sizeof(int), BufferUse::output()).data());
+  const HostProgram& program = programs.for_call(call);
+  EXPECT_EQ(device.call<int()>(program, "kind_of_host"), 0) << "host code is compiled for no device";
+  EXPECT_EQ(device.call<int(int*)>(program, "launch", kind), 0) << device.describe_faults();
+  EXPECT_TRUE(device.faults().empty()) << device.describe_faults();
+  return *kind;
 }
 
 TEST(KernelPrograms, AreThreeWhereFeaturesOfAnArchitectureAreAskedFor) {

@@ -170,7 +170,7 @@ Verdict compare(const std::vector<Step>& steps, bool followed = false) {
       const std::uint32_t floor = clock->first_of_launch();
       const Conflict conflict = step.action == Action::read
                                     ? clock->read(word, 15, floor)
-                                    : clock->write(word, 15, floor, step.action == Action::atomic);
+                                    : clock->write(word, 15, floor, step.action == Action::atomic ? Writing::adding : Writing::plain);
       const bool races = reference.access(step);
       if (races || conflict.entry != 0) {
         return !races ? Verdict::invented : conflict.entry == 0 ? Verdict::missed : Verdict::agree;
@@ -206,12 +206,12 @@ TEST(RaceClock, APlainWriteIsNotForgottenForAtomicOnes) {
   clock->begin_launch();
   clock->begin_block(0);
   clock->enter_thread(0);
-  clock->write(word, 15, clock->first_of_launch(), false);
+  clock->write(word, 15, clock->first_of_launch(), Writing::plain);
   clock->meet(0, ~0u);
   clock->enter_thread(1);
-  EXPECT_EQ(clock->write(word, 15, clock->first_of_launch(), true).entry, 0u);
+  EXPECT_EQ(clock->write(word, 15, clock->first_of_launch(), Writing::adding).entry, 0u);
   clock->enter_thread(32);
-  EXPECT_NE(clock->write(word, 15, clock->first_of_launch(), true).entry, 0u);
+  EXPECT_NE(clock->write(word, 15, clock->first_of_launch(), Writing::adding).entry, 0u);
 }
 
 TEST(RaceClock, NamesTheOtherSide) {
@@ -220,7 +220,7 @@ TEST(RaceClock, NamesTheOtherSide) {
   clock->begin_launch();
   clock->begin_block(70);
   clock->enter_thread(5);
-  EXPECT_EQ(clock->write(word, 15, clock->first_of_launch(), false).entry, 0u);
+  EXPECT_EQ(clock->write(word, 15, clock->first_of_launch(), Writing::plain).entry, 0u);
   clock->begin_interval();
   clock->begin_block(3);
   clock->enter_thread(9);
@@ -237,7 +237,7 @@ TEST(RaceClock, LaunchesAreOrdered) {
     clock->begin_launch();
     clock->begin_block(static_cast<std::uint64_t>(launch));
     clock->enter_thread(0);
-    EXPECT_EQ(clock->write(word, 15, clock->first_of_launch(), false).entry, 0u);
+    EXPECT_EQ(clock->write(word, 15, clock->first_of_launch(), Writing::plain).entry, 0u);
   }
 }
 
@@ -249,7 +249,7 @@ TEST(RaceClock, BytesOfAWordAreApart) {
   for (std::uint32_t thread = 0; thread < 4; ++thread) {
     clock->enter_thread(thread);
     EXPECT_EQ(clock->read(word, 1u << thread, clock->first_of_launch()).entry, 0u);
-    EXPECT_EQ(clock->write(word, 1u << thread, clock->first_of_launch(), false).entry, 0u);
+    EXPECT_EQ(clock->write(word, 1u << thread, clock->first_of_launch(), Writing::plain).entry, 0u);
   }
   clock->enter_thread(0);
   EXPECT_NE(clock->read(word, 8, clock->first_of_launch()).entry, 0u);

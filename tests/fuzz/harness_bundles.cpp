@@ -6,11 +6,15 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <vector>
 
 #include "generator/commands/layer_request.h"
 #include "generator/commands/model_spec.h"
+#include "generator/emit/generate.h"
 #include "generator/emit/manifest.h"
+#include "generator/ir/loop_nest.h"
 #include "generator/patterns/csr_view.h"
+#include "generator/schedule/schedule_choice.h"
 #include "generator/support/plain_text.h"
 #include "tests/fuzz/harness.h"
 #include "tests/fuzz/tiny_layer.h"
@@ -22,8 +26,22 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* bundles[] = {"all_zero",       "awkward",      "awkward_double", "awkward_panel",
-                                   "awkward_rows",   "one_row",      "digits_hidden"};
+/// Layers of several families, of both types that have units of their own, of a row alone and of nothing but zeros.
+std::vector<GeneratedLayer> layers_of_bundles() {
+  std::vector<GeneratedLayer> layers;
+  const auto add = [&layers](const SparseMatrix& matrix, std::int64_t bcol, const char* schedule) {
+    layers.push_back(tiny_layer(spmm_nest(matrix.element), matrix, bcol, parse_choice(schedule, "user")));
+  };
+  const SparseMatrix matrix = tiny_matrix(ScalarType::f32);
+  add(matrix, 64, "3-7-2-32");
+  add(matrix, 5, "atomic:ufi=3,ufk=2,warptile=1,threads=32,compaction=off");
+  add(matrix, 5, "panel:ufi=4,columns=4,vector=1,groups=4,warps=2,panels=4,ufk=8,stage=on,pdl=off");
+  add(matrix, 5, "rows:columns=4,vector=1,unroll=2,task=8,light=2,warps=2,pdl=on");
+  add(tiny_matrix(ScalarType::f64), 8, "panel:ufi=2,columns=8,vector=2,groups=4,warps=2,panels=4,ufk=4,stage=on,pdl=on");
+  add({1, 5, {0, 2}, {1, 3}, {0.5, -2}}, 33, "4-7-1-32");
+  add({6, 9, {0, 0, 0, 0, 0, 0, 0}, {}, {}}, 32, "4-7-1-32");
+  return layers;
+}
 
 /// What a spec has to say to ask for the layer.
 json entry_of(const LayerRequest& request) {
@@ -268,8 +286,9 @@ Harness manifest_harness() {
                             "\"f32\"", "\"f64\"", "\"m\"", "\"name\"", "\"schedule\"", "\"text\"", "\\u0000", "\\ud800",
                             "\\n", "\xff", "../x"},
                   .mutants = 4000};
-  for (const char* bundle : bundles) {
-    harness.seeds.push_back(project_file(std::string("generated/") + bundle + "/manifest.json"));
+  harness.seeds.push_back(project_file("generated/digits_hidden/manifest.json"));
+  for (const GeneratedLayer& layer : layers_of_bundles()) {
+    harness.seeds.push_back(manifest_json(layer.layer, {}, {}));
   }
   return harness;
 }
@@ -282,9 +301,9 @@ Harness packed_harness() {
                             std::string("\0\0\xc0\x7f", 4), std::string("\0\0\0\x80", 4), std::string("\0\0\1\0", 4),
                             "ESCPACK\x1a", "ESCREGN\x1a", "ESCTASK\x1a", "ESCFRAG\x1a"},
                   .mutants = 8000};
-  for (const char* bundle : {"all_zero", "awkward", "awkward_double", "awkward_panel", "awkward_rows", "one_row"}) {
-    const std::string name = bundle;
-    harness.seeds.push_back(project_file("generated/" + name + "/" + name + ".packed"));
+  for (const GeneratedLayer& layer : layers_of_bundles()) {
+    const std::span<const std::byte> bytes = layer.bytes();
+    harness.seeds.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
   using namespace transformer;
   add_packed(harness.seeds, ListCut{.height = 2, .max_list_columns = 3});

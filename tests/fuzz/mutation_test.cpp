@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -22,12 +21,6 @@ using Clock = std::chrono::steady_clock;
 
 /// A mutant of a small input; a machine that is busy with other things takes a while for it too.
 constexpr std::chrono::seconds patience{20};
-
-/// The same in every run, unless ESC_FUZZ_SEED names another one.
-std::uint64_t run_seed() {
-  const char* text = std::getenv("ESC_FUZZ_SEED");
-  return text == nullptr ? 1 : std::strtoull(text, nullptr, 10);
-}
 
 /// Whether the input is accepted; a failure of the test where it is neither that nor refused as it should be.
 bool judge(const Harness& harness, const std::string& input) {
@@ -47,7 +40,7 @@ class Mutants : public testing::TestWithParam<std::string> {};
 TEST_P(Mutants, AreReadOrRefusedWithReasons) {
   const Harness& harness = harness_of(GetParam());
   const std::size_t count = tests::full_sweep() ? 50 * harness.mutants : tests::in_this_build(harness.mutants);
-  Mutation mutation(harness, run_seed());
+  Mutation mutation(harness, 1 + tests::seed_of_the_run());
   std::size_t accepted = 0;
   for (std::size_t number = 0; number < count && !HasFailure(); ++number) {
     accepted += judge(harness, mutation.next()) ? 1 : 0;

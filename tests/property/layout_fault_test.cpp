@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a verification is worth where matrices are made of arrays of any dimensions: the text of a kernel is changed in one place that says
-// where elements are or which call is in order, and the verification must fail.
+// where elements are or which call is in order, and the verification must fail. So it must of a launcher that does not say that a kernel with much
+// shared memory was not prepared.
 //
 // Not caught, for the text is as right with it: `ldb = given_ldb` in place of the tuned constant, the same number in every call that the tuned
 // variant takes; and a larger limit of n, which is there for more columns than 32 bits count: B and C of them fit into no machine's memory.
@@ -64,14 +65,32 @@ class Subject {
     return text.replace(at, from.size(), to);
   }
 
-  bool passes(const std::string& text) const {
+  /// The transformer's text with the first place where `from` stands changed.
+  std::string changed_transformer(const std::string& from, const std::string& to) const {
+    std::string text = transformer_;
+    const std::size_t at = text.find(from);
+    if (at == std::string::npos) {
+      ADD_FAILURE() << from << " is not in the text\n" << text;
+      return text;
+    }
+    return text.replace(at, from.size(), to);
+  }
+
+  /// The kernel's text with `function` in place of the first fmaf, by which a product is added.
+  std::string with_product(const std::string& function) const {
+    std::string text = changed("fmaf(", "faulty(");
+    return text.insert(text.find("__device__ "), "__device__ float faulty(float a, float b, float sum) { " + function + " }\n\n");
+  }
+
+  bool passes(const std::string& text) const { return passes(text, transformer_); }
+  bool passes(const std::string& text, const std::string& transformer) const {
     EmulationEffort effort = thorough_effort;
     effort.whole_report = false;
     return verify_by_emulation({.name = layer_.layer.name,
                                 .nest = nest_,
                                 .dispatch = dispatch_of(layer_.layer),
                                 .kernel_text = text,
-                                .transformer_text = transformer_,
+                                .transformer_text = transformer,
                                 .packed = layer_.bytes()},
                                matrix_, effort)
         .passed();
@@ -80,6 +99,14 @@ class Subject {
   void expect_caught(const std::string& from, const std::string& to) const {
     SCOPED_TRACE(fmt::format("{} ==> {}", from, to));
     EXPECT_FALSE(passes(changed(from, to)));
+  }
+  void expect_caught_in_transformer(const std::string& from, const std::string& to) const {
+    SCOPED_TRACE(fmt::format("{} ==> {}", from, to));
+    EXPECT_FALSE(passes(kernel_, changed_transformer(from, to)));
+  }
+  void expect_product_caught(const std::string& function) const {
+    SCOPED_TRACE(function);
+    EXPECT_FALSE(passes(with_product(function)));
   }
   void expect_not_caught(const std::string& from, const std::string& to) const {
     SCOPED_TRACE(fmt::format("{} ==> {}", from, to));
@@ -113,6 +140,19 @@ Subject batch() {
 TEST(LayoutFaults, NoneIsThere) {
   EXPECT_TRUE(convolution().passes(convolution().text()));
   EXPECT_TRUE(batch().passes(batch().text()));
+}
+
+/// A block of it takes more shared memory than every kernel has.
+Subject streamed() { return {spmm_nest(), draw_matrix(20, 300), 32, "stream:columns=32,panels=1,warps=2,stages=3"}; }
+
+TEST(PreparationFaults, AreCaught) {
+  const Subject subject = streamed();
+  EXPECT_TRUE(subject.passes(subject.text()));
+  subject.expect_caught("return status_of_launch(status, kernel)", "return status");
+  subject.expect_caught("? cudaErrorNotReady", "? cudaErrorNotSupported");
+  subject.expect_caught("attributes.maxDynamicSharedSizeBytes <", "attributes.maxDynamicSharedSizeBytes >");
+  EXPECT_NE(header_source(subject.layer().layer).find("cudaErrorNotReady where the kernel was not prepared on the current device"), std::string::npos);
+  EXPECT_EQ(header_source(batch().layer().layer).find("cudaErrorNotReady"), std::string::npos) << "needs no preparing";
 }
 
 TEST(LayoutFaults, InThePlacesOfC) {
@@ -181,6 +221,81 @@ TEST(LayoutFaults, InWhatTheLauncherRefuses) {
   subject.expect_caught("static_cast<unsigned int>(n) * 63", "static_cast<unsigned int>(n) * 62");
   subject.expect_caught("n > 34087042", "n > 34087043");
   subject.expect_not_caught("n > 34087042", "n > 34087041");  // a call with so many is not made
+}
+
+/// Lanes that move vectors of rows of B, in launches that may overlap.
+Subject panels() { return {spmm_nest(), draw_matrix(24, 40), 8, "panel:ufi=2,columns=8,vector=4,groups=4,warps=2,panels=2,pdl=on"}; }
+
+/// Tokens by inputs, as PyTorch has them; long rows are cut into tasks of several blocks.
+Subject tokens() {
+  return {parse_loop_nest(linear_nk_template, "linear_nk.c"), draw_matrix(24, 40), 5, "rows:columns=4,vector=1,unroll=2,task=8,light=2,warps=2,pdl=on"};
+}
+
+TEST(FaultsOfFewCalls, AreNotThereInTheseTexts) {
+  for (const Subject& subject : {panels(), tokens()}) {
+    EXPECT_TRUE(subject.passes(subject.text()));
+    EXPECT_TRUE(subject.passes(subject.with_product("return fmaf(a, b, sum);")));
+  }
+}
+
+TEST(FaultsOfFewCalls, AtSomeNumbersOfColumns) {
+  for (const Subject& subject : {panels(), tokens()}) {
+    const std::string columns = "columns = static_cast<unsigned int>(n)";
+    subject.expect_caught(columns, "columns = static_cast<unsigned int>(n == 77 ? 76 : n)");
+    subject.expect_caught(columns, "columns = static_cast<unsigned int>(n > 96 && n < 31969 ? n - 1 : n)");
+    subject.expect_caught(columns, "columns = static_cast<unsigned int>(n % 11 == 5 && n > 20 ? n - 1 : n)");
+    subject.expect_caught(columns, "columns = static_cast<unsigned int>(static_cast<unsigned int>(n) > 2 * most_tiles * tile_columns ? n - 1 : n)");
+    subject.expect_caught("blockIdx.y", "(blockIdx.y > 6 && blockIdx.y < 60000 ? 0 : blockIdx.y)");
+  }
+}
+
+TEST(FaultsOfFewCalls, WhereASecondLaunchHasGaps) {
+  const Subject subject = tokens();
+  subject.expect_caught("b + done * ldb", "b + done * 40");
+  subject.expect_caught("c + done * ldc", "c + done * 24");
+  subject.expect_caught("b + done * ldb", "b + done * (ldb > 43 ? ldb : 40)");
+}
+
+TEST(FaultsOfFewCalls, ForSomeValuesOfB) {
+  for (const Subject& subject : {panels(), tokens()}) {
+    subject.expect_product_caught("return fmaf(a, b > 4.0f ? 4.0f : b < -4.0f ? -4.0f : b, sum);");
+    subject.expect_product_caught("return fmaf(a, b < 1e-30f && b > -1e-30f ? 0.0f : b, sum);");
+    subject.expect_product_caught("return fmaf(a, b < 1e-38f && b > -1e-38f ? 0.0f : b, sum);");
+    subject.expect_product_caught("return fmaf(a, __float_as_uint(b) == 0x80000000u ? 1.0f : b, sum);");
+    subject.expect_product_caught("return fmaf(a, b, sum) == 0.0f ? 1e-20f : fmaf(a, b, sum);");
+    subject.expect_product_caught("return fmaf(a > 4.0f ? 4.0f : a, b, sum);");
+  }
+}
+
+TEST(FaultsOfFewCalls, OnSomeDevices) {
+  panels().expect_caught("major >= 9", "major == 9");
+  panels().expect_caught("major >= 9", "(major >= 9 && major != 12)");
+}
+
+TEST(FaultsOfFewCalls, OfWhatIsPrepared) {
+  const Subject subject = panels();
+  const std::string name = subject.layer().layer.name + "_kernel";
+  subject.expect_caught("prepare_kernel(" + name + "<false, true>)", "prepare_kernel(" + name + "<true, true>)");
+}
+
+TEST(FaultsOfFewCalls, WhereBlocksRunInAnotherOrder) {
+  const Subject subject = tokens();
+  const std::string adds = "atomicAdd(C + place_in_C(row, column + v, ldc), sums[v])";
+  const std::string place = "C + place_in_C(row, column + v, ldc)";
+  subject.expect_caught(adds, "atomicExch(" + place + ", sums[v])");
+  subject.expect_caught(adds, "atomicExch(" + place + ", atomicAdd(" + place + ", 0.0f) + sums[v])");
+  subject.expect_caught(adds, "blockIdx.x == 0 ? atomicExch(" + place + ", sums[v]) : " + adds);
+}
+
+TEST(FaultsOfFewCalls, InWhatATransformerAcceptsAndPacks) {
+  const Subject subject = panels();
+  for (const char* group : {"1", "5", "10"}) {
+    subject.expect_caught_in_transformer("if (!(digest == layer_pattern[group]))", fmt::format("if (group != {} && !(digest == layer_pattern[group]))", group));
+  }
+  subject.expect_caught_in_transformer("values + first_row * lda", "values + first_row * (lda == 512 ? lda - 1 : lda)");
+  subject.expect_caught_in_transformer("window[j][r] = values[at]", "window[j][r] = values[at] > 4 ? 4 : values[at]");
+  subject.expect_caught_in_transformer("window[j][r] = values[at]", "window[j][r] = values[at] * values[at] == 0 ? 1e-30f : values[at]");
+  subject.expect_caught_in_transformer("static_cast<bool>(values[at])", "(static_cast<bool>(values[at]) || 1 / values[at] < 0)");
 }
 
 /// As many images as do not fit into one launch: the second one begins with an image.

@@ -2,9 +2,9 @@
 // Products of one drawn case against each other: of kernels of all families, and of one kernel for operands that are
 // changed in a way that says what becomes of C.
 //
-//   build/release/bin/relation_test                     a part of the cases
-//   ESC_SWEEP=full build/release/bin/relation_test      all of them
-//   ESC_CASE=17 build/release/bin/relation_test         one, as a failure names it
+//   build/release/bin/sweep_test --gtest_filter='*DrawnCases*'  a part of the cases
+//   with ESC_SWEEP=full                                         all of them
+//   with ESC_CASE=17                                            one, as a failure names it
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

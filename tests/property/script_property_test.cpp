@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scripts of directives as users may write them, drawn from fixed seeds: each is refused with a rule and a remedy, or every
+// Scripts of directives as users may write them, drawn from the seed of the run: each is refused with a rule and a remedy, or every
 // stage of its lowering computes what the input computes and its kernel agrees with the reference.
 
 #include <fmt/format.h>
@@ -90,7 +90,7 @@ class DrawnScripts : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(DrawnScripts, AreRefusedWithReasonsOrAgreeWithTheReference) {
   const std::size_t scripts = tests::full_sweep() ? 1500 : tests::in_this_build(100);
-  ScriptDraw draw(GetParam());
+  ScriptDraw draw(GetParam() + 1000 * tests::seed_of_the_run());
   std::size_t kernels = 0;
   for (std::size_t turn = 0; turn < scripts; ++turn) {
     const DrawnScript drawn = draw.next();

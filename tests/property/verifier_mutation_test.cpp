@@ -188,9 +188,9 @@ void keep_survivors(std::vector<Fault>& faults, const char* file) {
   std::erase_if(faults, [&again](const Fault& fault) { return !again.contains(description_of(fault.front())); });
 }
 
-/// The same on every machine.
+/// The same on every machine, another for each seed of the run.
 std::uint64_t hash_of(const std::string& text) {
-  std::uint64_t hash = 0;
+  std::uint64_t hash = tests::seed_of_the_run();
   for (const char letter : text) {
     hash = mix_bits(hash + static_cast<unsigned char>(letter));
   }

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "generator/matrix/drawn_value.h"
+#include "tests/support/run_size.h"
 
 namespace esc::tests {
 namespace {
@@ -68,10 +69,11 @@ std::vector<std::size_t> covering_sample(const std::vector<std::vector<int>>& it
     return std::ranges::count_if(pairs, [&](std::size_t pair) { return !covered[pair]; });
   };
   // What an item would add at most, at first all its pairs; items that are equal in that stand in an order without a
-  // pattern.
+  // pattern, another one for each seed of the run.
+  const std::uint64_t seed = seed_of_the_run() << 32;
   std::priority_queue<std::tuple<std::ptrdiff_t, std::uint64_t, std::size_t>> queue;
   for (std::size_t item = 0; item < items.size(); ++item) {
-    queue.emplace(std::ssize(items[item]) * (std::ssize(items[item]) - 1) / 2, mix_bits(item), item);
+    queue.emplace(std::ssize(items[item]) * (std::ssize(items[item]) - 1) / 2, mix_bits(item + seed), item);
   }
   std::vector<std::size_t> chosen;
   while (!queue.empty()) {

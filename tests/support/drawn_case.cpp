@@ -116,8 +116,9 @@ std::vector<DrawnCase> cases_of_the_run() {
   }
   std::vector<DrawnCase> all;
   const std::uint64_t count = full_sweep() ? cases_of_a_whole_run : cases_of_which_a_part_is_taken;
-  for (std::uint64_t seed = 0; seed < count; ++seed) {
-    all.push_back(draw_case(seed));
+  const std::uint64_t first = 1000 * seed_of_the_run();
+  for (std::uint64_t number = 0; number < count; ++number) {
+    all.push_back(draw_case(first + number));
   }
   return full_sweep() ? all : in_this_build(covering_part(all, keys_of));
 }

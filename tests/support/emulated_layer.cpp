@@ -76,17 +76,16 @@ EmulatedKernel::EmulatedKernel(const GeneratedLayer& generated, const std::strin
 
 JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,
                                        std::optional<std::uint64_t> order) const {
-  const Reference reference(nest_, matrix, b, call.compact(), dispatch_.products);
+  const Reference reference(nest_, matrix, b, call.compact(), {dispatch_.products, dispatch_.scaled_rows, call.values});
   const EmulatedProduct result = product(matrix, call, b, order);
   const Comparison comparison = reference.compare(result.c);
-  return {comparison.error, tolerance_of(matrix, dispatch_.products) * comparison.allowance(),
+  return {comparison.error, comparison.limit(tolerance_of(matrix, dispatch_.products)),
           result.problems.empty() ? comparison.wrong_element() : result.problems.front()};
 }
 
 JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelCall& call,
                                        std::optional<std::uint64_t> order) const {
-  constexpr std::uint64_t seed = 1;
-  return multiply(matrix, call, draw_b(dispatch_.b, matrix.columns, call.compact(), seed, matrix.element), order);
+  return multiply(matrix, call, draw_b(dispatch_.b, matrix.columns, call.compact(), call.values, matrix.element), order);
 }
 
 EmulatedProduct EmulatedKernel::product(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,
@@ -103,6 +102,7 @@ std::vector<KernelCall> EmulatedKernel::calls(const SparseMatrix& matrix) const 
   if (programs_.differ_without_features()) {
     add_calls_without_features(calls);
   }
+  leave_out_what_is_undefined(calls, matrix);
   std::erase_if(calls, [](const KernelCall& call) { return !call.columns.empty(); });
   return calls;
 }
@@ -111,7 +111,8 @@ std::string transformer_problem(const GeneratedLayer& generated, const SparseMat
   const std::string& name = generated.layer.name;
   EmulatedTransformer transformer(format_source(transformer_source(generated.layer), name + "_transformer.cpp"), name,
                                   matrix);
-  const TransformCheck check = check_transformer(transformer.functions(), matrix, most_dense_elements);
+  const TransformCheck check = check_transformer(transformer.functions(), matrix,
+                                                 {.most_dense_elements = most_dense_elements, .line_rows = dispatch_of(generated.layer).scaled_rows});
   if (!transformer.device().faults().empty()) {
     return transformer.device().faults().front().message;
   }

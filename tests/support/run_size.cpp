@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <random>
 #include <string_view>
 
 namespace esc::tests {
@@ -14,11 +15,27 @@ constexpr std::size_t share = 4;
 constexpr std::size_t share = 1;
 #endif
 
+std::uint64_t wanted_seed() {
+  constexpr std::uint64_t ordinary = 0;
+  const char* const given = std::getenv("ESC_SEED");
+  return given != nullptr ? std::stoull(given) : full_sweep() ? std::random_device{}() : ordinary;
+}
+
 }  // namespace
 
 bool full_sweep() {
   const char* sweep = std::getenv("ESC_SWEEP");
   return sweep != nullptr && std::string_view(sweep) == "full";
+}
+
+std::uint64_t seed_of_the_run() {
+  static const std::uint64_t seed = wanted_seed();
+  return seed;
+}
+
+std::uint64_t seed_of_properties() {
+  constexpr std::uint64_t with_known_cases = 20;  // of the first runs, which the tests were written with
+  return with_known_cases + seed_of_the_run();
 }
 
 std::size_t in_this_build(std::size_t ordinary) { return std::max<std::size_t>(1, ordinary / share); }

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -11,6 +14,12 @@ namespace esc::tests {
 /// Whether the environment asks for the whole of every sweep (ESC_SWEEP=full) and not for the part that an ordinary run
 /// takes.
 bool full_sweep();
+
+/// What everything that a run draws follows from: ESC_SEED where that is set; else in an ordinary run always the same, so that it can be run again,
+/// and in a whole one another each time. The program prints it.
+std::uint64_t seed_of_the_run();
+/// And that of RapidCheck's properties.
+std::uint64_t seed_of_properties();
 
 /// How many of so many cases of an ordinary run a run of this build takes: all; under the sanitizers, where each takes many times as long, a
 /// quarter, and at least one.
@@ -27,6 +36,18 @@ std::vector<Case> in_this_build(std::vector<Case> ordinary) {
   for (std::size_t index = 0; index < ordinary.size(); index += step) {
     part.push_back(ordinary[index]);
   }
+  return part;
+}
+
+/// So many of them that an ordinary run draws with its seed, in their order; a whole run takes all.
+template <class Case>
+std::vector<Case> drawn_of(const std::vector<Case>& all, std::size_t ordinary) {
+  if (full_sweep()) {
+    return all;
+  }
+  std::vector<Case> part;
+  std::mt19937_64 random(seed_of_the_run());
+  std::ranges::sample(all, std::back_inserter(part), static_cast<std::ptrdiff_t>(in_this_build(ordinary)), random);
   return part;
 }
 

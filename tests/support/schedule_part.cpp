@@ -89,7 +89,7 @@ std::vector<ScheduleFor> drawn_part(const std::vector<ScheduleFor>& legal,
   }
   std::vector<ScheduleFor> part = ordinary_part(legal);
   std::ranges::copy_if(legal, std::back_inserter(part), [&](const ScheduleFor& one) {
-    std::uint64_t hash = 0;
+    std::uint64_t hash = seed_of_the_run();
     for (const char character : print(one.schedule)) {
       hash = mix_bits(hash ^ static_cast<unsigned char>(character));
     }

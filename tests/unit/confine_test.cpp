@@ -21,12 +21,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "generator/confine/confined_process.h"
+#include "generator/confine/process_helper.h"
 #include "generator/confine/shared_memory.h"
 #include "generator/support/error.h"
 
@@ -72,8 +75,8 @@ class ForbiddenDeed : public testing::TestWithParam<Deed> {};
 TEST_P(ForbiddenDeed, EndsTheProcess) {
   const Deed& deed = GetParam();
   // Whoever does it without being ended says so, as a text would that forges its verdict.
-  const std::string end = end_of([&](const Channel& channel) {
-    deed.work(channel);
+  const std::string end = end_of([work = deed.work](const Channel& channel) {
+    work(channel);
     channel.send({0});
   });
   EXPECT_THAT(end, HasSubstr(deed.verdict));
@@ -146,22 +149,44 @@ TEST(Confined, HasAsMuchMemoryAsItMay) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer's allocator ends the process in its own words";
 #endif
-  std::vector<std::vector<char>> kept;
-  EXPECT_EQ(end_of([&](const Channel&) { while (one == 1) { kept.emplace_back(std::size_t{1} << 20); } }),
+  EXPECT_EQ(end_of([](const Channel&) {
+              std::vector<std::vector<char>> kept;
+              while (one == 1) {
+                kept.emplace_back(std::size_t{1} << 20);
+              }
+            }),
             "needs more than 256 MiB of memory");
 }
 
-/// A thread has its memory from a heap of its own. Where much is free at its end the C library gives that back, once it has read from a file whether to.
-TEST(Confined, FreesMemoryOfTheThreadThatStartedIt) {
-  std::string end;
-  std::thread([&end] {
-    std::vector<std::vector<char>> blocks(400, std::vector<char>(64'000));
-    end = end_of([&blocks](const Channel& channel) {
-      blocks.clear();
-      channel.send({7, {}, {}});
+/// What a thread has locked that another one is in the middle of is no matter: the process is no copy of it.
+TEST(Confined, IsMadeBesideThreadsThatHoldLocks) {
+  static std::mutex mutex;
+  std::mutex* const shared = &mutex;
+  start_process_helper();
+  const std::lock_guard held(mutex);
+  std::vector<std::jthread> threads;
+  std::vector<std::string> ends(8);
+  for (std::string& end : ends) {
+    threads.emplace_back([&end, shared] {
+      end = end_of([shared](const Channel& channel) {
+        const std::lock_guard lock(*shared);
+        channel.send({7});
+      });
     });
-  }).join();
-  EXPECT_EQ(end, "answers");
+  }
+  threads.clear();
+  EXPECT_THAT(ends, testing::Each("answers"));
+}
+
+TEST(Confined, HasWhatItsWorkCapturesAsACopy) {
+  const std::string text(100'000, 'x');
+  std::map<int, std::vector<std::string>> many;
+  many[3] = {"one", std::string(1000, 'y')};
+  ConfinedProcess process(small, [text, many](const Channel& channel) mutable {
+    many[4] = many.at(3);
+    channel.send({static_cast<std::uint32_t>(text.size() + many.at(4).at(1).size())});
+  }, 2 * text.size());
+  EXPECT_EQ(process.answer().kind, 101'000U);
 }
 
 TEST(Confined, MapsMoreThanItMayTouch) {
@@ -184,11 +209,11 @@ TEST(Confined, MapsMoreThanItMayTouch) {
     }
     channel.send({1});
   };
-  ConfinedProcess sparing(wide, [&](const Channel& channel) { touch(much / 64, channel); });
+  ConfinedProcess sparing(wide, [=](const Channel& channel) { touch(much / 64, channel); });
   EXPECT_EQ(sparing.answer().kind, 1U);
-  ConfinedProcess unwilling(small, [&](const Channel& channel) { touch(much / 64, channel); });
+  ConfinedProcess unwilling(small, [=](const Channel& channel) { touch(much / 64, channel); });
   EXPECT_EQ(unwilling.answer().kind, 2U) << "without the addresses it maps nothing";
-  EXPECT_EQ(end_of([&](const Channel& channel) { touch(page, channel); }, wide), "needs more than 256 MiB of memory");
+  EXPECT_EQ(end_of([=](const Channel& channel) { touch(page, channel); }, wide), "needs more than 256 MiB of memory");
 }
 
 TEST(Confined, ReadsFilesWhereThatIsAllowedAndWritesNone) {
@@ -218,12 +243,13 @@ TEST(Confined, WhatItPrintsIsLost) {
 TEST(Confined, AnswersRequestsThroughSharedMemory) {
   const SharedMemory memory(sizeof(int));
   int* const shared = reinterpret_cast<int*>(memory.part(0, sizeof(int)).data());
-  ConfinedProcess process(small, [&](const Channel& channel) {
+  const auto add = [shared](const Channel& channel) {
     for (Message request; channel.receive(request) == Channel::Reception::message;) {
       *shared += static_cast<int>(request.numbers.at(0));
       channel.send({7, {}, {"added"}});
     }
-  });
+  };
+  ConfinedProcess process(small, add, 0, &memory);
   for (const std::uint64_t number : {3U, 4U}) {
     process.ask({0, {number}});
     EXPECT_EQ(process.answer(), (Message{7, {}, {"added"}}));
@@ -246,7 +272,7 @@ TEST(Confined, ErrorsOfTheUserComeThrough) {
 TEST(Confined, AForgedErrorIsNoSuccessAndNoDefect) {
   for (const std::uint64_t status : {0U, 70U, 3U, 255U}) {
     try {
-      ConfinedProcess(small, [&](const Channel& channel) {
+      ConfinedProcess(small, [status](const Channel& channel) {
         channel.send({ConfinedProcess::reserved_kinds + 3, {status}, {"a", "b\x1b[2J"}});
       }).answer();
       FAIL() << "no error";

@@ -64,13 +64,20 @@ TEST(EvenPanelsOfAChoice, StandInFrontOfWhatWasMeasuredOnOtherSizes) {
 /// What was measured of the other schedule is not said of it.
 TEST(EvenPanelsOfAChoice, HaveNoMeasuredRatios) {
   std::vector<ScheduleChoice> measured = one_choice("stream:columns=8,panels=4,warps=2,stages=4");
-  measured.front().measured = MeasuredRatios{.over_exact = 1.5, .over_tf32 = {}, .exact_microseconds = 30, .where = "the class"};
+  const LayerShape shape = half_layer(11008, 4096, 0.5, 8);
+  const TargetDevice h200{"NVIDIA H200", device_of_gpu("h200").key};
+  measured.front().database = DatabaseHead{.key = h200.key, .device = h200.name, .dtype = shape.dtype};
+  measured.front().evidence = Measurement(
+      case_of(measured.front().schedule, shape, h200),
+      {.over_exact = 1.5, .over_tf32 = {}, .exact_microseconds = 30, .where = "the class", .device = h200.name});
   measured.front().notes = {"a library was faster"};
-  const auto choices = with_even_panels(measured, half_layer(11008, 4096, 0.5, 8), of_h200(), class_of(half_layer(8192, 8192, 0.5, 8)));
+  const auto choices = with_even_panels(measured, shape, of_h200(), class_of(half_layer(8192, 8192, 0.5, 8)));
   ASSERT_EQ(choices.size(), 2U);
-  EXPECT_FALSE(choices.front().measured);
+  const auto settle = [&](const ScheduleChoice& choice) { return settled(choice, case_of(choice.schedule, shape, h200)); };
+  EXPECT_FALSE(settle(choices.front()).measured);
+  EXPECT_EQ(settle(choices.front()).not_measured, "the schedule that was measured is another one");
   EXPECT_THAT(choices.front().notes, testing::IsEmpty());
-  EXPECT_TRUE(choices.back().measured);
+  EXPECT_TRUE(settle(choices.back()).measured);
   EXPECT_THAT(choices.back().notes, testing::SizeIs(1));
 }
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -85,7 +86,7 @@ TEST_F(ReadFile, RefusesWhatMayHaveNoEnd) {
   fs::create_symlink("/dev/null", path("link"));
   for (const fs::path& file : {path("fifo"), fs::path("/dev/null"), path("link"), fs::path("/dev/zero")}) {
     ASSERT_THAT([&] { read_file(file); },
-                ThrowsMessage<UserError>(HasSubstr(file.string() + ": is not a file that can be read whole")));
+                ThrowsMessage<UserError>(HasSubstr(file.string() + ": is not a regular file")));
   }
   EXPECT_THAT([&] { read_file(path()); }, ThrowsMessage<UserError>(HasSubstr("is a directory")));
   EXPECT_THAT([&] { read_file(path("absent")); }, ThrowsMessage<UserError>(HasSubstr("No such file or directory")));
@@ -201,6 +202,58 @@ TEST_F(OutputFileTest, WritesIntoADevice) {
   EXPECT_TRUE(fs::is_character_file(path("nothing")));
   EXPECT_TRUE(fs::is_symlink(path("nothing"))) << "and /dev/null is what it was";
   EXPECT_THAT(names(), UnorderedElementsAre("nothing", "full"));
+}
+
+/// What a killed run has left goes with the next one; what another run writes, or is another's, stays.
+TEST_F(OutputFileTest, TakesAwayWhatAKilledRunHasLeft) {
+  for (const char* name : {".a.escgen-1", ".a.escgen-2", ".a.escgen-9", ".b.escgen-1"}) {
+    std::ofstream(path(name)) << "half";
+  }
+  fs::create_symlink("precious", path(".a.escgen-3"));
+  write_file_whole(path("precious"), "kept");
+  const int written = ::open(path(".a.escgen-1").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(written, LOCK_EX), 0);
+  write_file_whole(path("a"), "new");
+  EXPECT_THAT(names(), UnorderedElementsAre("a", "precious", ".a.escgen-1", ".a.escgen-3", ".b.escgen-1"));
+  ::close(written);
+  write_file_whole(path("a"), "newer");
+  EXPECT_EQ(read_file(path("a")), "newer");
+  EXPECT_EQ(read_file(path("precious")), "kept");
+  EXPECT_THAT(names(), UnorderedElementsAre("a", "precious", ".a.escgen-3", ".b.escgen-1"));
+}
+
+TEST_F(OutputFileTest, KillsNoFileOfARunThatWritesTheSame) {
+  std::vector<std::jthread> threads;
+  for (int number = 0; number < 8; ++number) {
+    threads.emplace_back([this] {
+      for (int time = 0; time < 50; ++time) {
+        write_file_whole(path("a"), "text");
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(read_file(path("a")), "text");
+  EXPECT_THAT(names(), ElementsAre("a"));
+}
+
+TEST_F(ReadFile, RefusesNamesWithANul) {
+  write_file_whole(path("a"), "text");
+  const std::string name = path("a").string() + std::string("\0b", 2);
+  EXPECT_THAT([&] { read_file(name); }, ThrowsMessage<UserError>(HasSubstr("has a NUL in its name")));
+  EXPECT_THAT([&] { write_file_whole(name, "other"); }, ThrowsMessage<UserError>(HasSubstr("has a NUL in its name")));
+  EXPECT_EQ(read_file(path("a")), "text");
+}
+
+TEST_F(ReadFile, FollowsNoLinksInABundle) {
+  write_file_whole(path("a"), "text");
+  fs::create_symlink("a", path("link"));
+  fs::create_symlink("/proc/kmsg", path("endless"));
+  ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+  EXPECT_EQ(read_bundle_file(path("a")), "text");
+  for (const char* name : {"link", "endless", "fifo"}) {
+    EXPECT_THAT([&] { read_bundle_file(path(name)); }, ThrowsMessage<UserError>(HasSubstr("is not a regular file; generate the bundle again")))
+        << name;
+  }
 }
 
 /// Who waits for the other end of a pipe is ended by a signal as usual: nothing would be left half-written.

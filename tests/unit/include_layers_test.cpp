@@ -55,6 +55,7 @@ const std::vector<std::string> kOrder = {
     "generator/emulate/inline_helpers",
     "generator/emulate/instrument",
     "generator/emulate/module_facts",
+    "generator/emulate/host_pass",
     "generator/emulate/jit",
     "generator/emulate/standin_headers",
     "generator/emulate/matrix_fragments",
@@ -207,9 +208,8 @@ TEST(Includes, Form_no_circle) {
   }
 }
 
-/// A confined process is forked from one with other threads, of which one may have a lock of oneTBB at that moment; whoever asks for that lock there waits
-/// for ever. So of the generator only what is never called in such a process includes oneTBB: nothing between a fork and what is said over the channel.
-TEST(ForkedProcesses, HaveNothingOfTheThreadPool) {
+/// A confined process may not start threads. So of the generator only what is never called in one includes oneTBB.
+TEST(ConfinedProcesses, HaveNothingOfTheThreadPool) {
   const std::set<std::string> never_confined{"generator/commands/thread_limit", "generator/model/survey", "generator/verify/product_case",
                                              "generator/verify/reference"};
   const fs::path root = ESC_SOURCE_DIR;
@@ -224,6 +224,45 @@ TEST(ForkedProcesses, HaveNothingOfTheThreadPool) {
     }
   }
   EXPECT_EQ(found, never_confined);
+}
+
+/// Files from outside are opened at one door, support/regular_file, where a pipe is not waited for and an endless file not read; a process is
+/// copied at one, confine/process_helper, while it has one thread; and numbers of others are read by support/number_in, which knows their range.
+TEST(Doors, AreWhereTheyAre) {
+  struct Door {
+    std::vector<std::string> words;
+    std::set<std::string> files;
+  };
+  const std::vector<Door> doors = {
+      {{"ifstream"}, {}},
+      {{" fopen(", ":fopen("}, {"generator/confine/give_up_rights", "generator/confine/memory_watch"}},
+      {{"O_RDONLY", "O_WRONLY", "O_RDWR"},
+       {"generator/confine/give_up_rights", "generator/confine/process_helper", "generator/emit/folder_aside", "generator/support/output_file",
+        "generator/support/regular_file", "generator/support/scratch_file", "generator/support/standard_streams", "tuner/commands/merge_command",
+        "tuner/records/journal", "tuner/records/locked_file"}},
+      {{" fork(", ":fork(", "vfork(", "SYS_clone"}, {"generator/confine/process_helper"}},
+      {{"sscanf(", "atoi(", "atol(", "atof(", "strto", "std::stoi(", "std::stol", "std::stou", "std::stod(", "std::stof("}, {}},
+  };
+  std::map<const Door*, std::set<std::string>> found;
+  const auto look = [&](const fs::path& file, const std::vector<std::string>&) {
+    const std::string name = (file.parent_path() / file.stem()).generic_string();
+    if (!name.starts_with("generator/") && !name.starts_with("tuner/")) {
+      return;
+    }
+    std::ifstream text(fs::path(ESC_SOURCE_DIR) / file);
+    for (std::string line; std::getline(text, line);) {
+      const std::string code = line.substr(0, line.find("//"));
+      for (const Door& door : doors) {
+        if (std::ranges::any_of(door.words, [&](const std::string& word) { return code.find(word) != code.npos; })) {
+          found[&door].insert(name);
+        }
+      }
+    }
+  };
+  for_each_source(look);
+  for (const Door& door : doors) {
+    EXPECT_EQ(found[&door], door.files) << door.words.front();
+  }
 }
 
 }  // namespace

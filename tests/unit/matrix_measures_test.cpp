@@ -7,6 +7,7 @@
 #include "generator/matrix/fingerprint.h"
 #include "generator/matrix/pattern_svg.h"
 #include "generator/matrix/sample.h"
+#include "generator/matrix/scatter.h"
 #include "generator/matrix/statistics.h"
 #include "tests/unit/matrix_fixtures.h"
 
@@ -107,6 +108,49 @@ TEST(Statistics, CountsColumnsThatHaveNonzerosAlone) {
               1e-6);
   EXPECT_EQ(row_statistics({3, largest_dimension, {0, 2, 4, 5}, {0, 7, 7, 2147483646, 7}, {1, 1, 1, 1, 1}}),
             measured.row_lengths);
+}
+
+/// Blocks of so many rows and columns, of which each is zero or not as a whole.
+SparseMatrix blocks_of(int height, int width, double sparsity, std::uint64_t seed) {
+  const SparseMatrix blocks = sample_matrix({.rows = 96, .columns = 96, .sparsity = sparsity, .seed = seed});
+  SparseMatrix matrix{.rows = 96L * height, .columns = 96L * width, .offsets = {0}, .column_of = {}, .values = {}};
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    const auto block = static_cast<std::size_t>(row / height);
+    for (auto at = blocks.offsets[block]; at < blocks.offsets[block + 1]; ++at) {
+      for (int column = 0; column < width; ++column) {
+        matrix.column_of.push_back(blocks.column_of[static_cast<std::size_t>(at)] * width + column);
+        matrix.values.push_back(1);
+      }
+    }
+    matrix.offsets.push_back(matrix.nonzeros());
+  }
+  return matrix;
+}
+
+TEST(Scatter, TellsBlocksFromZerosAtRandom) {
+  for (const double sparsity : {0.5, 0.7, 0.9, 0.95}) {
+    for (const auto& [height, width] : std::vector<std::pair<int, int>>{
+             {2, 2}, {1, 2}, {2, 1}, {1, 4}, {4, 1}, {3, 3}, {4, 4}, {1, 8}, {8, 1}, {8, 8}, {16, 16}, {32, 1}, {1, 32}}) {
+      EXPECT_FALSE(is_scattered(blocks_of(height, width, sparsity, 7))) << height << " x " << width << ", " << sparsity;
+    }
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      EXPECT_TRUE(is_scattered(sample_matrix({.rows = 96, .columns = 96, .sparsity = sparsity, .seed = seed})))
+          << sparsity << ", " << seed;
+    }
+  }
+}
+
+TEST(Scatter, IsMeasuredByNeighbours) {
+  const NeighbourExcess blocks = neighbour_excess(blocks_of(2, 4, 0.7, 3));
+  EXPECT_DOUBLE_EQ(blocks.of_columns, 1);
+  EXPECT_DOUBLE_EQ(blocks.of_rows, 1);
+  const NeighbourExcess whole_columns = neighbour_excess(blocks_of(96, 1, 0.7, 3));
+  EXPECT_NEAR(whole_columns.of_columns, 0, 0.1);
+  EXPECT_DOUBLE_EQ(whole_columns.of_rows, 1);
+  EXPECT_LT(neighbour_excess(matrix_of(2, 4, {1, 0, 0, 1, 0, 1, 1, 0})).of_columns, -0.3) << "one of each two";
+  for (const std::vector<double>& elements : {std::vector<double>(8, 0), std::vector<double>(8, 1)}) {
+    EXPECT_TRUE(is_scattered(matrix_of(2, 4, elements))) << "none or all of them";
+  }
 }
 
 TEST(PatternSvg, DrawsSmallMatricesElementByElement) {

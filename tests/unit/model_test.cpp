@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include "generator/matrix/fingerprint.h"
@@ -72,11 +73,12 @@ TEST(WrittenModels, SayWhatTheyHave) {
   EXPECT_THAT(why_no_matrix(find_weight(model, "position_ids")), HasSubstr("type I64"));
   EXPECT_THAT(read_layer_shape(written("layers.safetensors:conv.weight")), ElementsAre(6, 4, 3, 3));
   EXPECT_THAT(read_layer_shape(written("layers.safetensors:head.weight")), IsEmpty());
-  EXPECT_EQ(half_type(written("layers.safetensors:down_proj.weight")), ScalarType::f16);
-  EXPECT_EQ(half_type(written("layers.safetensors:gate_proj.weight")), ScalarType::bf16);
-  EXPECT_EQ(half_type(written("layers.safetensors:head.weight")), std::nullopt);
-  EXPECT_EQ(half_type(written("dense.npy")), std::nullopt);
-  EXPECT_EQ(half_type(written("two_four.npy")), ScalarType::f16);
+  EXPECT_EQ(stored_type(written("layers.safetensors:down_proj.weight")), ScalarType::f16);
+  EXPECT_EQ(stored_type(written("layers.safetensors:gate_proj.weight")), ScalarType::bf16);
+  EXPECT_EQ(stored_type(written("layers.safetensors:head.weight")), ScalarType::f64);
+  EXPECT_EQ(stored_type(written("layers.safetensors:position_ids")), std::nullopt);
+  EXPECT_EQ(stored_type(written("dense.npy")), ScalarType::f32);
+  EXPECT_EQ(stored_type(written("two_four.npy")), ScalarType::f16);
 }
 
 TEST(WrittenModels, MasksTakeValuesAway) {
@@ -232,6 +234,86 @@ TEST(Models, NoticeAFileThatIsCutMeanwhile) {
   std::filesystem::resize_file(path, 200);
   EXPECT_THROW(read_weight(model.weights.front(), {}), UserError);
   EXPECT_THROW(survey_weight(model.weights.front()), UserError);
+}
+
+std::string floats(std::int64_t count, float first = 1) {
+  std::vector<float> values(static_cast<std::size_t>(count));
+  std::iota(values.begin(), values.end(), first);
+  return raw_bytes<float>(values);
+}
+
+SparseMatrix read(const Model& model, const std::string& name) { return read_weight(find_weight(model, name), {}); }
+
+TEST(Masks, OfParametrizationsTakeValuesAway) {
+  // As torch.ao.pruning has them of a layer M, of one that was pruned twice, of rows, and of a layer that is the model itself.
+  const std::string values = raw_bytes<float>({1, 2, 3, 4});
+  const Model model{"m", safetensors_of(SafetensorsText()
+                                            .add("M.parametrizations.weight.original", "F32", "[2, 2]", values)
+                                            .add("M.parametrizations.weight.0.mask", "F32", "[2, 2]", raw_bytes<float>({1, 0, 0, 1}))
+                                            .add("N.parametrizations.in_proj_weight.0.mask", "BOOL", "[2, 2]", std::string("\1\1\0\1", 4))
+                                            .add("N.parametrizations.in_proj_weight.1.mask", "BOOL", "[2, 2]", std::string("\1\0\1\1", 4))
+                                            .add("N.parametrizations.in_proj_weight.original", "F32", "[2, 2]", values)
+                                            .add("R.parametrizations.weight.original", "F32", "[2, 2]", values)
+                                            .add("R.parametrizations.weight.0.mask", "BOOL", "[2]", std::string("\0\1", 2))
+                                            .add("parametrizations.weight.original", "F32", "[2, 2]", values)
+                                            .add("parametrizations.weight.0.mask", "U8", "[2, 2]", std::string("\0\0\0\1", 4))
+                                            .bytes())};
+  EXPECT_THAT(names_of(model.weights), ElementsAre("M.weight", "N.in_proj_weight", "R.weight", "weight"));
+  EXPECT_EQ(read(model, "M.weight"), matrix_of(2, 2, std::vector<double>{1, 0, 0, 4}));
+  EXPECT_EQ(read(model, "N.in_proj_weight"), matrix_of(2, 2, std::vector<double>{1, 0, 0, 4}));
+  EXPECT_EQ(read(model, "R.weight"), matrix_of(2, 2, std::vector<double>{0, 0, 3, 4}));
+  EXPECT_EQ(read(model, "R.weight.T"), matrix_of(2, 2, std::vector<double>{0, 3, 0, 4}));
+  EXPECT_EQ(read(model, "weight"), matrix_of(2, 2, std::vector<double>{0, 0, 0, 4}));
+  EXPECT_EQ(survey_weight(find_weight(model, "R.weight")).nonzeros, 2);
+}
+
+TEST(Filters, OfThreeToFiveDimensionsAreMatrices) {
+  const Model model{"m", safetensors_of(SafetensorsText()
+                                            .add("one.weight", "F32", "[4, 3, 2]", floats(24))
+                                            .add("three.weight", "F32", "[2, 3, 1, 2, 2]", floats(24))
+                                            .bytes())};
+  std::vector<double> values(24);
+  std::iota(values.begin(), values.end(), 1);
+  EXPECT_EQ(read(model, "one.weight"), matrix_of(4, 6, values));
+  EXPECT_EQ(read(model, "three.weight"), matrix_of(2, 12, values));
+}
+
+/// 2 experts with 3 inner and 4 outer features.
+TEST(Experts, AreALayerEach) {
+  const auto two_of = [](const std::string& gate_up, const std::string& down) {
+    return Model{"m", safetensors_of(SafetensorsText().add("mlp.experts.gate_up_proj", "F32", gate_up, floats(48)).add("mlp.experts.down_proj", "F32", down, floats(24, 100)).bytes())};
+  };
+  std::vector<double> values(24);
+  std::iota(values.begin(), values.end(), 25);
+  const Model out_in = two_of("[2, 6, 4]", "[2, 4, 3]");
+  EXPECT_THAT(names_of(out_in.weights), ElementsAre("mlp.experts.down_proj.0", "mlp.experts.down_proj.1", "mlp.experts.gate_up_proj.0", "mlp.experts.gate_up_proj.1"));
+  EXPECT_EQ(read(out_in, "mlp.experts.gate_up_proj.1"), matrix_of(6, 4, values));
+  const Model in_out = two_of("[2, 4, 6]", "[2, 3, 4]");
+  EXPECT_EQ(read(in_out, "mlp.experts.gate_up_proj.1"), transposed(matrix_of(4, 6, values)));
+  EXPECT_EQ(read(in_out, "mlp.experts.gate_up_proj.1.T"), matrix_of(4, 6, values));
+  EXPECT_TRUE(find_weight(in_out, "mlp.experts.down_proj.0").expert->is_transposed);
+  EXPECT_EQ(find_weight(in_out, "mlp.experts.down_proj.0").rows(), 4);
+  expect_survey(in_out.weights[3]);
+  expect_survey(out_in.weights[3]);
+}
+
+TEST(Experts, AreToldByNameOrNamed) {
+  const Model model{"m", safetensors_of(SafetensorsText()
+                                            .add("block_sparse_moe.input_linear.weight", "F32", "[2, 2, 3]", floats(12))
+                                            .add("moe.conv.weight", "F32", "[2, 2, 3]", floats(12))
+                                            .add("x.weight", "F32", "[2, 2, 3]", floats(12))
+                                            .bytes())};
+  EXPECT_THAT(names_of(model.weights), ElementsAre("block_sparse_moe.input_linear.weight.0", "block_sparse_moe.input_linear.weight.1", "moe.conv.weight", "x.weight"));
+  const SparseMatrix second = matrix_of(2, 3, std::vector<double>{7, 8, 9, 10, 11, 12});
+  EXPECT_EQ(read(model, "x.weight.1"), second) << "whatever the name says";
+  EXPECT_EQ(read(model, "x.weight.1.T"), transposed(second));
+  EXPECT_EQ(read(model, "x.weight").rows, 2);
+}
+
+TEST(Experts, OfArchivesAreSlicesOfTheirArrays) {
+  const std::string array = npy_bytes(npy_dictionary("<f4", false, "(2, 2, 3)"), floats(12));
+  const Model model{"m", npz_of(archive_of({{"experts.w.npy", array}}))};
+  EXPECT_EQ(read(model, "experts.w.1"), matrix_of(2, 3, std::vector<double>{7, 8, 9, 10, 11, 12}));
 }
 
 TEST(LayerFile, IsAPathOrAPathWithATensor) {

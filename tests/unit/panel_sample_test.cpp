@@ -100,7 +100,7 @@ TEST(PanelSample, CoversSomeRowWhereOneIsLongerThanItAll) {
       transformer::pack(csr_view(matrix), transformer::TaskCut{.longest = 32, .light = 4, .block_heavy = 4, .block_light = 16});
   const PanelSample sample(packed.bytes.span(), 1000000, 1000);
   EXPECT_FALSE(sample.rows()[0]);
-  EXPECT_GT(count(sample.rows_of_one_task()), 0);
+  EXPECT_GT(count(sample.rows()), 0);
   EXPECT_LT(sample.blocks(packed.format.blocks(), 1).size(), 4U);
 }
 

@@ -109,7 +109,13 @@ TEST(Target, KnowsGpusAndArchitectures) {
   EXPECT_EQ(parse_architecture("sm_120"), 120);
   EXPECT_EQ(parse_architecture("90"), 90);
   EXPECT_THROW(architecture_of_gpu("voodoo2"), UserError);
-  EXPECT_THROW(parse_architecture("sm_9x"), UserError);
+  for (const char* const text : {"sm_9x", "sm_70", "70", "sm_72", "sm_999", "sm_1000", "sm_09", "sm_sm_90", ""}) {
+    EXPECT_THROW(parse_architecture(text), UserError) << text;
+  }
+  for (const int architecture : known_architectures()) {
+    EXPECT_EQ(parse_architecture(names_of_architectures({architecture})), architecture);
+  }
+  EXPECT_EQ(names_of_architectures({80, 90, 100}), "sm_80, sm_90 and sm_100");
 }
 
 }  // namespace

@@ -4,12 +4,16 @@
 
 #include <array>
 #include <cmath>
+#include <set>
+#include <tuple>
 
 #include "generator/matrix/sample.h"
 #include "generator/verify/nvcc.h"
 #include "generator/verify/poison.h"
 #include "generator/verify/product_case.h"
+#include "generator/verify/drawn_calls.h"
 #include "generator/verify/kernel_calls.h"
+#include "generator/verify/number_limits.h"
 #include "generator/verify/reference.h"
 #include "generator/verify/report.h"
 
@@ -56,6 +60,71 @@ TEST(ProductCase, DrawsBWithoutZerosAndPoisonsTheGaps) {
     EXPECT_NE(b[index], 0.0F);
   }
   EXPECT_EQ(std::isnan(poison<float>()) && std::isnan(poison<double>()), true);
+}
+
+TEST(ValueDraw, HasWhatATypeHas) {
+  for (const ScalarType element : {ScalarType::f32, ScalarType::f64, ScalarType::tf32, ScalarType::f16, ScalarType::bf16}) {
+    SCOPED_TRACE(name_of(element));
+    const NumberLimits limits = number_limits(element);
+    const double least_normal = limits.smallest / (2 * limits.unit);
+    std::array<int, 6> found = {};
+    for (std::int64_t line = 0; line < kinds_of_values; ++line) {
+      bool is_zero = true;
+      for (std::int64_t row = 0; row < 100; ++row) {
+        const double value = drawn_value({1, ValueDraw::Range::whole}, line, row, line, element);
+        EXPECT_EQ(rounded_to(element, value), value) << "is a value of the type";
+        is_zero = is_zero && value == 0;
+        found[0] += std::abs(value) > 4;
+        found[1] += value != 0 && std::abs(value) < least_normal;
+        found[2] += std::abs(value) >= least_normal && std::abs(value) < 32 * least_normal;
+        found[3] += value == 0 && std::signbit(value);
+        found[5] += std::abs(value) > std::sqrt(limits.largest);
+        EXPECT_NE(drawn_value({1, ValueDraw::Range::whole}, line, row, line, element, Zeros::forbidden), 0.0);
+      }
+      found[4] += is_zero;
+    }
+    for (const int kind : found) {
+      EXPECT_GE(kind, 1) << "large, denormal, tiny, -0, a line of zeros, near the largest";
+    }
+  }
+}
+
+TEST(Compare, KnowsThatPartsOfDenormalNumbersAreLost) {
+  // TF32 has nothing below 2^-136, about 1.1e-41: a right kernel of split factors makes nothing of these weights.
+  const SparseMatrix weights{1, 2, {0, 2}, {0, 1}, {1e-42F, -2e-42F}};
+  const ProductCase product{1, 1, 1};
+  const auto passes = [&](ProductForm form, double found) {
+    return Reference(nest, weights, {0.5, 0.75}, product, form).compare(floats({found}), {}).passes(1e-6);
+  };
+  EXPECT_TRUE(passes(ProductForm::split, 0));
+  EXPECT_TRUE(passes(ProductForm::rounded, 0));
+  EXPECT_FALSE(passes(ProductForm::split, 1e-38));
+  EXPECT_FALSE(passes(ProductForm::whole, 0)) << "which float32 itself has";
+  EXPECT_TRUE(passes(ProductForm::whole, 0.5 * 1e-42 - 0.75 * 2e-42)) << "rounded to a number of few bits";
+}
+
+TEST(Compare, KnowsThatHalvesAreScaledByTheGreatestOfABlock) {
+  const SparseMatrix weights{2, 2, {0, 1, 2}, {0, 1}, {1.0F, 1e-12F}};
+  const ProductCase product{1, 1, 1};
+  const auto passes = [&](std::int64_t rows, float of_second) {
+    return Reference(nest, weights, {0.5, 0.5}, product, {ProductForm::split, rows, {}}).compare(floats({0.5, of_second}), {}).passes(1e-6);
+  };
+  EXPECT_TRUE(passes(1, 5e-13F));
+  EXPECT_FALSE(passes(1, 5.5e-13F));
+  EXPECT_TRUE(passes(32, 5.5e-13F)) << "2^-37 of the greatest product of its block";
+  EXPECT_FALSE(passes(32, 1e-10F));
+}
+
+TEST(Compare, SquaresTheLeastAndTheLargestDoubles) {
+  LoopNest doubles = spmm_nest(ScalarType::f64);
+  for (const double scale : {1e-300, 1e300}) {
+    const SparseMatrix weights{1, 1, {0, 1}, {0}, {scale}, ScalarType::f64};
+    const auto passes = [&](double found) {
+      return Reference(doubles, weights, {0.5}, {1, 1, 1}, ProductForm::whole).compare(TypedElements(ScalarType::f64, std::vector{found})).passes(4e-15);
+    };
+    EXPECT_TRUE(passes(scale / 2));
+    EXPECT_FALSE(passes(scale / 2 * (1 + 1e-12)));
+  }
 }
 
 TEST(Compare, AcceptsTheRoundedProduct) {
@@ -297,6 +366,100 @@ TEST(KernelCalls, AreLegalForEveryDispatch) {
           EXPECT_TRUE(product.n >= 1 && product.ldb >= product.n && product.ldc >= product.n && call.width() >= 1) << print(call);
         }
       }
+    }
+  }
+}
+
+Dispatch dispatch_for(PlacedLayout layout) {
+  return {.tuned_items = 16, .b = layout, .c = layout, .has_vectors = true, .vectors = true, .vector_width = 4, .tile_columns = 32, .programmatic = true};
+}
+
+TEST(KernelCalls, ShiftOneColumnAndHaveGapsInASecondLaunch) {
+  int shifted = 0;
+  int with_gaps = 0;
+  int unaligned = 0;
+  const Dispatch dispatch = dispatch_for({});
+  for (const KernelCall& call : kernel_calls(dispatch, 100, 100)) {
+    const ProductCase& product = call.product;
+    shifted += product.n == 1 && product.shift_b != 0;
+    const bool takes_two = product.n > most_tiles * 32 && product.ldb > product.n && product.ldc > product.n && product.ldb != product.ldc;
+    with_gaps += takes_two && is_vectorised(dispatch, product);
+    unaligned += takes_two && product.shift_b != 0;
+  }
+  EXPECT_GE(shifted, 2);
+  EXPECT_GE(with_gaps, 1);
+  EXPECT_GE(unaligned, 1);
+}
+
+TEST(KernelCalls, HaveAllKindsOfValuesInTheTunedVariantHoweverFewColumnsItHas) {
+  for (const std::int64_t bcol : {1, 3, 16}) {
+    std::set<std::int64_t> kinds;
+    for (const KernelCall& call : kernel_calls({.tuned_items = bcol, .has_vectors = true, .tile_columns = 32}, 100, 100)) {
+      for (std::int64_t column = 0; call.values.range == ValueDraw::Range::whole && call.product.n == bcol && column < bcol; ++column) {
+        kinds.insert((static_cast<std::int64_t>(call.values.seed) + column) % kinds_of_values);
+      }
+    }
+    EXPECT_EQ(kinds.size(), static_cast<std::size_t>(kinds_of_values)) << bcol;
+  }
+}
+
+TEST(DrawnCalls, FollowFromTheSeedAlone) {
+  const Dispatch dispatch = dispatch_for({});
+  const DrawnFor layer{dispatch, 100, 50, 4096};
+  const auto printed = [&](std::uint64_t seed) {
+    std::vector<std::string> texts;
+    for (const KernelCall& call : drawn_calls(layer, Breadth::unknown, seed)) {
+      texts.push_back(print(call));
+    }
+    return texts;
+  };
+  EXPECT_EQ(printed(7), printed(7));
+  EXPECT_NE(printed(7), printed(8));
+}
+
+TEST(DrawnCalls, GoFromOneColumnToThreeLaunchesAndThroughEachSmallN) {
+  const Dispatch dispatch = dispatch_for({});
+  const DrawnFor layer{dispatch, 100, 50, 4096};
+  std::set<std::int64_t> sizes;
+  std::array<int, 5> decades = {};
+  for (const KernelCall& call : drawn_calls(layer, Breadth::unknown, 1)) {
+    const ProductCase& product = call.product;
+    EXPECT_TRUE(product.n >= 1 && product.ldb >= product.n && product.ldc >= product.n) << print(call);
+    EXPECT_GE(call.width(), 1) << print(call);
+    EXPECT_LE(call.width(), 8 * 32) << print(call);
+    std::int64_t behind = 0;
+    for (const ColumnRange& range : call.compared()) {
+      EXPECT_GE(range.first, behind) << print(call);
+      behind = range.first + range.count;
+    }
+    EXPECT_LE(behind, product.n) << print(call);
+    sizes.insert(product.n);
+    decades[0] += product.n > 97 && product.n <= 1000;
+    decades[1] += product.n > 1000 && product.n <= 31968;
+    decades[2] += product.n > 31968 && product.n <= most_tiles * 32;
+    decades[3] += product.n > most_tiles * 32 && product.n <= 2 * most_tiles * 32;
+    decades[4] += product.n > 2 * most_tiles * 32;
+  }
+  for (std::int64_t n = 1; n <= 128; ++n) {
+    EXPECT_TRUE(sizes.contains(n)) << n;
+  }
+  for (const int found : decades) {
+    EXPECT_GE(found, 1);
+  }
+  EXPECT_LE(drawn_calls(layer, Breadth::generated, 1).size(), 4U) << "of a text that is known";
+}
+
+TEST(DrawnCalls, AreOnEachDeviceThatAKernelMayMeet) {
+  for (const bool runs_earlier : {true, false}) {
+    Dispatch dispatch = dispatch_for({});
+    dispatch.runs_earlier = runs_earlier;
+    std::set<std::tuple<int, int>> devices;
+    for (const KernelCall& call : calls_on_devices(kernel_calls(dispatch, 100, 100), dispatch, Breadth::unknown, 1)) {
+      devices.emplace(call.compute_major, call.compute_minor);
+    }
+    EXPECT_EQ(devices.contains({8, 6}), runs_earlier);
+    for (const std::tuple<int, int>& newer : {std::tuple{10, 0}, {10, 3}, {11, 0}, {12, 0}, {12, 1}}) {
+      EXPECT_TRUE(devices.contains(newer));
     }
   }
 }

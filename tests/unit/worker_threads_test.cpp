@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <vector>
 
 #include "generator/commands/layer_memory.h"
+#include "generator/commands/turns.h"
 
 namespace esc {
 namespace {
@@ -42,11 +45,45 @@ TEST(WorkerThreads, BeginNothingMoreWhereOneHasFailed) {
   EXPECT_THROW(in_worker_threads(1000, 4, work), std::runtime_error);
 }
 
+TEST(Turns, ComeInOrder) {
+  Turns turns(100);
+  std::vector<std::size_t> order;
+  in_worker_threads(100, 7, [&](std::size_t number) {
+    Turns::Turn turn(turns, number);
+    if (number % 10 == 3) {
+      return;  // its turn is over, though it has not had it
+    }
+    turn.wait();
+    order.push_back(number);
+  });
+  EXPECT_EQ(order.size(), 90U);
+  EXPECT_TRUE(std::ranges::is_sorted(order));
+}
+
+/// Wherever a piece of work fails, those that wait for it go on.
+TEST(Turns, AreOverHoweverTheWorkEnds) {
+  for (const bool has_waited : {false, true}) {
+    Turns turns(4);
+    EXPECT_THROW(in_worker_threads(4, 4,
+                                   [&](std::size_t number) {
+                                     Turns::Turn turn(turns, number);
+                                     if (has_waited) {
+                                       turn.wait();
+                                     }
+                                     if (number == 1) {
+                                       throw std::bad_alloc();
+                                     }
+                                     turn.wait();
+                                   }),
+                 std::bad_alloc);
+  }
+}
+
 /// A layer that alone takes more than there is has its turn when all in front of it are done, and what is behind it waits.
 TEST(LayerMemory, HasRoomForEveryLayerInTurn) {
   constexpr std::int64_t too_many = std::int64_t{1} << 34;
   constexpr std::int64_t some = std::int64_t{1} << 26;  // two of these fit
-  LayerMemory memory;
+  LayerMemory memory(24);
   std::mutex mutex;
   std::int64_t in_work = 0;
   int reserved = 0;

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "generator/support/number_in.h"
+
 namespace esc::tuning {
 namespace {
 
@@ -24,7 +26,7 @@ Message question_for(const KernelText& text) {
 KernelText text_in(const Message& question) {
   return {.text = question.pieces.at(0),
           .kernels = {question.pieces.begin() + 1, question.pieces.end()},
-          .architecture = std::stoi(question.head)};
+          .architecture = number_in<int>(question.head).value()};
 }
 
 /// The pieces of an answer are the code and the symbols, or what the compiler says.

@@ -3,6 +3,7 @@
 #include "generator/support/temporary_folder.h"
 #include "tuner/commands/begun_journal.h"
 #include "tuner/commands/commands.h"
+#include "tuner/commands/layer_groups.h"
 #include "tuner/commands/nest_reader.h"
 #include "tuner/commands/tuning_line.h"
 #include "tuner/records/record_text.h"
@@ -33,7 +34,9 @@ tuning::ItemResults results_of(const std::string& journal, const tuning::WorkIte
 }
 
 ExitStatus run(const LayerLine& line, const Console& console) {
-  const tuning::LayerList layers = tuning::read_layers({line.matrix}, element_of(line.tuning).value_or(ScalarType::f32));
+  const NestSource source = nest_source(line.nest);
+  const std::optional<ScalarType> element = element_for(line.matrix, source, element_of(line.tuning));
+  const tuning::LayerList layers = tuning::read_layers({line.matrix}, element.value_or(ScalarType::f32));
   if (layers.layers.empty()) {
     throw UserError("", layers.problems.empty() ? layers.notes.front() : layers.problems.front());
   }
@@ -41,7 +44,7 @@ ExitStatus run(const LayerLine& line, const Console& console) {
   const std::string journal_file = line.journal.empty() ? (workshop.path() / "layer.jsonl").string() : line.journal;
   const tuning::StopSignals signals;
   NestReader nests;
-  const tuning::TunedNest& nest = nests.read(nest_source(line.nest), line.matrix, element_of(line.tuning));
+  const tuning::TunedNest& nest = nests.read(source, line.matrix, element);
   const tuning::RunRequest request =
       request_for(line.tuning, {{layers.layers.front(), line.bcol, nest}}, tuning::Retry::failed);
   const Devices devices(line.tuning);

@@ -25,7 +25,7 @@ struct MergeRequest {
 std::vector<tuning::Record> read_all(const MergeRequest& request, const Console& console) {
   std::vector<tuning::Record> records;
   for (const std::string& file : request.files) {
-    tuning::JournalText journal = tuning::parse_journal(read_file(file), file);
+    tuning::JournalText journal = tuning::parse_journal(read_file(file, most_journal_bytes), file);
     for (const std::string& damaged : journal.damaged) {
       if (!request.skip_damaged) {
         throw UserError("", damaged);
@@ -46,18 +46,18 @@ ExitStatus run(const MergeRequest& request, const Console& console) {
   std::optional<tuning::LockedFile> replaced;
   if (std::filesystem::is_regular_file(request.output, ignored)) {
     replaced.emplace(request.output, O_RDONLY);
-    if (!tuning::parse_journal(read_file(request.output), request.output).is_journal()) {
+    if (!tuning::parse_journal(read_file(request.output, most_journal_bytes), request.output).is_journal()) {
       throw UserError(request.output, "is no journal of esctune", "give another file; nothing of this one is changed");
     }
   }
   const tuning::Merged merged = tuning::merge(read_all(request, console));
   write_file_whole(request.output, merged.text);
-  fmt::print("{} records in {}\n", merged.records, request.output);
+  print_plain("{} records in {}\n", merged.records, request.output);
   for (const std::string& conflict : merged.conflicts) {
-    fmt::print("conflict     {}\n", conflict);
+    print_plain("conflict     {}\n", conflict);
   }
   for (const std::string& environment : merged.environments) {
-    fmt::print("environment  {}\n", environment);
+    print_plain("environment  {}\n", environment);
   }
   const bool at_one = merged.conflicts.empty() && merged.environments.empty();
   return request.strict && !at_one ? ExitStatus::check_failed : ExitStatus::done;

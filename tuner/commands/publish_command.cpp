@@ -106,9 +106,9 @@ Table to_table(const Publication& publication) {
 
 void print_publication(const Publication& publication, const std::string& folder) {
   const ScheduleDatabase& database = publication.database;
-  fmt::print("database   {} ({})\n", (fs::path(folder) / file_name(database.head())).string(), publication.status);
-  fmt::print("device     {}\n", database.describe());
-  fmt::print("layout     {}\n", database.head().layout);
+  print_plain("database   {} ({})\n", (fs::path(folder) / file_name(database.head())).string(), publication.status);
+  print_plain("device     {}\n", database.describe());
+  print_plain("layout     {}\n", database.head().layout);
   fmt::print("entries    {} candidates, {} classes, {} defaults, {} layers of their own\n\n",
              database.candidates().size(), database.classes().size(), database.defaults().size(),
              database.layers().size());

@@ -5,11 +5,14 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string_view>
 
+#include "generator/commands/model_request.h"
 #include "generator/commands/option_words.h"
 #include "generator/commands/nest_line.h"
 #include "generator/emit/matching_sizes.h"
 #include "generator/schedule/target.h"
+#include "generator/support/number_in.h"
 #include "generator/support/progress.h"
 #include "generator/support/standard_streams.h"
 #include "tuner/commands/begun_journal.h"
@@ -47,16 +50,10 @@ struct RunLine {
 
 /// Seconds in "90s", "20m" or "2h".
 double seconds_in(const std::string& text) {
-  std::size_t end = 0;
-  double number = 0;
-  try {
-    number = std::stod(text, &end);
-  } catch (const std::logic_error&) {
-    end = 0;
-  }
-  const std::string unit = text.substr(end);
-  const double factor = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  if (end == 0 || factor == 0 || !(number > 0) || std::isinf(number)) {
+  const char unit = text.empty() ? '\0' : text.back();
+  const double factor = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : 0;
+  const double number = factor == 0 ? 0 : real_in(std::string_view(text).substr(0, text.size() - 1)).value_or(0);
+  if (!(number > 0) || std::isinf(number)) {
     throw UserError("--budget " + text, "is not a time", "write it as in 90s, 20m or 2h");
   }
   return number * factor;
@@ -66,7 +63,7 @@ std::optional<double> budget_of(const RunLine& line) {
   return line.budget.empty() ? std::nullopt : std::optional(seconds_in(line.budget));
 }
 
-std::vector<std::string> files_of(const RunLine& line) {
+std::vector<std::string> names_of(const RunLine& line) {
   std::vector<std::string> names = line.matrices;
   if (!line.list_file.empty()) {
     const std::vector<std::string> listed = tuning::read_matrix_list(line.list_file);
@@ -75,7 +72,7 @@ std::vector<std::string> files_of(const RunLine& line) {
   if (names.empty()) {
     throw UserError("esctune run", "has no matrix to tune for", "name matrices or folders, or give --matrices LIST");
   }
-  return tuning::matrix_files(names);
+  return names;
 }
 
 /// What the spec says, or the command line of all layers alike.
@@ -90,7 +87,8 @@ std::vector<LayerGroup> groups_of(const RunLine& line) {
   if (line.bcols.empty()) {
     throw UserError("esctune run", "needs --bcol", "give the numbers of columns of B to tune for");
   }
-  LayerGroup group{.nest = nest_source(line.nest), .element = element_of(line.tuning), .files = files_of(line), .bcols = {}};
+  const std::vector<std::string> names = names_of(line);
+  LayerGroup group{.nest = nest_source(line.nest), .element = element_of(line.tuning), .files = tuning::matrix_files(names), .of_models = tuning::layers_of_models(names), .bcols = {}};
   for (const std::string& file : group.files) {
     group.bcols[file] = {line.bcols.begin(), line.bcols.end()};
   }
@@ -108,8 +106,9 @@ Work work_of(const RunLine& line) {
       line.shard.empty() ? tuning::Shard() : tuning::parse_shard(line.shard, tuning::environs_of_process());
   NestReader nests;
   Work work;
-  for (const LayerGroup& group : groups_of(line)) {
-    const tuning::LayerList found = tuning::read_layers(group.files, group.element.value_or(ScalarType::f32));
+  for (const LayerGroup& group : divided_by_element(groups_of(line))) {
+    tuning::LayerList found = tuning::read_layers(group.files, group.element.value_or(ScalarType::f32));
+    tuning::keep_one_of_each_kind(found, group.of_models, model_min_sparsity);
     work.layers.problems.insert(work.layers.problems.end(), found.problems.begin(), found.problems.end());
     work.layers.notes.insert(work.layers.notes.end(), found.notes.begin(), found.notes.end());
     for (const tuning::LayerFacts& layer : found.layers) {
@@ -216,7 +215,7 @@ void print_summary(const tuning::RunSummary& summary, const RunLine& line) {
   for (const auto& [outcome, count] : summary.outcomes) {
     fmt::print("{:>8} {}\n", count, print(outcome));
   }
-  fmt::print("records in {}\n", line.journal);
+  print_plain("records in {}\n", line.journal);
 }
 
 void say_problems(const tuning::LayerList& layers, const Console& console) {
@@ -339,7 +338,7 @@ void add_run_command(CLI::App& program, const CommonOptions& common, Action& act
       add_command(program, "run", "Measure candidates on this machine's GPUs and append what came of them",
                   "esctune run layers/ --bcol 32,64,128 -o night.jsonl");
   const auto line = std::make_shared<RunLine>();
-  auto* matrices = command->add_option("MATRIX", line->matrices, "Pruned matrices, tensors of models as in model.safetensors:NAME, or folders of matrices");
+  auto* matrices = command->add_option("MATRIX", line->matrices, "Pruned matrices, models, of whose layers one of each shape and kind of pattern is tuned, tensors of models as in model.safetensors:NAME, or folders of matrices");
   auto* list_file = command->add_option("--matrices", line->list_file, "File that names matrices, one a line");
   auto* spec = command->add_option("--spec", line->spec, "JSON file with layers, their bCols and their loop nests, as for escgen generate")
                    ->excludes(matrices)

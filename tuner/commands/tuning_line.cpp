@@ -8,6 +8,9 @@
 #include <chrono>
 #include <cmath>
 #include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -62,6 +65,40 @@ std::vector<Schedule> legal_among(const std::vector<Schedule>& schedules, const 
   return legal;
 }
 
+/// What records have of an item, which a replay tries in place of the search space and compares with what held when they were made.
+class RecordedItems {
+ public:
+  explicit RecordedItems(const std::string& file) : items_(file.empty() ? std::map<tuning::ItemKey, tuning::ItemResults>() : tuning::group_by_item(tuning::read_records({file}))) {}
+
+  /// The schedules of these families that this version knows, and that are legal; empty where nothing was recorded.
+  std::vector<Schedule> schedules(const tuning::WorkItem& item, const std::set<std::string>& families) const {
+    std::vector<Schedule> known;
+    if (const tuning::ItemResults* const results = find(item)) {
+      for (const auto& [text, result] : results->search) {
+        if (families.contains(text.substr(0, text.find(':'))) && is_accepted([&] { parse_schedule(text); })) {
+          known.push_back(parse_schedule(text));
+        }
+      }
+    }
+    return legal_among(known, item.product());
+  }
+
+  /// What held then; none where that is not known.
+  std::optional<Schedule> incumbent(const tuning::WorkItem& item) const {
+    const tuning::ItemResults* const results = find(item);
+    const bool is_known = results != nullptr && results->decision && is_accepted([&] { parse_schedule(results->decision->incumbent); });
+    return is_known ? std::optional(parse_schedule(results->decision->incumbent)) : std::nullopt;
+  }
+
+ private:
+  const tuning::ItemResults* find(const tuning::WorkItem& item) const {
+    const auto found = items_.find(tuning::key_of(item));
+    return found == items_.end() ? nullptr : &found->second;
+  }
+
+  std::map<tuning::ItemKey, tuning::ItemResults> items_;
+};
+
 /// What `--schedule auto` takes for the item where nothing else is known.
 Schedule incumbent_of(const tuning::WorkItem& item) {
   return choose_schedule(tuning::shape_of(item), item.device).schedule;
@@ -93,7 +130,7 @@ void add_tuning_options(CLI::App& command, TuningLine& line) {
       ->check(one_of({"panel", "rows", "stream", "gather", "atomic"}));
   command
       .add_option("--dtype", line.dtype,
-                  "Element type, f32, tf32, f16 or bf16 (default: the loop nest's, f32 for the shipped one)")
+                  "Element type, f32, tf32, f16 or bf16 (default: that of a file of 16 bits; f32 for others; the one of --kernel)")
       ->check(one_of({"f32", "tf32", "f16", "bf16"}));
   command.add_option("--space", line.space, "Try the schedules in this file, one a line, in place of the search space");
   command.add_option("--candidates", line.most, "Measure at most this many candidates of a layer and bCol")
@@ -111,7 +148,7 @@ void add_tuning_options(CLI::App& command, TuningLine& line) {
   command.add_option("--gpus", line.gpus, "Numbers of the GPUs to measure on, 0,1 (default 0)")
       ->delimiter(',')
       ->check(CLI::Range(0, 1023));
-  command.add_option("--replay", line.replay, "Take measurements from these records in place of a GPU");
+  command.add_option("--replay", line.replay, "Take measurements from these records in place of a GPU; what they have of a layer is what is tried");
 }
 
 std::optional<ScalarType> element_of(const TuningLine& line) { return line.dtype.empty() ? std::nullopt : kernel_element(line.dtype); }
@@ -139,19 +176,26 @@ std::string loss_of_cuts(const TuningLine& line, const std::string& journal) {
 }
 
 tuning::RunRequest request_for(const TuningLine& line, std::vector<tuning::ItemRequest> items, tuning::Retry retry) {
+  const auto recorded = std::make_shared<const RecordedItems>(line.replay);
   return {.items = std::move(items),
           .cache = line.cold ? tuning::CacheState::cold : tuning::CacheState::warm,
           .retry = retry,
           .search = {.peers = !line.no_peers},
           .candidates =
-              [choose = CandidateChoice(line)](const tuning::WorkItem& item) {
-                std::vector<Schedule> schedules;
+              [choose = CandidateChoice(line), recorded, line](const tuning::WorkItem& item) {
+                std::vector<Schedule> schedules = line.space.empty() ? recorded->schedules(item, families_of(line, item)) : std::vector<Schedule>();
+                if (!schedules.empty()) {
+                  return schedules;
+                }
                 for (const tuning::Candidate& candidate : choose(item).kept) {
                   schedules.push_back(candidate.schedule);
                 }
                 return schedules;
               },
-          .incumbent = incumbent_of};
+          .incumbent = [recorded](const tuning::WorkItem& item) {
+            const std::optional<Schedule> held = recorded->incumbent(item);
+            return held ? *held : incumbent_of(item);
+          }};
 }
 
 Devices::Devices(const TuningLine& line) : line_(line) {

@@ -4,12 +4,16 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <span>
 
 namespace esc::tuning {
 namespace {
+
+constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+constexpr std::uint64_t longest_text = std::uint64_t{1} << 36;
 
 /// Waits until something can be read from the socket (POLLIN) or be written to it (POLLOUT).
 Reception await(int socket, short event, const std::optional<Deadline>& deadline) {
@@ -92,8 +96,19 @@ Reception receive_text(int socket, std::string& text, const std::optional<Deadli
   if (const Reception size = receive_number(socket, bytes, deadline); size != Reception::complete) {
     return size;
   }
-  text.resize(bytes);
-  return receive_bytes(socket, text, deadline);
+  if (bytes > longest_text) {
+    return Reception::closed;  // nobody is there who would write it
+  }
+  // Memory is taken for what has come, not for what is announced: whoever has died may have announced anything.
+  text.clear();
+  while (text.size() < bytes) {
+    const std::size_t had = text.size();
+    text.resize(had + static_cast<std::size_t>(std::min<std::uint64_t>(bytes - had, piece_bytes)));
+    if (const Reception piece = receive_bytes(socket, std::span(text).subspan(had), deadline); piece != Reception::complete) {
+      return piece;
+    }
+  }
+  return Reception::complete;
 }
 
 }  // namespace

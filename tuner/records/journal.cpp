@@ -36,7 +36,7 @@ void Journal::fail(const std::string& what) const {
 
 Journal::Journal(const fs::path& file) : file_(file), locked_(file, O_RDWR | O_CREAT | O_APPEND) {
   std::error_code ignored;
-  const std::string text = fs::is_regular_file(file, ignored) ? read_file(file) : "";
+  const std::string text = fs::is_regular_file(file, ignored) ? read_file(file, most_journal_bytes) : "";
   JournalText content = parse_journal(text, file.string());
   if (!content.is_journal()) {
     throw UserError(file.string(), "is no journal of esctune", "give another file; nothing of this one is changed");

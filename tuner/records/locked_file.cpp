@@ -31,7 +31,9 @@ bool is_still_named(const fs::path& file, int descriptor) {
 LockedFile::LockedFile(const fs::path& file, int flags) {
   std::error_code ignored;
   const bool is_new = !fs::exists(file, ignored);
-  descriptor_ = ::open(file.c_str(), flags | O_CLOEXEC, 0666);
+  // Who only reads would wait for a pipe's writer.
+  const int waiting = (flags & O_ACCMODE) == O_RDONLY ? O_NONBLOCK : 0;
+  descriptor_ = ::open(file.c_str(), flags | waiting | O_CLOEXEC | O_NOCTTY, 0666);
   if (descriptor_ < 0) {
     throw UserError(file.string(), "cannot be written: " + reason(), "give a place that you may write to");
   }

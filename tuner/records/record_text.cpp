@@ -135,7 +135,7 @@ JournalText parse_journal(const std::string& text, const std::string& file) {
 std::vector<Record> read_records(const std::vector<std::string>& files) {
   std::vector<Record> records;
   for (const std::string& file : files) {
-    JournalText journal = parse_journal(read_file(file), file);
+    JournalText journal = parse_journal(read_file(file, most_journal_bytes), file);
     if (!journal.damaged.empty()) {
       throw UserError("", journal.damaged.front());
     }

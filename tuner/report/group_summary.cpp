@@ -53,6 +53,12 @@ std::string print(const Setting& setting) {
                      setting.cache == CacheState::warm ? "warm" : "cold", setting.layout == "kn" ? "" : ", " + setting.layout);
 }
 
+std::string print(Rival rival, const std::vector<GroupSummary>& groups) {
+  const std::string dtype = groups.empty() ? "f32" : groups.front().setting.dtype;
+  const bool is_one = std::ranges::all_of(groups, [&](const GroupSummary& group) { return group.setting.dtype == dtype; });
+  return is_one || rival != Rival::cublas_fp32 ? print(rival, dtype) : "cuBLAS in the layer's type";
+}
+
 std::vector<GroupSummary> group(const std::vector<ItemSummary>& items) {
   std::map<std::pair<Setting, std::int64_t>, std::vector<ItemSummary>> by_key;
   for (const ItemSummary& item : items) {

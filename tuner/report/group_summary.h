@@ -43,6 +43,9 @@ struct GroupSummary {
   std::map<Verdict, std::size_t> verdicts;
 };
 
+/// What a rival is for all of these groups, which may be of several element types.
+std::string print(Rival rival, const std::vector<GroupSummary>& groups);
+
 /// The items by setting and columns of B, ascending.
 std::vector<GroupSummary> group(const std::vector<ItemSummary>& items);
 

@@ -45,6 +45,7 @@ ItemSummary summarise(const ItemResults& results, const std::string& name) {
   if (results.decision) {
     summary.winner = results.decision->winner;
     summary.verdict = results.decision->verdict;
+    summary.incumbent = results.decision->incumbent;
   } else if (const CandidateResult* best = results.best()) {
     summary.winner = best->candidate;
   }
@@ -69,12 +70,12 @@ ItemSummary summarise(const ItemResults& results, const std::string& name) {
 
 }  // namespace
 
-std::string print(Rival rival) {
+std::string print(Rival rival, const std::string& dtype) {
   switch (rival) {
     case Rival::best_exact:
       return "the best exact library";
     case Rival::cublas_fp32:
-      return "cuBLAS FP32";
+      return dtype == "f32" ? "cuBLAS FP32" : dtype == "tf32" ? "cuBLAS TF32" : "cuBLAS " + dtype;
     case Rival::cublas_tf32:
       return "cuBLAS TF32";
     case Rival::cusparse:
@@ -108,10 +109,9 @@ std::string best_exact_name(const ItemSummary& item) {
     return "-";
   }
   if (item.fp32 != time) {
-    return item.cusparse == time ? print(Rival::cusparse) : "cuSPARSELt";
+    return item.cusparse == time ? print(Rival::cusparse, item.item.dtype) : "cuSPARSELt";
   }
-  const std::string& dtype = item.item.dtype;
-  return dtype == "f32" ? print(Rival::cublas_fp32) : dtype == "tf32" ? print(Rival::cublas_tf32) : "cuBLAS " + dtype;
+  return print(Rival::cublas_fp32, item.item.dtype);
 }
 
 std::vector<ItemSummary> summarise(const std::map<ItemKey, ItemResults>& items) {

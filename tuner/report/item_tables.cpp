@@ -36,7 +36,8 @@ std::string plain_and_chain(const GroupSummary& group, Rival rival, std::optiona
 }  // namespace
 
 Table item_table(const std::vector<ItemSummary>& items) {
-  Table table{"One row per item. Ratios are the library's time over ours; above 1 ours is faster.",
+  Table table{"One row per item. Ratios are the library's time over ours; above 1 ours is faster. The last column compares schedules of ours: the best challenger with the one that held before, "
+              "which stays the winner where that is not BETTER.",
               {text_column("layer"),
                {"M x K"},
                {"zeros, %"},
@@ -47,7 +48,7 @@ Table item_table(const std::vector<ItemSummary>& items) {
                {"us"},
                {"ratio"},
                {"TF32 ratio"},
-               text_column("verdict")},
+               text_column("challenger")},
               {}};
   for (const ItemSummary& item : items) {
     table.rows.push_back({item.name, shape(item.item.layer), percent(item.item.layer.sparsity(), 1),
@@ -66,10 +67,10 @@ Table summary_table(const std::vector<GroupSummary>& groups) {
       {text_column("device, type, cache"), {"bCol"}, {"layers"}, {"with a right kernel"}, {"ours, us"}},
       {}};
   for (const Rival rival : every_rival) {
-    table.columns.push_back({"over " + print(rival)});
+    table.columns.push_back({"over " + print(rival, groups)});
   }
   for (const Rival rival : every_rival) {
-    table.columns.push_back({"faster than " + print(rival) + ", %"});
+    table.columns.push_back({"faster than " + print(rival, groups) + ", %"});
   }
   for (const GroupSummary& group : groups) {
     std::vector<std::string> row{print(group.setting), std::to_string(group.bcol), std::to_string(group.items.size()),

@@ -139,7 +139,7 @@ Table table_one(const std::vector<GroupSummary>& groups) {
   }
   const auto add_rows = [&](const std::string& what, const auto& ours, const auto& theirs) {
     for (const Rival rival : rivals) {
-      std::vector<std::string> row{what + print(rival)};
+      std::vector<std::string> row{what + print(rival, groups)};
       for (const GroupSummary& group : groups) {
         const PublishedSpeedUps* reference = published(group.bcol, rival);
         row.push_back(ours(group, rival) + (reference == nullptr ? "" : fmt::format(" ({:.2f})", theirs(*reference))));
@@ -171,7 +171,7 @@ Table table_two(const std::vector<GroupSummary>& groups, const std::map<ItemKey,
        text_column("of"),
        text_column("schedule"),
        {"over cuSPARSE"},
-       {"over cuBLAS FP32"},
+       {"over " + print(Rival::cublas_fp32, groups)},
        {"loses, %"},
        {"matrices"}},
       {}};

@@ -35,11 +35,11 @@ XyChart speed_up_chart(const GroupSummary& group) {
                 .series = {},
                 .level = 1};
   for (const Rival rival : drawn_rivals) {
-    XyChart::Series series{"over " + print(rival), XyChart::Style::marks, {}};
+    XyChart::Series series{"over " + print(rival, group.setting.dtype), XyChart::Style::marks, {}};
     for (const ItemSummary& item : group.items) {
       if (const std::optional<double> ratio = speed_up(item, rival)) {
         series.points.push_back({100 * item.item.layer.sparsity(), *ratio,
-                                 fmt::format("{}: {:.2f} x {}", item.name, *ratio, print(rival))});
+                                 fmt::format("{}: {:.2f} x {}", item.name, *ratio, print(rival, group.setting.dtype))});
       }
     }
     chart.series.push_back(std::move(series));
@@ -52,7 +52,7 @@ Table speed_up_table(const GroupSummary& group) {
               {text_column("layer"), {"zeros, %"}, {"ours, us"}},
               {}};
   for (const Rival rival : drawn_rivals) {
-    table.columns.push_back({"over " + print(rival)});
+    table.columns.push_back({"over " + print(rival, group.setting.dtype)});
   }
   std::vector<const ItemSummary*> ordered;
   for (const ItemSummary& item : group.items) {
@@ -70,7 +70,7 @@ Table speed_up_table(const GroupSummary& group) {
 }
 
 XyChart distribution_chart(const std::vector<GroupSummary>& groups, Rival rival) {
-  XyChart chart{.title = "Cumulative distribution of the speed-ups over " + print(rival),
+  XyChart chart{.title = "Cumulative distribution of the speed-ups over " + print(rival, groups),
                 .horizontal = {"times as fast as the library", true, 2},
                 .vertical = {"layers with at most this speed-up, %"},
                 .series = {},
@@ -91,7 +91,7 @@ XyChart distribution_chart(const std::vector<GroupSummary>& groups, Rival rival)
 }
 
 Table distribution_table(const std::vector<GroupSummary>& groups, Rival rival) {
-  Table table{"Speed-ups over " + print(rival) + ": the value that the given share of the layers does not exceed.",
+  Table table{"Speed-ups over " + print(rival, groups) + ": the value that the given share of the layers does not exceed.",
               {{"bCol"}, {"layers"}, {"least"}, {"10 %"}, {"25 %"}, {"median"}, {"75 %"}, {"90 %"}, {"largest"}},
               {}};
   for (const GroupSummary& group : groups) {

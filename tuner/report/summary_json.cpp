@@ -10,12 +10,13 @@ nlohmann::json number(const std::optional<double>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
-std::string key_name(Rival rival) {
+/// As records call the libraries, of which one multiplies in the layer's own type.
+std::string key_name(Rival rival, const std::string& dtype) {
   switch (rival) {
     case Rival::best_exact:
       return "best_exact";
     case Rival::cublas_fp32:
-      return "cublas-fp32";
+      return dtype == "f32" ? "cublas-fp32" : "cublas-" + dtype;
     case Rival::cublas_tf32:
       return "cublas-tf32";
     case Rival::cusparse:
@@ -23,6 +24,9 @@ std::string key_name(Rival rival) {
   }
   return "cusparse";
 }
+
+/// Of layers of tf32 the library of their own type is the one of TF32.
+bool is_named_already(Rival rival, const std::string& dtype) { return rival == Rival::cublas_tf32 && dtype == "tf32"; }
 
 nlohmann::json setting_json(const Setting& setting) {
   return {{"device", print(setting.device)},
@@ -44,9 +48,13 @@ nlohmann::json item_json(const ItemSummary& item) {
                  {"microseconds", number(item.microseconds)},
                  {"chain_microseconds", number(item.chain_microseconds)},
                  {"spread", item.spread},
+                 {"incumbent", item.verdict ? nlohmann::json(item.incumbent) : nlohmann::json(nullptr)},
                  {"verdict", item.verdict ? nlohmann::json(print(*item.verdict)) : nlohmann::json(nullptr)}});
   for (const Rival rival : every_rival) {
-    result["rivals"][key_name(rival)] = {{"microseconds", number(time_of(item, rival))},
+    if (is_named_already(rival, item.item.dtype)) {
+      continue;
+    }
+    result["rivals"][key_name(rival, item.item.dtype)] = {{"microseconds", number(time_of(item, rival))},
                                          {"speed_up", number(speed_up(item, rival))}};
   }
   return result;
@@ -65,8 +73,12 @@ nlohmann::json group_json(const GroupSummary& group) {
                  {"right", group.right},
                  {"microseconds", number(group.microseconds)}});
   for (const Rival rival : every_rival) {
-    result["plain"][key_name(rival)] = comparison_json(group.plain.at(rival));
-    result["chain"][key_name(rival)] = comparison_json(group.chain.at(rival));
+    if (is_named_already(rival, group.setting.dtype)) {
+      continue;
+    }
+    const std::string key = key_name(rival, group.setting.dtype);
+    result["plain"][key] = comparison_json(group.plain.at(rival));
+    result["chain"][key] = comparison_json(group.chain.at(rival));
   }
   result["verdicts"] = nlohmann::json::object();
   for (const auto& [verdict, count] : group.verdicts) {

@@ -3,15 +3,21 @@
 
 #include <tbb/parallel_for.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "generator/matrix/fingerprint.h"
 #include "generator/matrix/matrix_reader.h"
 #include "generator/model/read_elements.h"
 #include "generator/matrix/statistics.h"
 #include "generator/model/layer_file.h"
+#include "generator/model/model.h"
+#include "generator/schedule/layer_class.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/support/meaningful_lines.h"
@@ -53,6 +59,21 @@ std::vector<std::string> matrices_below(const fs::path& folder) {
   return files;
 }
 
+/// The matrices of a model of several, as FILE:TENSOR; none where the name is one of something else.
+std::vector<std::string> matrices_of_model(const std::string& name) {
+  const LayerFile file = parse_layer_file(name);
+  if (!file.tensor.empty() || !is_model(file.path)) {
+    return {};
+  }
+  std::vector<std::string> layers;
+  for (const Weight& weight : open_model(file.path).weights) {
+    if (why_no_matrix(weight).empty()) {
+      layers.push_back(LayerFile{model_file(file.path).string(), weight.name}.name());
+    }
+  }
+  return layers.size() > 1 ? layers : std::vector<std::string>();
+}
+
 /// One file's layer, or why there is none.
 struct Found {
   LayerFacts facts;
@@ -78,13 +99,23 @@ std::vector<std::string> matrix_files(const std::vector<std::string>& names) {
   std::vector<std::string> files;
   for (const std::string& name : names) {
     std::error_code ignored;
-    if (fs::is_directory(name, ignored)) {
+    if (const std::vector<std::string> layers = matrices_of_model(name); !layers.empty()) {
+      std::ranges::copy(layers, std::back_inserter(files));
+    } else if (fs::is_directory(name, ignored)) {
       std::ranges::copy(matrices_below(name), std::back_inserter(files));
     } else if (fs::exists(parse_layer_file(name).path, ignored)) {
       files.push_back(name);
     } else {
       throw UserError(name, "does not exist", "give matrices, or folders of them");
     }
+  }
+  return files;
+}
+
+std::set<std::string> layers_of_models(const std::vector<std::string>& names) {
+  std::set<std::string> files;
+  for (const std::string& name : names) {
+    std::ranges::copy(matrices_of_model(name), std::inserter(files, files.end()));
   }
   return files;
 }
@@ -127,6 +158,36 @@ LayerList read_layers(const std::vector<std::string>& files, ScalarType element)
     }
   }
   return list;
+}
+
+void keep_one_of_each_kind(LayerList& list, const std::set<std::string>& of_models, double least_sparsity) {
+  struct Kind {
+    std::string first;
+    std::size_t others = 0;
+  };
+  std::map<std::tuple<std::int64_t, std::int64_t, LayerClass>, Kind> kinds;
+  std::size_t dense = 0;
+  std::erase_if(list.layers, [&](const LayerFacts& layer) {
+    if (!of_models.contains(layer.file)) {
+      return false;
+    }
+    if (layer.sparsity() < least_sparsity) {
+      ++dense;
+      return true;
+    }
+    const LayerClass like = class_of({.rows = layer.rows, .columns = layer.columns, .nonzeros = layer.nonzeros, .longest_row = layer.longest_row, .row_variation = layer.row_variation});
+    const auto [kind, is_new] = kinds.try_emplace({layer.rows, layer.columns, like}, Kind{layer.file});
+    kind->second.others += is_new ? 0 : 1;
+    return !is_new;
+  });
+  for (const auto& [like, kind] : kinds) {
+    if (kind.others > 0) {
+      list.notes.push_back(fmt::format("{}: is tuned for {} more layers of its shape and kind of pattern", kind.first, kind.others));
+    }
+  }
+  if (dense > 0) {
+    list.notes.push_back(fmt::format("{} layers with less than {:g} % zeros are left out", dense, 100 * least_sparsity));
+  }
 }
 
 }  // namespace esc::tuning

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/scale/shard.h"
 
-#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 
 #include "generator/matrix/fingerprint.h"
 #include "generator/support/error.h"
+#include "generator/support/number_in.h"
 
 namespace esc::tuning {
 namespace {
-
-std::optional<unsigned int> number_in(std::string_view text) {
-  unsigned int number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return problem == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
 
 /// The number in a variable; absent where it is not set.
 std::optional<unsigned int> number_of(const Environs& environs, const std::string& name) {
@@ -22,7 +17,7 @@ std::optional<unsigned int> number_of(const Environs& environs, const std::strin
   if (!text) {
     return std::nullopt;
   }
-  const std::optional<unsigned int> number = number_in(*text);
+  const std::optional<unsigned int> number = number_in<unsigned int>(*text);
   if (!number) {
     throw UserError(name, "is '" + *text + "', which is not a number", "give --shard i/n");
   }
@@ -71,15 +66,15 @@ Shard parse_shard(const std::string& text, const Environs& environs) {
     return shard_of(environs);
   }
   const std::size_t slash = text.find('/');
-  const auto index = number_in(std::string_view(text).substr(0, slash));
-  const auto count = slash == std::string::npos ? std::nullopt : number_in(std::string_view(text).substr(slash + 1));
+  const auto index = number_in<unsigned int>(std::string_view(text).substr(0, slash));
+  const auto count = slash == std::string::npos ? std::nullopt : number_in<unsigned int>(std::string_view(text).substr(slash + 1));
   return checked(index.value_or(0), index ? count.value_or(0) : 0, "--shard " + text);
 }
 
 bool is_in(const Shard& shard, const std::string& pattern, std::int64_t bcol) {
   const std::string item = pattern + "/" + std::to_string(bcol);
   const std::string hash = sha256_of_text(item).substr(0, 15);
-  return std::stoull(hash, nullptr, 16) % shard.count == shard.index;
+  return number_in<std::uint64_t>(hash, 16).value() % shard.count == shard.index;
 }
 
 }  // namespace esc::tuning

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "generator/support/error.h"
+#include "generator/support/plain_text.h"
 #include "generator/support/standard_streams.h"
 #include "tuner/build/build_pool.h"
 #include "tuner/device/device_protocol.h"
@@ -49,10 +50,10 @@ int main(int argc, char** argv) {
   try {
     return static_cast<int>(run(argc == 2 ? argv[1] : ""));
   } catch (const esc::UserError& problem) {
-    esc::write_to_standard_error(fmt::format("esctune: {}\n", problem.what()));
+    esc::write_to_standard_error(fmt::format("esctune: {}\n", esc::plain_lines(problem.what())));
     return static_cast<int>(problem.status());
   } catch (const std::exception& problem) {
-    esc::write_to_standard_error(fmt::format("esctune: {}\n", problem.what()));
+    esc::write_to_standard_error(fmt::format("esctune: {}\n", esc::plain_lines(problem.what())));
     return static_cast<int>(esc::ExitStatus::missing_tool);
   }
 }

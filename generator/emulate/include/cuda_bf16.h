@@ -6,6 +6,30 @@
 
 struct alignas(2) __nv_bfloat16 {
   __nv_bfloat16() = default;
+  /* CUDA's conversions, so that a text finds the same functions for such a number. None is defined: whoever uses one is refused. */
+  __nv_bfloat16(float);
+  __nv_bfloat16(double);
+  __nv_bfloat16(short);
+  __nv_bfloat16(unsigned short);
+  __nv_bfloat16(int);
+  __nv_bfloat16(unsigned);
+  __nv_bfloat16(long);
+  __nv_bfloat16(unsigned long);
+  __nv_bfloat16(long long);
+  __nv_bfloat16(unsigned long long);
+  operator float() const;
+  operator signed char() const;
+  operator unsigned char() const;
+  operator char() const;
+  operator short() const;
+  operator unsigned short() const;
+  operator int() const;
+  operator unsigned() const;
+  operator long() const;
+  operator unsigned long() const;
+  operator long long() const;
+  operator unsigned long long() const;
+  operator bool() const;
 
  protected:
   unsigned short __x;

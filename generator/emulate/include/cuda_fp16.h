@@ -1,12 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Stand-in for <cuda_fp16.h>: numbers of 16 bits with 10 bits of mantissa. There are no implicit conversions and no
- * operators, as under -D__CUDA_NO_HALF_CONVERSIONS__, so that a text that compiles here compiles with that as well. The
+/* Stand-in for <cuda_fp16.h>: numbers of 16 bits with 10 bits of mantissa. No implicit conversions and no operators
+ * can be used, as under -D__CUDA_NO_HALF_CONVERSIONS__, so that a text that runs here compiles with that as well. The
  * conversions are integer code: what the host's processor or its libraries make of such numbers does not matter. */
 #pragma once
 #include <cuda_runtime.h>
 
 struct alignas(2) __half {
   __half() = default;
+  /* CUDA's conversions, so that a text finds the same functions for such a number. None is defined: whoever uses one is refused. */
+  __half(float);
+  __half(double);
+  __half(short);
+  __half(unsigned short);
+  __half(int);
+  __half(unsigned);
+  __half(long);
+  __half(unsigned long);
+  __half(long long);
+  __half(unsigned long long);
+  operator float() const;
+  operator signed char() const;
+  operator unsigned char() const;
+  operator char() const;
+  operator short() const;
+  operator unsigned short() const;
+  operator int() const;
+  operator unsigned() const;
+  operator long() const;
+  operator unsigned long() const;
+  operator long long() const;
+  operator unsigned long long() const;
+  operator bool() const;
 
  protected:
   unsigned short __x;

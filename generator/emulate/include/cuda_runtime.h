@@ -8,7 +8,7 @@
 #define __CUDACC__ 1
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
-#ifndef __CUDA_ARCH__
+#if !defined(__CUDA_ARCH__) && !defined(__ESC_HOST_PASS__)
 #define __CUDA_ARCH__ 900
 #endif
 
@@ -94,8 +94,22 @@ static inline void cudaGridDependencySynchronize() { __esc_wait_for_predecessor(
 static inline void cudaTriggerProgrammaticLaunchCompletion() { __esc_device_only(); }
 
 template <class T>
+struct __esc_shuffled;
+#define ESC_SHUFFLED(T) \
+  template <>           \
+  struct __esc_shuffled<T> {};
+ESC_SHUFFLED(int)
+ESC_SHUFFLED(unsigned)
+ESC_SHUFFLED(long)
+ESC_SHUFFLED(unsigned long)
+ESC_SHUFFLED(long long)
+ESC_SHUFFLED(unsigned long long)
+ESC_SHUFFLED(float)
+ESC_SHUFFLED(double)
+#undef ESC_SHUFFLED
+template <class T>
 static inline T __esc_shuffle_value(unsigned mask, T value, int lane, int width, int kind) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a shuffle moves 4 or 8 bytes");
+  static_assert(sizeof(__esc_shuffled<T>) != 0, "a shuffle moves numbers of 4 or 8 bytes");
   unsigned long long bits = 0;
   __builtin_memcpy(&bits, &value, sizeof(T));
   bits = __esc_shuffle(mask, bits, lane, width, kind);
@@ -203,17 +217,25 @@ static inline unsigned __float_as_uint(float v) { return __builtin_bit_cast(unsi
 static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
 
 static inline float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+static inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 static inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+template <class A, class B, class C>
+void fma(A, B, C) = delete;
 static inline float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 static inline float __fadd_rn(float a, float b) { return a + b; }
 static inline float __fmul_rn(float a, float b) { return a * b; }
 // The mathematics library of device code, in both types.
+// Between types that CUDA promotes in its own way there is none.
 #define ESC_OF_ONE(name)                                                  \
   static inline float name##f(float a) { return __builtin_##name##f(a); } \
+  static inline float name(float a) { return __builtin_##name##f(a); }    \
   static inline double name(double a) { return __builtin_##name(a); }
 #define ESC_OF_TWO(name)                                                              \
   static inline float name##f(float a, float b) { return __builtin_##name##f(a, b); } \
-  static inline double name(double a, double b) { return __builtin_##name(a, b); }
+  static inline float name(float a, float b) { return __builtin_##name##f(a, b); }    \
+  static inline double name(double a, double b) { return __builtin_##name(a, b); }    \
+  template <class A, class B>                                                         \
+  void name(A, B) = delete;
 ESC_OF_ONE(ceil)
 ESC_OF_ONE(cos)
 ESC_OF_ONE(erf)
@@ -267,6 +289,7 @@ typedef enum cudaLaunchAttributeID {
 } cudaLaunchAttributeID;
 typedef union cudaLaunchAttributeValue {
   char pad[64];
+  unsigned long long whole[8];
   int cooperative;
   struct {
     unsigned x, y, z;

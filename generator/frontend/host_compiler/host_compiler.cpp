@@ -80,6 +80,15 @@ class DiagnosticText final : public clang::DiagnosticConsumer {
   bool last_was_error_ = false;
 };
 
+bool is_annotated(const clang::Decl& declaration, llvm::StringRef word) {
+  for (const auto* note : declaration.specific_attrs<clang::AnnotateAttr>()) {
+    if (note->getAnnotation() == word) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Puts variables annotated as shared into their section and gives local ones static storage, before code is generated
 /// for their function: C++ would make each of them a variable of one thread.
 class ShareLocals final : public clang::ASTConsumer, public clang::RecursiveASTVisitor<ShareLocals> {
@@ -113,17 +122,29 @@ class ShareLocals final : public clang::ASTConsumer, public clang::RecursiveASTV
   }
 
  private:
-  static bool is_shared(const clang::VarDecl& variable) {
-    for (const auto* note : variable.specific_attrs<clang::AnnotateAttr>()) {
-      if (note->getAnnotation() == llvm::StringRef(kSharedSection)) {
-        return true;
-      }
-    }
-    return false;
-  }
+  static bool is_shared(const clang::VarDecl& variable) { return is_annotated(variable, kSharedSection); }
 
   clang::DiagnosticsEngine& diagnostics_;
   unsigned initialised_;
+};
+
+/// Takes kernels their bodies before code is generated for these, and before templates are instantiated.
+class EmptyKernels final : public clang::ASTConsumer, public clang::RecursiveASTVisitor<EmptyKernels> {
+ public:
+  bool HandleTopLevelDecl(clang::DeclGroupRef group) override {
+    for (clang::Decl* declaration : group) {
+      TraverseDecl(declaration);
+    }
+    return true;
+  }
+
+  bool VisitFunctionDecl(clang::FunctionDecl* function) {
+    if (is_annotated(*function, kKernelMark) && function->doesThisDeclarationHaveABody()) {
+      const clang::SourceLocation place = function->getLocation();
+      function->setBody(clang::CompoundStmt::Create(function->getASTContext(), {}, clang::FPOptionsOverride(), place, place));
+    }
+    return true;
+  }
 };
 
 /// Refuses attributes that the text spells itself, a few harmless ones excepted: an attribute can take a function away from
@@ -178,7 +199,7 @@ class RefuseAttributes final : public clang::ASTConsumer, public clang::Recursiv
 
 class GenerateModule final : public clang::ASTFrontendAction {
  public:
-  explicit GenerateModule(llvm::LLVMContext& context) : context_(context) {}
+  GenerateModule(llvm::LLVMContext& context, bool empties_kernels) : context_(context), empties_kernels_(empties_kernels) {}
 
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef file) override {
@@ -186,6 +207,9 @@ class GenerateModule final : public clang::ASTFrontendAction {
     generator_ = generator.get();
     std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
     consumers.push_back(std::make_unique<RefuseAttributes>(compiler));
+    if (empties_kernels_) {
+      consumers.push_back(std::make_unique<EmptyKernels>());
+    }
     consumers.push_back(std::make_unique<ShareLocals>(compiler.getDiagnostics()));
     consumers.push_back(std::move(generator));
     return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
@@ -197,6 +221,7 @@ class GenerateModule final : public clang::ASTFrontendAction {
 
  private:
   llvm::LLVMContext& context_;
+  bool empties_kernels_;
   clang::CodeGenerator* generator_ = nullptr;
   std::unique_ptr<llvm::Module> module_;
 };
@@ -289,7 +314,7 @@ std::unique_ptr<llvm::Module> compile_for_host(const HostSource& source, llvm::L
   clang::CompilerInstance compiler(std::move(invocation));
   compiler.setVirtualFileSystem(files);
   compiler.createDiagnostics(&diagnostics, /*ShouldOwnClient=*/false);
-  GenerateModule action(context);
+  GenerateModule action(context, source.empties_kernels);
   const bool succeeded = compiler.ExecuteAction(action);
   std::unique_ptr<llvm::Module> module = action.take_module();
   if (!succeeded || !module) {

@@ -8,7 +8,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <latch>
+#include <optional>
 #include <sstream>
+#include <string>
 #include <thread>
 
 #include "generator/support/error.h"
@@ -219,7 +221,26 @@ TEST_F(ObjectCacheTest, CostsNoCandidateWhereTheDiskIsFull) {
   EXPECT_EQ(with(text), some_code());
 }
 
+/// Has its value again for the tests behind.
+class KeptVariable {
+ public:
+  explicit KeptVariable(const char* name) : name_(name) {
+    if (const char* const value = std::getenv(name)) {
+      value_ = value;
+    }
+  }
+  KeptVariable(const KeptVariable&) = delete;
+  KeptVariable& operator=(const KeptVariable&) = delete;
+  ~KeptVariable() { value_ ? ::setenv(name_, value_->c_str(), 1) : ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> value_;
+};
+
 TEST(DefaultCacheFolder, IsWhereTheUserHasIt) {
+  const KeptVariable home("HOME");
+  const KeptVariable cache("XDG_CACHE_HOME");
   ::setenv("HOME", "/home/someone", 1);
   ::setenv("XDG_CACHE_HOME", "/cache", 1);
   EXPECT_EQ(default_cache_folder(), "/cache/esc");

@@ -332,7 +332,14 @@ TEST(LookUp, ExpectsTheTimeOfTheLibraryAndOfTheSchedule) {
   LayerShape known = layer_of(32, 512);
   known.pattern = digits;
   EXPECT_DOUBLE_EQ(*measured_of(known).expected_microseconds(), 7.5 / 0.9) << "by its own ratio";
-  EXPECT_EQ(measured_of(layer_of(48, 512)).exact_microseconds, std::nullopt) << "of other columns of B";
+  const ScheduleChoice other = choose_schedule(layer_of(48, 512), mixed());
+  EXPECT_EQ(other.measured, std::nullopt) << "of other columns of B";
+  EXPECT_EQ(other.not_measured, "what is known is of 32 columns of B");
+  LayerShape blocks = layer_of(32, 512);
+  blocks.scattered = false;
+  EXPECT_EQ(choose_schedule(blocks, mixed()).measured, std::nullopt) << "of zeros at random";
+  blocks.pattern = digits;
+  EXPECT_DOUBLE_EQ(*measured_of(blocks).expected_microseconds(), 7.5 / 0.9) << "measured itself";
 }
 
 TEST(LookUp, LeavesLayersThatResembleNoClass) {
@@ -469,7 +476,8 @@ TEST(Devices, HaveKeysOfWhatADeviceCanHave) {
   EXPECT_EQ(parse_device_key("sm90-132sm-60mib"), (DeviceKey{90, 132, 60ULL << 20}));
   EXPECT_EQ(parse_device_key("sm80-0sm-0mib"), (DeviceKey{80, 0, 0}));
   for (const char* text : {"sm-90-132sm-60mib", "sm90--132sm-60mib", "sm-90--132sm-60mib", "sm90-132sm--60mib",
-                           "sm+90-132sm-60mib", "sm090-132sm-60mib", "sm90-132sm-60mibs", "sm90-132sm", ""}) {
+                           "sm+90-132sm-60mib", "sm090-132sm-60mib", "sm90-132sm-60mibs", "sm90-132sm", "", "sm4294967386-132sm-60mib", "sm90-4294967428sm-60mib",
+                           "sm90-132sm-18446744073709551676mib", "sm90-132sm-99999999999999999999999mib"}) {
     EXPECT_THROW(parse_device_key(text), UserError) << text;
   }
 }

@@ -95,6 +95,20 @@ TEST(Message, IsToldOfAnEndThatIsGone) {
   EXPECT_FALSE(send(sockets.other(), {.head = "anyone"})) << "and this process was not ended by a signal";
 }
 
+/// Whatever it has announced, no memory is taken for it.
+TEST(Message, OfAnEndThatDiesWhileItWritesIsNone) {
+  for (const std::uint64_t announced : {std::uint64_t{5}, std::uint64_t{1} << 35, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
+    for (const std::size_t written : {std::size_t{1}, std::size_t{7}, sizeof announced}) {
+      Sockets sockets;
+      ASSERT_EQ(::send(sockets.one(), &announced, written, 0), static_cast<ssize_t>(written));
+      sockets.close_one();
+      Message received;
+      EXPECT_EQ(receive(sockets.other(), received), Reception::closed) << announced << ", " << written;
+      EXPECT_LT(received.head.capacity(), std::size_t{1} << 24U);
+    }
+  }
+}
+
 TEST(Message, IsNotWaitedForBeyondTheDeadline) {
   const Sockets sockets;
   Message received;
@@ -328,7 +342,7 @@ TEST(BuildPool, CanBeAskedAgainWhereAnAnswerCannotBeHeld) {
       {.program = "/bin/sh", .arguments = {"-c", R"(printf '\377\377\377\377\377\377\377\377' >&3; exec sleep 600)"}},
       1, patient);
   for (int time = 0; time < 2; ++time) {
-    EXPECT_THROW(pool.build(asking("text")), std::length_error);
+    EXPECT_THAT([&] { pool.build(asking("text")); }, ThrowsMessage<BuildError>(HasSubstr("has ended with")));
   }
 }
 

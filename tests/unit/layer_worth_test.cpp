@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/commands/layer_worth.h"
+
+#include <gmock/gmock.h>
+
+namespace esc {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+MeasuredRatios ratio(double over, std::optional<double> library = std::nullopt) {
+  return {.over_exact = over, .exact_microseconds = library, .where = "here"};
+}
+
+TEST(LayerWorth, OfOneThatIsLargerForEachNumberOfColumnsIsNone) {
+  EXPECT_THAT(why_dense(1000, {{1, 1001}, {16, 2000}}), HasSubstr("1.00 of the dense bytes at least"));
+  EXPECT_EQ(why_dense(1000, {{1, 1001}, {16, 1000}}), "") << "one is not larger";
+  EXPECT_EQ(why_dense(1000, {{1, 600}, {16, 600}}), "") << "both together are, which does not count";
+  EXPECT_EQ(why_dense(1000, {}), "");
+  EXPECT_THAT(why_dense(1000, {{1, 1500, ratio(3, 5)}}), HasSubstr("1.50 of the dense bytes")) << "though faster";
+}
+
+TEST(LayerWorth, IsTheSumOfTheTimesThatAreKnown) {
+  EXPECT_EQ(why_dense(1000, {{1, 500, ratio(2, 10)}, {16, 500, ratio(0.5, 4)}}), "") << "13 us in place of 14";
+  EXPECT_THAT(why_dense(1000, {{1, 500, ratio(2, 4)}, {16, 500, ratio(0.5, 10)}}),
+              StartsWith("0.64 x a library's speed where that is known, 2 of 2"));
+  EXPECT_THAT(why_dense(1000, {{1, 500}, {16, 500, ratio(0.9, 10)}}), HasSubstr("1 of 2 numbers of columns"));
+  EXPECT_EQ(why_dense(1000, {{1, 500}, {16, 500}}), "") << "nothing is known";
+  EXPECT_EQ(why_dense(1000, {{1, 500, ratio(1, 10)}}), "") << "level";
+}
+
+TEST(LayerWorth, TakesRatiosWhereTimesAreNotKnown) {
+  EXPECT_THAT(why_dense(1000, {{64, 500, {}, 0.76}}), StartsWith("0.76 x a library's speed"));
+  EXPECT_THAT(why_dense(1000, {{1, 500, ratio(1.5, 10)}, {256, 500, {}, 0.31}}), HasSubstr("2 of 2"));
+  EXPECT_EQ(why_dense(1000, {{1, 500, ratio(1.9, 10)}, {64, 500, {}, 0.8}}), "");
+}
+
+TEST(LayerWorth, IsNotAskedForWhereSomebodyWantsTheLayer) {
+  const std::vector<PlannedKernel> larger{{1, 2000}};
+  ModelRequest request;
+  EXPECT_EQ(why_dense("a.weight", 1000, larger, request), "stays dense: 2.00 of the dense bytes at least (--all makes it)");
+  request.exceptions = {{.tensor = "b.*", .skip = false, .bcols = {4}, .schedule = {}}};
+  EXPECT_NE(why_dense("a.weight", 1000, larger, request), "");
+  EXPECT_EQ(why_dense("b.weight", 1000, larger, request), "") << "a spec says how it is made";
+  request.tensors = {"a.*"};
+  EXPECT_EQ(why_dense("a.weight", 1000, larger, request), "");
+  request.tensors.clear();
+  request.all = true;
+  EXPECT_EQ(why_dense("a.weight", 1000, larger, request), "");
+}
+
+}  // namespace
+}  // namespace esc
