@@ -22,7 +22,8 @@ void print_plain(fmt::format_string<Arguments...> format, Arguments&&... argumen
   fmt::print("{}", plain_lines(fmt::format(format, std::forward<Arguments>(arguments)...)));
 }
 
-/// Progress and diagnostics of a command: lines on standard error, without what would steer a terminal. Those that cannot be written are lost.
+/// Progress and diagnostics of a command: lines on standard error, without what would steer a terminal. Those that
+/// cannot be written are lost.
 class Console {
  public:
   Console(std::string program, Verbosity verbosity) : program_(std::move(program)), verbosity_(verbosity) {}

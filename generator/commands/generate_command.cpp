@@ -162,14 +162,17 @@ void refuse_for_layers(const GenerateLine& line) {
   }
 }
 
-/// What holds for a layer among others holds for one alone: a nearly dense one gets a kernel where it is named or the line says so.
+/// What holds for a layer among others holds for one alone: a nearly dense one gets a kernel where it is named or the
+/// line says so.
 void refuse_dense(const Weight& weight, const Model& model) {
   const auto elements = static_cast<double>(weight.rows()) * static_cast<double>(weight.columns());
-  if (const double sparsity = 1 - static_cast<double>(survey_weight(weight).nonzeros) / elements; sparsity < model_min_sparsity) {
-    throw UserError(model.name,
-                    fmt::format("has one matrix, {}, with {:.1f} % zeros: layers of a model have kernels from {:.0f} % on", weight.name, 100 * sparsity,
-                                100 * model_min_sparsity),
-                    fmt::format("give --min-sparsity 0, or name it: {}:{}", model.name, weight.name));
+  if (const double sparsity = 1 - static_cast<double>(survey_weight(weight).nonzeros) / elements;
+      sparsity < model_min_sparsity) {
+    throw UserError(
+        model.name,
+        fmt::format("has one matrix, {}, with {:.1f} % zeros: layers of a model have kernels from {:.0f} % on",
+                    weight.name, 100 * sparsity, 100 * model_min_sparsity),
+        fmt::format("give --min-sparsity 0, or name it: {}:{}", model.name, weight.name));
   }
 }
 
@@ -302,11 +305,13 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       ->excludes(spec)
       ->excludes("--schedule");
   add_nest_options(*command, line->nest, spec);
-  command->add_option(
-      "--gpu", line->gpus,
-      "GPU to build for: a100, h100, h200, .. (repeatable, or as in a100,h200; one schedule serves all, auto takes the first one's; "
-      "layers of a model have one for each compute capability; without --gpu and --arch the kernels are built for sm_80 and sm_90, with the schedules for an NVIDIA H200)");
-  command->add_option("--arch", line->architectures, "CUDA architecture to build for, as in sm_90 (sm_75 to sm_121, repeatable)");
+  command->add_option("--gpu", line->gpus,
+                      "GPU to build for: a100, h100, h200, .. (repeatable, or as in a100,h200; one schedule serves "
+                      "all, auto takes the first one's; "
+                      "layers of a model have one for each compute capability; without --gpu and --arch the kernels "
+                      "are built for sm_80 and sm_90, with the schedules for an NVIDIA H200)");
+  command->add_option("--arch", line->architectures,
+                      "CUDA architecture to build for, as in sm_90 (sm_75 to sm_121, repeatable)");
   command->add_option(
       "--database", line->database,
       "Schedule database that auto looks into before the built-in one: a file that esctune publish wrote, or "
@@ -316,7 +321,8 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       "--max-packed", line->mode.max_packed,
       "Most bytes of the packed matrix over those as CSR (8 for a non-zero, 4 for a row): auto takes the "
       "best schedule within it");
-  command->add_option("--min-sparsity", line->min_sparsity, "Skip matrices with a smaller share of zeros, 0 to 1 (default: 0.45 for a model, else 0)");
+  command->add_option("--min-sparsity", line->min_sparsity,
+                      "Skip matrices with a smaller share of zeros, 0 to 1 (default: 0.45 for a model, else 0)");
   command->add_option("--tensor", line->tensors, "Of a model only the tensors whose names are like this: *.mlp.* (repeatable)")->excludes(spec);
   command->add_flag("--all", line->all,
                     "Of a model make kernels, too, of layers that are expected to be larger or slower than dense");

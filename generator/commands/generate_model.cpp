@@ -128,8 +128,9 @@ ModelBytes bytes_of(const ModelLayers& made) {
 /// The file of all numbers of columns beside the dense layers, and what each number of columns reads of it.
 std::string bytes_text(const ModelLayers& made, std::uint64_t file_bytes) {
   const ModelBytes bytes = bytes_of(made);
-  std::string text = fmt::format("packed     {} bytes for all numbers of columns, {:.2f} of the {:.0f} of these layers dense\n",
-                                 file_bytes, static_cast<double>(file_bytes) / bytes.dense, bytes.dense);
+  std::string text =
+      fmt::format("packed     {} bytes for all numbers of columns, {:.2f} of the {:.0f} of these layers dense\n",
+                  file_bytes, static_cast<double>(file_bytes) / bytes.dense, bytes.dense);
   for (const auto& [bcol, packed] : bytes.packed) {
     text += fmt::format("           {} bytes for bCol {} alone, {:.2f} of dense\n", packed, bcol,
                         static_cast<double>(packed) / bytes.dense);
@@ -218,7 +219,8 @@ std::string model_name(const std::string& model) {
   return default_name(has_common_name ? path.parent_path().filename().string() : stem.string());
 }
 
-ExitStatus generate_model(const Model& model, const ModelRequest& request, const GenerateMode& mode, const Console& console) {
+ExitStatus generate_model(const Model& model, const ModelRequest& request, const GenerateMode& mode,
+                          const Console& console) {
   const std::optional<ModelBundle> on_disk = model_on_disk(fs::path(mode.output) / request.name);
   if (!mode.check && !mode.dry_run) {
     refuse_taken_place(request, mode, on_disk);

@@ -126,7 +126,8 @@ void print_census(const PatternCensus& census) {
 
 /// What is estimated of a model's layers.
 ModelRequest estimate_request(const InspectRequest& request, const std::vector<std::int64_t>& bcols) {
-  ModelRequest model{.layer = layer_request(request, bcols.front()), .bcols = bcols, .name = "", .tensors = request.tensors};
+  ModelRequest model{
+      .layer = layer_request(request, bcols.front()), .bcols = bcols, .name = "", .tensors = request.tensors};
   std::ranges::sort(model.bcols);
   model.layer.matrix = file_of_model(request.matrix);
   model.layer.min_sparsity = request.min_sparsity;
@@ -194,7 +195,10 @@ void add_inspect_command(CLI::App& program, const CommonOptions& common, Action&
   const auto request = std::make_shared<InspectRequest>();
   command->add_option("matrix", request->matrix, "Matrix file: .smtx, .mtx, .npy or .npz; a tensor of a model, as in model.safetensors:NAME; or a model, whose tensors are listed")->required();
   command->add_option("--ufi", request->ufi, "Rows of a panel in the pattern census, 1 to 8")->capture_default_str();
-  command->add_option("--bcol", request->bcols, "Columns of B for which auto takes a schedule, whose packed bytes are counted; with --estimate several, as in 1,16")
+  command
+      ->add_option("--bcol", request->bcols,
+                   "Columns of B for which auto takes a schedule, whose packed bytes are counted; with --estimate "
+                   "several, as in 1,16")
       ->capture_default_str();
   command->add_option("--layout", request->layout, layout_help)->type_name("kn|nk");
   command->add_option("--seed", request->read.seed, "Seed of the values of pattern-only files")
@@ -206,7 +210,9 @@ void add_inspect_command(CLI::App& program, const CommonOptions& common, Action&
       "Of the layers of a model: bytes, bounds of times by bytes and, where such layers were measured, the speed-up");
   command->add_option("--gpu", request->gpu, "GPU of the estimate (default: h200)")->needs(estimate);
   add_element_option(*command, request->dtype, element_help)->needs(estimate);
-  command->add_option("--min-sparsity", request->min_sparsity, "As of generate (default: 0.45)")->check(CLI::Range(0.0, 1.0))->needs(estimate);
+  command->add_option("--min-sparsity", request->min_sparsity, "As of generate (default: 0.45)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->needs(estimate);
   command->add_option("--tensor", request->tensors, "As of generate (repeatable)")->needs(estimate);
   command->add_flag("--json", request->json, "Print JSON");
   command->add_option("--svg", request->svg, "Draw the pattern into this file");

@@ -72,8 +72,9 @@ nlohmann::json to_json(const Listed& one) {
 
 /// "F16", "F16 masked", "F16 expert" or "F16 expert transposed".
 std::string type_text(const Weight& weight) {
-  return fmt::format("{}{}{}{}", weight.type->name, weight.form == WeightForm::plain ? "" : fmt::format(" {}", name_of(weight.form)),
-                     weight.expert ? " expert" : "", weight.expert && weight.expert->is_transposed ? " transposed" : "");
+  return fmt::format(
+      "{}{}{}{}", weight.type->name, weight.form == WeightForm::plain ? "" : fmt::format(" {}", name_of(weight.form)),
+      weight.expert ? " expert" : "", weight.expert && weight.expert->is_transposed ? " transposed" : "");
 }
 
 std::string row_text(const WeightSurvey& survey, double mean) {

@@ -40,7 +40,8 @@ namespace {
 
 bool is_made_of(const ModelLayer& layer, const ModelVariant& variant, std::int64_t bcol, const std::string& inputs) {
   return variant.bcol == bcol &&
-         std::ranges::find(variant.made_of, seal_of(inputs, layer, variant, layer.packings[variant.packing])) != variant.made_of.end();
+         std::ranges::find(variant.made_of, seal_of(inputs, layer, variant, layer.packings[variant.packing])) !=
+             variant.made_of.end();
 }
 
 }  // namespace
@@ -55,8 +56,9 @@ const ModelLayer* KeptLayers::on_disk(const std::string& layer) const {
 
 bool KeptLayers::is_made_of(const std::string& layer, std::int64_t bcol, const std::string& inputs) const {
   const ModelLayer* const found = on_disk(layer);
-  return found != nullptr &&
-         std::ranges::any_of(found->variants, [&](const ModelVariant& variant) { return esc::is_made_of(*found, variant, bcol, inputs); });
+  return found != nullptr && std::ranges::any_of(found->variants, [&](const ModelVariant& variant) {
+           return esc::is_made_of(*found, variant, bcol, inputs);
+         });
 }
 
 std::optional<KeptLayers::Kept> KeptLayers::find(const std::string& layer, std::int64_t bcol,

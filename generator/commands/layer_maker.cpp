@@ -92,8 +92,8 @@ std::vector<LayerMaker::TargetGroup> LayerMaker::groups_of(const std::vector<Tar
   return groups;
 }
 
-MadeLayer LayerMaker::make(const LayerRequest& layer, const std::vector<std::int64_t>& bcols,
-                           const Weight& weight, const WeightSurvey& survey, const LoopNest& nest) const {
+MadeLayer LayerMaker::make(const LayerRequest& layer, const std::vector<std::int64_t>& bcols, const Weight& weight,
+                           const WeightSurvey& survey, const LoopNest& nest) const {
   MadeLayer made{.layer = {}, .nest = &nest};
   made.layer.name = layer.matrix.substr(request_.layer.matrix.size() + 1);
   std::vector<Wanted> all = wanted(made, layer, bcols, survey);
@@ -105,14 +105,13 @@ MadeLayer LayerMaker::make(const LayerRequest& layer, const std::vector<std::int
   }
   std::vector<ModelVariant> variants;
   for (Wanted& one : all) {
-    variants.push_back(one.kept ? add_kept(made, *std::move(one.kept), one.request)
-                                : add_generated(made, one.request));
+    variants.push_back(one.kept ? add_kept(made, *std::move(one.kept), one.request) : add_generated(made, one.request));
     ModelVariant& variant = variants.back();
     variant.capability = one.capability;
     variant.planned_bytes = static_cast<std::uint64_t>(std::llround(one.plan.bytes));
     variant.over_dense = one.plan.over_dense;
-    variant.made_of = {seal_of(one.inputs, made.layer, variant,
-                               entry_of(made.layer, made.packings[variant.packing].span(), 0))};
+    variant.made_of = {
+        seal_of(one.inputs, made.layer, variant, entry_of(made.layer, made.packings[variant.packing].span(), 0))};
     if (variants.size() == bcols.size()) {  // all of a capability
       if (!is_like_last(made.layer.variants, variants)) {
         std::ranges::move(variants, std::back_inserter(made.layer.variants));
@@ -154,8 +153,7 @@ PlannedKernel LayerMaker::plan(MadeLayer& made, const Wanted& wanted,
     const ModelVariant& variant = wanted.kept->variant;
     return {variant.bcol, static_cast<double>(variant.planned_bytes), variant.measured, variant.over_dense};
   }
-  const PlannedLayer planned =
-      plan_layer(wanted.request, mode_, *made.nest, matrix_of(made, wanted.request), rows);
+  const PlannedLayer planned = plan_layer(wanted.request, mode_, *made.nest, matrix_of(made, wanted.request), rows);
   return {wanted.request.bcol, std::round(planned.bytes), planned.choice.measured, planned.over_dense};
 }
 

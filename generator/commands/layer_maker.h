@@ -31,7 +31,7 @@ struct MadeLayer {
   const LoopNest* nest = nullptr;
   std::optional<SparseMatrix> matrix = {};  ///< read where something is made of it
   std::shared_ptr<FragmentShelf> fragments = std::make_shared<FragmentShelf>();
-  std::string why_dense = {};  ///< where the layer is better left dense; then it has no kernels
+  std::string why_dense = {};               ///< where the layer is better left dense; then it has no kernels
   std::vector<PackedMatrix> packings = {};  ///< the different ones
   std::vector<Kernel> kernels = {};
   std::vector<std::size_t> own = {};  ///< of these, those that no layer in front has
@@ -51,7 +51,8 @@ class LayerMaker {
 
   /// The layer that the request names, for these numbers of columns; its weight is like this. `nest` stays the
   /// caller's. Whether it is worth its kernels is decided on what is planned, before they are made.
-  /// Throws DifferentBundle, before it makes anything, where the bundle on disk is another one and is not to be replaced.
+  /// Throws DifferentBundle, before it makes anything, where the bundle on disk is another one and is not to be
+  /// replaced.
   MadeLayer make(const LayerRequest& layer, const std::vector<std::int64_t>& bcols, const Weight& weight,
                  const WeightSurvey& survey, const LoopNest& nest) const;
 

@@ -101,15 +101,17 @@ std::string device_note(const ScheduleChoice& choice, const LayerRequest& reques
   if (choice.database) {
     return is_measured_on(device, {known.device, known.key})
                ? ""
-               : fmt::format("no measurements of such layers on {}: the schedule is from the database of the nearest "
-                             "device, {}",
-                             device.name, describe(known));
+               : fmt::format(
+                     "no measurements of such layers on {}: the schedule is from the database of the nearest "
+                     "device, {}",
+                     device.name, describe(known));
   }
   return has_rules_for(device.key)
              ? ""
-             : fmt::format("no measurements of such layers on {}: the schedule is by rules that were measured on an "
-                           "H100 and an H200{}",
-                           device.name, device_ceilings(device.key) ? "" : ", with the memory bandwidth of an H200");
+             : fmt::format(
+                   "no measurements of such layers on {}: the schedule is by rules that were measured on an "
+                   "H100 and an H200{}",
+                   device.name, device_ceilings(device.key) ? "" : ", with the memory bandwidth of an H200");
 }
 
 /// The choice with a word on the device.

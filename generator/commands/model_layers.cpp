@@ -36,8 +36,7 @@ class ModelRun {
         memory_(weights_.size()),
         turns_(weights_.size()) {
     for (const LayerException& exception : request.exceptions) {
-      if (std::ranges::none_of(weights_,
-                               [&](const Weight* weight) { return is_meant(weight->name, exception); })) {
+      if (std::ranges::none_of(weights_, [&](const Weight* weight) { return is_meant(weight->name, exception); })) {
         throw UserError(request.layer.matrix,
                         fmt::format("has no tensor like {}, for which there is an exception", exception.tensor),
                         "see escgen inspect MODEL, or leave the exception out");
@@ -129,8 +128,7 @@ class ModelRun {
       layer.schedule = exception->schedule;
     }
     const bool has_own_columns = exception != nullptr && !exception->bcols.empty();
-    MadeLayer made =
-        maker_.make(layer, has_own_columns ? exception->bcols : request_.bcols, weight, survey, nest);
+    MadeLayer made = maker_.make(layer, has_own_columns ? exception->bcols : request_.bcols, weight, survey, nest);
     if (!made.why_dense.empty()) {
       row.reason = made.why_dense;
       return std::nullopt;

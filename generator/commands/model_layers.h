@@ -23,7 +23,7 @@ struct ModelRow {
   std::string reason = {};  ///< where it was not made
   ExitStatus status = ExitStatus::done;
   double sparsity = -1;  ///< below 0 where nobody has looked
-  double dense_bytes = 0;  ///< 0 where nobody has looked
+  double dense_bytes = 0;   ///< 0 where nobody has looked
   std::size_t kernels = 0;  ///< where it was made, one for each bCol and GPU
   std::size_t kept = 0;     ///< of them, those that an earlier run has made of the same
   ModelLayer layer = {};  ///< where it was made

@@ -145,8 +145,8 @@ std::string model_table(const std::vector<ModelRow>& rows) {
     shape_width = std::max(shape_width, row.shape.size());
   }
   ScheduleLetters letters;
-  std::string text = fmt::format("{:<{}}  {:<{}}  {:>7}  {:>12}  {:>8}  {}\n", "layer", name_width, "shape", shape_width,
-                                 "% zeros", "packed bytes", "of dense", "bCol:schedule(over a library)");
+  std::string text = fmt::format("{:<{}}  {:<{}}  {:>7}  {:>12}  {:>8}  {}\n", "layer", name_width, "shape",
+                                 shape_width, "% zeros", "packed bytes", "of dense", "bCol:schedule(over a library)");
   for (const ModelRow& row : rows) {
     text += fmt::format("{:<{}}  {:<{}}  {:>7}  {}\n", plain_text(row.name), name_width, row.shape, shape_width,
                         row.sparsity < 0 ? "-" : fmt::format("{:.2f}", 100 * row.sparsity), outcome_text(row, letters));

@@ -61,7 +61,9 @@ void pack_layer(ModelLayer& layer, const PackRequest& request, const WrittenMode
   }
 }
 
-BundleFile text_of_file(const fs::path& folder, const std::string& name) { return {name, read_bundle_file(folder / name), nullptr, 0}; }
+BundleFile text_of_file(const fs::path& folder, const std::string& name) {
+  return {name, read_bundle_file(folder / name), nullptr, 0};
+}
 
 /// The bundle with these packed matrices: its other files are as they were, but for the manifest.
 KernelBundle with_packed(const ModelBundle& model, const fs::path& folder, const ScratchFile& file) {
@@ -92,8 +94,8 @@ ExitStatus run(const PackRequest& request, const Console& console) {
   }
   progress.finish();
   const WriteOutcome outcome = write_bundle(with_packed(model, folder, file), folder.parent_path(), true);
-  print_plain("packed     {} of {} layers, {} bytes ({})\n", (fs::path(request.folder) / packed_file_name).string(), model.layers.size(), model.file_bytes,
-             outcome == WriteOutcome::written ? "written" : "unchanged");
+  print_plain("packed     {} of {} layers, {} bytes ({})\n", (fs::path(request.folder) / packed_file_name).string(),
+              model.layers.size(), model.file_bytes, outcome == WriteOutcome::written ? "written" : "unchanged");
   return ExitStatus::done;
 }
 

@@ -39,8 +39,7 @@ PackedModel::PackedModel(const std::filesystem::path& folder, ScalarType element
 void PackedModel::check(const ModelBundle& model) {
   const std::vector<transformer::ModelEntry> index = index_of(model.layers);
   const std::uint64_t index_bytes = index.size() * sizeof(transformer::ModelEntry);
-  if (file_.size() != model.file_bytes ||
-      model.file_bytes < transformer::header_bytes + index_bytes) {
+  if (file_.size() != model.file_bytes || model.file_bytes < transformer::header_bytes + index_bytes) {
     refuse(path_, fmt::format("has not the {} bytes that the manifest says", model.file_bytes));
   }
   const transformer::ModelHeader header =
@@ -54,7 +53,8 @@ void PackedModel::check(const ModelBundle& model) {
 SparseMatrix PackedModel::matrix_of(const ModelLayer& layer, std::size_t packing) {
   const transformer::ModelEntry& entry = layer.packings[packing];
   if (entry.bytes > most_packed_bytes(csr_bytes(layer.rows, layer.nonzeros, element_))) {
-    refuse(path_, fmt::format("has {} bytes of {}, more than a matrix of the manifest's is packed into", entry.bytes, layer.name));
+    refuse(path_, fmt::format("has {} bytes of {}, more than a matrix of the manifest's is packed into", entry.bytes,
+                              layer.name));
   }
   try {
     SparseMatrix matrix = unpacked_matrix(transformer::unpack(read(entry.offset, entry.bytes)), element_);

@@ -51,20 +51,20 @@ std::uint64_t threads_of(const Layer& layer) {
 nlohmann::json summary(const GeneratedLayer& generated) {
   const Layer& layer = generated.layer;
   nlohmann::json result{{"name", layer.name},
-          {"m", layer.statistics.rows},
-          {"k", layer.statistics.columns},
-          {"nnz", layer.statistics.nonzeros},
-          {"bcol", layer.bcol},
-          {"dtype", name_of(layer.lowered.element())},
-          {"architectures", layer.architectures},
-          {"schedule", text_of(layer.choice)},
-          {"schedule_source", layer.choice.source},
-          {"notes", layer.choice.notes},
-          {"family", family_of(layer.choice)},
-          {"blocks", blocks_of(layer)},
-          {"packed_bytes", packed_bytes(layer)},
-          {"csr_bytes", layer.statistics.csr_bytes},
-          {"dense_bytes", layer.statistics.dense_bytes}};
+                        {"m", layer.statistics.rows},
+                        {"k", layer.statistics.columns},
+                        {"nnz", layer.statistics.nonzeros},
+                        {"bcol", layer.bcol},
+                        {"dtype", name_of(layer.lowered.element())},
+                        {"architectures", layer.architectures},
+                        {"schedule", text_of(layer.choice)},
+                        {"schedule_source", layer.choice.source},
+                        {"notes", layer.choice.notes},
+                        {"family", family_of(layer.choice)},
+                        {"blocks", blocks_of(layer)},
+                        {"packed_bytes", packed_bytes(layer)},
+                        {"csr_bytes", layer.statistics.csr_bytes},
+                        {"dense_bytes", layer.statistics.dense_bytes}};
   if (layer.choice.measured) {
     result["over_exact"] = *layer.choice.measured->over_exact;
     result["measured"] = measured_json(*layer.choice.measured);

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "generator/commands/build_info.h"
 #include "generator/commands/command.h"
@@ -144,16 +146,24 @@ ExitStatus run(int argc, char** argv, const ProgramText& text) {
   return status;
 }
 
-/// Whether it is how oneTBB says that the system gives it no thread: a runtime_error that has the error in its words alone.
+/// Whether it is how oneTBB says that the system gives it no thread: a runtime_error that has the error in its words
+/// alone.
 bool is_refused_thread(const std::exception& problem) {
   return dynamic_cast<const std::runtime_error*>(&problem) != nullptr &&
          std::string_view(problem.what()).find("pthread_") != std::string_view::npos;
 }
 
-/// The message of a problem that has reached the top, and the status that it ends the program with.
+/// The message of a problem that has reached the top, and the status that it ends the program with. Of several threads
+/// that end at once, and of what goes wrong on the way out, only the first has a message.
 ExitStatus say_problem(const std::string& program, const std::exception_ptr& exception) {
+  static std::recursive_mutex mutex;  // even to put the message together may fail, which ends here again
+  static bool is_said = false;
+  const std::lock_guard lock(mutex);
   // Piece by piece: where memory has run out, no text can be put together.
   const auto say = [&](std::string_view what, const char* detail = "") {
+    if (std::exchange(is_said, true)) {
+      return;
+    }
     for (const std::string_view piece :
          {std::string_view(program), std::string_view(": "), what, std::string_view(detail), std::string_view("\n")}) {
       write_to_standard_error(piece);

@@ -31,7 +31,10 @@ void add_sample_command(CLI::App& program, const CommonOptions& common, Action& 
   request->options.rows = 512;
   request->options.columns = 512;
   request->options.sparsity = 0.7;
-  command->add_option("-o,--output", request->output, "File to write: .smtx, .mtx or .npy; its folder is made where there is none")->required();
+  command
+      ->add_option("-o,--output", request->output,
+                   "File to write: .smtx, .mtx or .npy; its folder is made where there is none")
+      ->required();
   command->add_option("--rows", request->options.rows, "Rows M")->capture_default_str();
   command->add_option("--cols", request->options.columns, "Columns K")->capture_default_str();
   command->add_option("--sparsity", request->options.sparsity, "Share of zeros, 0 to 1")->capture_default_str();

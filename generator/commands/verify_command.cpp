@@ -48,7 +48,8 @@ LoopNest nest_of(const LoadedBundle& bundle, const std::string& folder) {
   return nest;
 }
 
-VerificationReport verify_on_gpu(const LoadedBundle& bundle, const LoopNest& nest, const Dispatch& dispatch, StageProgress& progress) {
+VerificationReport verify_on_gpu(const LoadedBundle& bundle, const LoopNest& nest, const Dispatch& dispatch,
+                                 StageProgress& progress) {
   CudaRuntime::expect_device();
   const TemporaryFolder workshop;
   progress.begin("compiling the bundle with nvcc");
@@ -73,7 +74,8 @@ EmulationEffort effort_for(const VerifyRequest& request, Breadth breadth) {
 void say_what_was_sampled(VerificationReport& report, const SparseMatrix& matrix) {
   if (!report.runs.empty() && report.runs.front().comparison.rows < matrix.rows) {
     report.skipped.push_back(
-        fmt::format("the texts are, token for token, those that are generated: {:.3g} % of the rows were run; --whole leaves nothing out",
+        fmt::format("the texts are, token for token, those that are generated: {:.3g} % of the rows were run; --whole "
+                    "leaves nothing out",
                     100 * static_cast<double>(report.runs.front().comparison.rows) / static_cast<double>(matrix.rows)));
   }
 }
@@ -118,8 +120,9 @@ ExitStatus run(const VerifyRequest& request, const Console& console) {
   BundleUnderTest under_test = bundle.under_test(nest);
   under_test.dispatch = verdict.dispatch;
   VerificationReport report =
-      request.device == "gpu" ? verify_on_gpu(bundle, nest, verdict.dispatch, progress)
-                              : verify_by_emulation(under_test, bundle.matrix, effort_for(request, verdict.breadth), progress);
+      request.device == "gpu"
+          ? verify_on_gpu(bundle, nest, verdict.dispatch, progress)
+          : verify_by_emulation(under_test, bundle.matrix, effort_for(request, verdict.breadth), progress);
   progress.finish();
   if (request.device != "gpu" && verdict.breadth == Breadth::generated && !request.whole) {
     say_what_was_sampled(report, bundle.matrix);
@@ -142,8 +145,11 @@ void add_verify_command(CLI::App& program, const CommonOptions& common, Action& 
                    "host: run the texts on an emulated grid; gpu: compile with nvcc and run")
       ->check(one_of({"host", "gpu"}))
       ->capture_default_str();
-  command->add_option("--seed", request->seed, "What the drawn calls are drawn from, as an earlier report says it [default: a new one]");
-  command->add_flag("--whole", request->whole, "Leave nothing out of a large bundle, though its texts are, token for token, those that are generated");
+  command->add_option("--seed", request->seed,
+                      "What the drawn calls are drawn from, as an earlier report says it [default: a new one]");
+  command->add_flag(
+      "--whole", request->whole,
+      "Leave nothing out of a large bundle, though its texts are, token for token, those that are generated");
   command->add_flag("--json", request->json, "Print JSON");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }

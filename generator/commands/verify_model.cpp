@@ -97,7 +97,8 @@ class ModelCheck {
     const SharedKernel shared = shared_kernel(generated.layer, model().name);
     if (entry_of(layer, generated.bytes(), entry.offset).payload_checksum != entry.payload_checksum || shared.numbers != variant.numbers ||
         shared.name != variant.kernel) {
-      refuse_bundle(folder_ / "manifest.json", fmt::format("says of {} for bCol {} what its schedule does not give", layer.name, variant.bcol));
+      refuse_bundle(folder_ / "manifest.json",
+                    fmt::format("says of {} for bCol {} what its schedule does not give", layer.name, variant.bcol));
     }
     if (!is_new) {
       return;
@@ -109,11 +110,13 @@ class ModelCheck {
     const BundleUnderTest under_test{generated.layer.name, written_.nest, dispatch_of(generated.layer), as_layer_text(text, generated.layer, shared), {},
                                      generated.bytes()};
     reports.emplace_back(fmt::format("{} with {}", variant.kernel, layer.name),
-                         workshop_ ? verify_on_gpu(under_test, generated.layer, matrix) : verify_by_emulation(under_test, matrix, sample_effort));
+                         workshop_ ? verify_on_gpu(under_test, generated.layer, matrix)
+                                   : verify_by_emulation(under_test, matrix, sample_effort));
   }
 
   /// The kernel as that of a layer's bundle, whose transformer is the generated one.
-  VerificationReport verify_on_gpu(const BundleUnderTest& bundle, const Layer& layer, const SparseMatrix& matrix) const {
+  VerificationReport verify_on_gpu(const BundleUnderTest& bundle, const Layer& layer,
+                                   const SparseMatrix& matrix) const {
     const TemporaryFolder folder;
     write_file_whole(folder.path() / (bundle.name + ".cu"), bundle.kernel_text);
     write_file_whole(folder.path() / (bundle.name + "_transformer.cpp"), transformer_source(layer));
@@ -162,8 +165,11 @@ ExitStatus verify_model_bundle(const std::string& folder, bool on_gpu, bool as_j
   if (as_json) {
     fmt::print("{}\n", nlohmann::json{{"name", check.model().name}, {"passed", passed}, {"kernels", kernels}}.dump(2));
   } else if (!passed || !is_quiet) {
-    fmt::print("{} {}: {} kernels, each with the first of {} layers that has it; all layers hold the matrices of the manifest\n",
-               passed ? "passed" : "failed", on_gpu ? "on the GPU" : "by emulation", reports.size(), check.model().layers.size());
+    fmt::print(
+        "{} {}: {} kernels, each with the first of {} layers that has it; all layers hold the matrices of the "
+        "manifest\n",
+        passed ? "passed" : "failed", on_gpu ? "on the GPU" : "by emulation", reports.size(),
+        check.model().layers.size());
   }
   return passed ? ExitStatus::done : ExitStatus::check_failed;
 }

@@ -27,9 +27,10 @@ class ConfinedEnd : public std::runtime_error {
 /// a copy, and nothing of this process beside that: references lead nowhere there, but to functions and constants.
 using ConfinedWork = std::function<void(const Channel& channel)>;
 
-/// A process that has no rights (give_up_rights.h) and little time and memory: for texts that nobody has looked at. It is
-/// made by the process helper (process_helper.h), has its work and some memory that it shares with this process, and cannot be
-/// heard but through its channel. Whatever it answers, once it has run such a text, may be that text's answer.
+/// A process that has no rights (give_up_rights.h) and little time and memory: for texts that nobody has looked at. It
+/// is made by the process helper (process_helper.h), has its work and some memory that it shares with this process, and
+/// cannot be heard but through its channel. Whatever it answers, once it has run such a text, may be that text's
+/// answer.
 ///
 /// Kinds of messages from `reserved_kinds` on are this class's own.
 class ConfinedProcess {

@@ -28,10 +28,11 @@ SizesFile open_sizes(const std::string& process) {
   if (!file) {
     const int error = errno;
     const bool is_absent = error == ENOENT || error == ENOTDIR || error == EACCES || error == EPERM;
-    throw UserError("this machine",
-                    fmt::format("does not tell the size of processes in /proc/{}/statm: {}", process, std::strerror(error)),
-                    is_absent ? "mount /proc: texts are run only where their memory can be bounded" : remedy_for(error),
-                    ExitStatus::missing_tool);
+    throw UserError(
+        "this machine",
+        fmt::format("does not tell the size of processes in /proc/{}/statm: {}", process, std::strerror(error)),
+        is_absent ? "mount /proc: texts are run only where their memory can be bounded" : remedy_for(error),
+        ExitStatus::missing_tool);
   }
   std::setvbuf(file.get(), nullptr, _IONBF, 0);
   return file;
@@ -49,7 +50,8 @@ std::uint64_t resident_pages(std::FILE* sizes) {
 
 MemoryWatch::MemoryWatch(pid_t process, pid_t copied, std::uint64_t bytes)
     : process_(process),
-      most_pages_(resident_pages(open_sizes(std::to_string(copied)).get()) + bytes / static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))),
+      most_pages_(resident_pages(open_sizes(std::to_string(copied)).get()) +
+                  bytes / static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))),
       sizes_(open_sizes(std::to_string(process))),
       thread_([this](const std::stop_token& stopped) { look(stopped); }) {}
 

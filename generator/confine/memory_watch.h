@@ -15,8 +15,8 @@ namespace esc {
 /// bound what a process maps, not what it uses of that.
 class MemoryWatch {
  public:
-  /// `process` is a child that has just been made as a copy of another one and may touch so many bytes beside those that this one has.
-  /// This must end before the child is waited for, because its number may then be another's.
+  /// `process` is a child that has just been made as a copy of another one and may touch so many bytes beside those
+  /// that this one has. This must end before the child is waited for, because its number may then be another's.
   MemoryWatch(pid_t process, pid_t copied, std::uint64_t bytes);
   MemoryWatch(const MemoryWatch&) = delete;
   MemoryWatch& operator=(const MemoryWatch&) = delete;

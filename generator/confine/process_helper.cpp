@@ -24,7 +24,8 @@ namespace {
 constexpr std::size_t most_memories = 4;
 constexpr std::size_t most_descriptors = 1 + most_memories;
 
-/// What the helper is asked; descriptors come beside it. Both ends are one program, so that functions have the same addresses.
+/// What the helper is asked; descriptors come beside it. Both ends are one program, so that functions have the same
+/// addresses.
 struct Request {
   void (*live)(const void* argument, int descriptor) = nullptr;
   const void* argument = nullptr;
@@ -84,8 +85,8 @@ bool receive_request(int socket, Request& request, std::array<int, most_descript
   return true;
 }
 
-/// A copy of the helper as a child of whoever has started that. By the system's call: fork makes children of its caller alone, and
-/// what it does beside that is for a process with threads.
+/// A copy of the helper as a child of whoever has started that. By the system's call: fork makes children of its caller
+/// alone, and what it does beside that is for a process with threads.
 pid_t copy_for_parent() { return static_cast<pid_t>(syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0)); }
 
 /// The life of a process that was made.
@@ -116,7 +117,11 @@ pid_t copy_for_parent() { return static_cast<pid_t>(syscall(SYS_clone, CLONE_PAR
   }
   close_range(4, ~0U, 0);
   if (warm_up) {
-    warm_up();
+    try {
+      warm_up();
+    } catch (...) {  // whoever asks is told that there is no helper
+      _exit(1);
+    }
   }
   Request request;
   std::array<int, most_descriptors> descriptors = {};
@@ -139,8 +144,8 @@ pid_t copy_for_parent() { return static_cast<pid_t>(syscall(SYS_clone, CLONE_PAR
 }
 
 [[noreturn]] void refuse(int error) {
-  throw UserError("this machine", fmt::format("does not let a process be made: {}", std::strerror(error)), remedy_for(error),
-                  ExitStatus::missing_tool);
+  throw UserError("this machine", fmt::format("does not let a process be made: {}", std::strerror(error)),
+                  remedy_for(error), ExitStatus::missing_tool);
 }
 
 class Helper {
@@ -172,7 +177,7 @@ class Helper {
       got = recv(socket_, &reply, sizeof reply, 0);
     } while (got < 0 && errno == EINTR);
     if (got != sizeof reply) {
-      refuse(got < 0 ? errno : ECHILD);
+      refuse(got < 0 ? errno : ENOMEM);
     }
     if (reply.process < 0) {
       refuse(reply.error);

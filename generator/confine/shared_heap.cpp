@@ -66,7 +66,9 @@ void* SharedHeap::allocate(std::size_t bytes, std::size_t alignment) {
   if (esc::SharedHeap* const heap = esc::SharedHeap::current()) {
     return heap->allocate(bytes, multiple);
   }
-  return esc::allocated([&] { return std::aligned_alloc(multiple, (bytes == 0 ? 1 : bytes) + (multiple - bytes % multiple) % multiple); });
+  return esc::allocated([&] {
+    return std::aligned_alloc(multiple, (bytes == 0 ? 1 : bytes) + (multiple - bytes % multiple) % multiple);
+  });
 }
 
 [[gnu::noinline]] void operator delete(void* memory) noexcept {

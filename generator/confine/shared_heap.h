@@ -18,8 +18,8 @@ class SharedHeap {
 
   const SharedMemory& memory() const { return memory_; }
 
-  /// A copy of the value, which lasts as long as the heap; nothing is destroyed. Throws std::bad_alloc where there is no
-  /// room.
+  /// A copy of the value, which lasts as long as the heap; nothing is destroyed. Throws std::bad_alloc where there is
+  /// no room.
   template <typename Value>
   Value* copy(const Value& value) {
     const Allocating here(*this);

@@ -34,7 +34,8 @@ std::uintptr_t next_address(std::size_t bytes) {
 /// Memory at this address, which nothing else must have; null where that cannot be.
 std::byte* map_at(std::uintptr_t address, std::size_t bytes, int descriptor) {
   void* const wanted = reinterpret_cast<void*>(address);
-  void* const memory = mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, descriptor, 0);
+  void* const memory =
+      mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, descriptor, 0);
   if (memory != wanted && memory != MAP_FAILED) {
     munmap(memory, bytes);  // a kernel that does not know the flag
   }
@@ -52,8 +53,8 @@ int make_file(std::size_t bytes) {
     if (error == ENOMEM) {
       throw std::bad_alloc();
     }
-    throw UserError("this machine", fmt::format("does not let memory be shared: {}", std::strerror(error)), remedy_for(error),
-                    ExitStatus::missing_tool);
+    throw UserError("this machine", fmt::format("does not let memory be shared: {}", std::strerror(error)),
+                    remedy_for(error), ExitStatus::missing_tool);
   }
   return descriptor;
 }
@@ -89,7 +90,8 @@ SharedMemory::~SharedMemory() {
 }
 
 bool SharedMemory::map_there(const SharedPlace& place, int descriptor) {
-  return map_at(reinterpret_cast<std::uintptr_t>(place.begin()), std::max<std::size_t>(place.size(), 1), descriptor) != nullptr;
+  return map_at(reinterpret_cast<std::uintptr_t>(place.begin()), std::max<std::size_t>(place.size(), 1), descriptor) !=
+         nullptr;
 }
 
 std::size_t PartsOfMemory::add(std::size_t bytes) {

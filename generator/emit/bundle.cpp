@@ -57,14 +57,16 @@ std::string compare_packed(const BundleFile& file, const fs::path& path) {
   for (bool is_same = true; is_same && same < common;) {
     const std::span found = std::span(part).first(std::min(part.size(), common - same));
     on_disk.read_at(same, found);
-    const auto equal = static_cast<std::size_t>(std::ranges::mismatch(found, expected.subspan(same)).in1 - found.begin());
+    const auto equal =
+        static_cast<std::size_t>(std::ranges::mismatch(found, expected.subspan(same)).in1 - found.begin());
     is_same = equal == found.size();
     same += equal;
   }
   if (same == expected.size() && same == on_disk.size()) {
     return {};
   }
-  return fmt::format("{}: differs from byte {} on ({} bytes on disk, {} generated)\n", file.name, same, on_disk.size(), expected.size());
+  return fmt::format("{}: differs from byte {} on ({} bytes on disk, {} generated)\n", file.name, same, on_disk.size(),
+                     expected.size());
 }
 
 std::string compare_file(const BundleFile& file, const fs::path& path) {
@@ -109,7 +111,8 @@ std::string foreign_entry(const IsFile& is_file, const fs::path& folder) {
 void check_ours(const std::string& name, const IsFile& is_file, const fs::path& folder, const fs::path& target) {
   constexpr const char* remedy = "choose another --name or output folder, or move away what is there";
   if (const std::string foreign = foreign_entry(is_file, folder); !foreign.empty()) {
-    throw UserError(target.string(), fmt::format("holds {}, which is no file of a bundle {}", plain_text(foreign), name), remedy);
+    throw UserError(target.string(),
+                    fmt::format("holds {}, which is no file of a bundle {}", plain_text(foreign), name), remedy);
   }
   if (fs::is_empty(folder)) {
     return;
@@ -122,7 +125,9 @@ void check_ours(const std::string& name, const IsFile& is_file, const fs::path& 
 }
 
 IsFile files_of(const KernelBundle& bundle) {
-  return [names = names_of_files(bundle)](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
+  return [names = names_of_files(bundle)](const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  };
 }
 
 /// Gives a file the time of the one that it replaces where their texts are the same, so that a build compiles again only
@@ -144,8 +149,9 @@ std::span<const std::byte> BundleFile::content() const {
 }
 
 DifferentBundle::DifferentBundle(const fs::path& target)
-    : UserError(target.string(), "holds a different bundle",
-                "see the difference with --check, replace with --force, or give this one another --name or output folder") {}
+    : UserError(
+          target.string(), "holds a different bundle",
+          "see the difference with --check, replace with --force, or give this one another --name or output folder") {}
 
 void check_place(const std::string& name, const fs::path& directory, const IsFile& is_file) {
   const fs::path target = directory / name;

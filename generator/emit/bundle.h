@@ -40,11 +40,13 @@ class DifferentBundle : public UserError {
   explicit DifferentBundle(const std::filesystem::path& target);
 };
 
-/// Throws UserError where DIR/NAME has what no bundle may replace: something that is no folder, or a folder with other files than `is_file` says that
-/// a bundle of this name has. To be asked before anything is made, too.
-void check_place(const std::string& name, const std::filesystem::path& directory, const std::function<bool(const std::string&)>& is_file);
+/// Throws UserError where DIR/NAME has what no bundle may replace: something that is no folder, or a folder with other
+/// files than `is_file` says that a bundle of this name has. To be asked before anything is made, too.
+void check_place(const std::string& name, const std::filesystem::path& directory,
+                 const std::function<bool(const std::string&)>& is_file);
 
-/// Whether DIR/NAME has this very bundle. Throws UserError for what must not be replaced, without `force` DifferentBundle for another one.
+/// Whether DIR/NAME has this very bundle. Throws UserError for what must not be replaced, without `force`
+/// DifferentBundle for another one.
 bool is_there_already(const KernelBundle& bundle, const std::filesystem::path& directory, bool force);
 
 /// Writes the bundle to DIR/NAME/: the whole folder appears at once or, when replaced, is exchanged at once; nothing is

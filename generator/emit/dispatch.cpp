@@ -49,17 +49,18 @@ bool tuned_moves_vectors(const LoopNest& lowered, const Environment& sizes, std:
 }
 
 Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int64_t bcol) {
-  Dispatch dispatch{.tuned_items = bcol,
-                    .b = placed(lowered.array(ArrayRole::dense), sizes),
-                    .c = placed(lowered.array(ArrayRole::output), sizes),
-                    .programmatic = lowered.overlaps,
-                    .zeroes_c = lowered.zeroed == Zeroed::output,
-                    .products = splits_products(lowered)  ? ProductForm::split
-                                : rounds_factors(lowered) ? ProductForm::rounded
-                                                          : ProductForm::whole,
-                    .scaled_rows = splits_products(lowered) && places_values(lowered) ? lowered.constant("block_rows") : 1,
-                    .copies_in_bulk = copies_in_bulk(lowered),
-                    .runs_earlier = !has_clusters(lowered) && !gathers_rows(lowered)};
+  Dispatch dispatch{
+      .tuned_items = bcol,
+      .b = placed(lowered.array(ArrayRole::dense), sizes),
+      .c = placed(lowered.array(ArrayRole::output), sizes),
+      .programmatic = lowered.overlaps,
+      .zeroes_c = lowered.zeroed == Zeroed::output,
+      .products = splits_products(lowered)  ? ProductForm::split
+                  : rounds_factors(lowered) ? ProductForm::rounded
+                                            : ProductForm::whole,
+      .scaled_rows = splits_products(lowered) && places_values(lowered) ? lowered.constant("block_rows") : 1,
+      .copies_in_bulk = copies_in_bulk(lowered),
+      .runs_earlier = !has_clusters(lowered) && !gathers_rows(lowered)};
   if (lowered.vectors) {
     dispatch.has_vectors = true;
     const Environment constants = constants_of(lowered);

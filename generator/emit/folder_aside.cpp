@@ -49,9 +49,8 @@ std::vector<fs::path> missing_ancestors(const fs::path& folder) {
 
 /// Whether it is one of these files, or one while it was written.
 bool is_one_of(const std::vector<std::string>& files, std::string_view name) {
-  return std::ranges::any_of(files, [&](const std::string& file) {
-    return name == file || is_temporary_of(file, name);
-  });
+  return std::ranges::any_of(files,
+                             [&](const std::string& file) { return name == file || is_temporary_of(file, name); });
 }
 
 /// Whether the folder holds such files alone.

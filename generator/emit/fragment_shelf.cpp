@@ -23,9 +23,11 @@ std::uint64_t FragmentShelf::least_bytes(const transformer::CsrView& matrix, con
   return least_bytes_of(matrix, cut_of(matrix, block, weights));
 }
 
-transformer::FragmentCut FragmentShelf::cut_of(const transformer::CsrView& matrix, const transformer::FragmentBlock& block,
+transformer::FragmentCut FragmentShelf::cut_of(const transformer::CsrView& matrix,
+                                               const transformer::FragmentBlock& block,
                                                const transformer::FragmentWeights& weights) {
-  return cuts_.get({block, weights}, [&] { return transformer::choose_fragments(matrix, block, weights, searches_of(matrix, block)); });
+  return cuts_.get({block, weights},
+                   [&] { return transformer::choose_fragments(matrix, block, weights, searches_of(matrix, block)); });
 }
 
 FragmentShelf::Packing FragmentShelf::get(const transformer::CsrView& matrix, const transformer::FragmentBlock& block,

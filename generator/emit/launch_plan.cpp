@@ -49,7 +49,9 @@ std::vector<unsigned int> arguments(const LoopNest& nest, const Environment& siz
 
 }  // namespace
 
-bool needs_preparing(const Layer& layer) { return has_kernel(layer) && shared_bytes(layer.lowered, layer.sizes) > unprepared_shared_bytes; }
+bool needs_preparing(const Layer& layer) {
+  return has_kernel(layer) && shared_bytes(layer.lowered, layer.sizes) > unprepared_shared_bytes;
+}
 
 std::uint64_t shared_bytes(const LoopNest& nest, const Environment& layer_sizes) {
   auto bytes = static_cast<std::uint64_t>(declared_shared_bytes(nest));

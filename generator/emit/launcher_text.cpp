@@ -239,8 +239,10 @@ std::string launch_text(const Layer& layer) {
   }}
   return cudaSuccess;
 )",
-                     copies_boxes(nest) ? fmt::format(fmt::runtime(boxes_of_launch), boxed_variant(nest)) : "", distance(layer, dense(nest), "ldb"), distance(layer, output(nest), "ldc"),
-                     operand_arguments(nest, layer.sizes, "done"), sizes, copies_boxes(nest) ? ", boxes" : "", status, most_columns(nest));
+                     copies_boxes(nest) ? fmt::format(fmt::runtime(boxes_of_launch), boxed_variant(nest)) : "",
+                     distance(layer, dense(nest), "ldb"), distance(layer, output(nest), "ldc"),
+                     operand_arguments(nest, layer.sizes, "done"), sizes, copies_boxes(nest) ? ", boxes" : "", status,
+                     most_columns(nest));
 }
 
 std::string prepare_text(const Layer& layer) {

@@ -7,8 +7,8 @@
 
 namespace esc {
 
-/// As manifests and --json have it: over_exact, over_tf32, exact_microseconds, where and device, and expected_microseconds,
-/// which follows from them; what was not measured is left out. `measured` has over_exact.
+/// As manifests and --json have it: over_exact, over_tf32, exact_microseconds, where and device, and
+/// expected_microseconds, which follows from them; what was not measured is left out. `measured` has over_exact.
 nlohmann::json measured_json(const MeasuredRatios& measured);
 
 /// What was written so; throws nlohmann::json::exception for anything else.

@@ -44,7 +44,8 @@ std::string ModelBundle::pattern() const {
 
 std::uint64_t digest_of(const ModelLayer& layer) {
   constexpr std::size_t digits = 16;  // of 4 bits
-  return number_in<std::uint64_t>(sha256_of_text(layer.name + "\n" + layer.fingerprint.pattern).substr(0, digits), 16).value();
+  return number_in<std::uint64_t>(sha256_of_text(layer.name + "\n" + layer.fingerprint.pattern).substr(0, digits), 16)
+      .value();
 }
 
 transformer::ModelEntry entry_of(const ModelLayer& layer, std::span<const std::byte> packed, std::uint64_t offset) {

@@ -98,23 +98,22 @@ ModelLayer layer_of(const json& entry) {
                               .payload_checksum = packing.at("checksum")});
   }
   for (const json& variant : entry.at("variants")) {
-    layer.variants.push_back({.bcol = variant.at("bcol"),
-                              .capability = variant.at("capability"),
-                              .kernel = variant.at("kernel"),
-                              .numbers = variant.at("numbers"),
-                              .packing = variant.at("packing"),
-                              .schedule = variant.at("schedule"),
-                              .schedule_source = variant.at("schedule_source"),
-                              .measured = variant.contains("measured")
-                                              ? std::optional(measured_ratios(variant.at("measured")))
-                                              : std::nullopt,
-                              .not_measured = variant.value("not_measured", ""),
-                              .notes = variant.value("notes", std::vector<std::string>()),
-                              .planned_bytes = variant.value("planned_bytes", std::uint64_t{0}),
-                              .over_dense = variant.contains("over_dense")
-                                                ? std::optional(variant.at("over_dense").get<double>())
-                                                : std::nullopt,
-                              .made_of = variant.value("made_of", std::vector<std::string>())});
+    layer.variants.push_back(
+        {.bcol = variant.at("bcol"),
+         .capability = variant.at("capability"),
+         .kernel = variant.at("kernel"),
+         .numbers = variant.at("numbers"),
+         .packing = variant.at("packing"),
+         .schedule = variant.at("schedule"),
+         .schedule_source = variant.at("schedule_source"),
+         .measured =
+             variant.contains("measured") ? std::optional(measured_ratios(variant.at("measured"))) : std::nullopt,
+         .not_measured = variant.value("not_measured", ""),
+         .notes = variant.value("notes", std::vector<std::string>()),
+         .planned_bytes = variant.value("planned_bytes", std::uint64_t{0}),
+         .over_dense =
+             variant.contains("over_dense") ? std::optional(variant.at("over_dense").get<double>()) : std::nullopt,
+         .made_of = variant.value("made_of", std::vector<std::string>())});
   }
   return layer;
 }
@@ -140,7 +139,8 @@ void check(const ModelBundle& model, const std::string& file) {
     require(is_identifier(name) && name.starts_with(model.name + "_"), "has a kernel whose name cannot be that of a file of the bundle");
   }
   std::set<std::string> names;
-  std::uint64_t next = transformer::header_bytes;  // matrices lie one behind the other, so that the file is as long as they say
+  std::uint64_t next =
+      transformer::header_bytes;  // matrices lie one behind the other, so that the file is as long as they say
   for (const ModelLayer& layer : model.layers) {
     require(names.insert(layer.name).second, fmt::format("layer {} is there twice", layer.name));
     require(!layer.variants.empty(), fmt::format("has the layer {} without kernels", layer.name));
@@ -152,7 +152,9 @@ void check(const ModelBundle& model, const std::string& file) {
       require(packing.offset % transformer::section_alignment == 0 && packing.bytes >= transformer::header_bytes &&
                   packing.offset <= model.file_bytes && packing.bytes <= model.file_bytes - packing.offset,
               fmt::format("has a packed matrix of the layer {} outside the file", layer.name));
-      require(packing.offset == next, fmt::format("has a packed matrix of the layer {} that lies where another one does, or not behind it", layer.name));
+      require(packing.offset == next,
+              fmt::format("has a packed matrix of the layer {} that lies where another one does, or not behind it",
+                          layer.name));
       next = transformer::round_up(packing.offset + packing.bytes, transformer::section_alignment);
     }
   }

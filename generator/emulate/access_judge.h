@@ -145,7 +145,7 @@ class AccessJudge {
   const Occupied* find_occupied(std::uint64_t address, std::uint64_t size) const;
 
   EmulationOptions options_;
-  Writing atomic_ = Writing::exchanging;  ///< the atomic operation that is being judged
+  Writing atomic_ = Writing::exchanging;        ///< the atomic operation that is being judged
   std::map<std::uint64_t, Occupied> occupied_;  ///< by where they begin; they never overlap
   MemoryMap memory_;
   RaceClock clock_;
@@ -211,8 +211,9 @@ inline void AccessJudge::track(Region& region, std::uint64_t address, std::uint6
       report_uninitialised(region, address, size, note);
     }
     if (races) {
-      const Conflict conflict =
-          use == Use::read ? clock_.read(word, bytes, floor) : clock_.write(word, bytes, floor, use == Use::atomic ? atomic_ : Writing::plain);
+      const Conflict conflict = use == Use::read
+                                    ? clock_.read(word, bytes, floor)
+                                    : clock_.write(word, bytes, floor, use == Use::atomic ? atomic_ : Writing::plain);
       if (conflict.entry != 0) {
         report_race(region, address, size, note, use, conflict);
       }

@@ -42,7 +42,8 @@ std::vector<VirtualHeader> joined(std::vector<VirtualHeader> headers, const std:
 }  // namespace
 
 HostSource cuda_source(const std::string& text, const std::string& file_name, const ProgramOptions& options) {
-  return {translate_inline_ptx(text, file_name), file_name, joined(options.headers, cuda_headers()), options.defines, false};
+  return {translate_inline_ptx(text, file_name), file_name, joined(options.headers, cuda_headers()), options.defines,
+          false};
 }
 
 HostSource host_source(const std::string& text, const std::string& file_name, const ProgramOptions& options) {

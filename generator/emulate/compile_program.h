@@ -21,9 +21,9 @@ HostSource cuda_source(const std::string& text, const std::string& file_name, co
 HostSource host_source(const std::string& text, const std::string& file_name, const ProgramOptions& options = {});
 
 /// Compiles CUDA C++: a text that includes <cuda_runtime.h> and launches through cudaLaunchKernelEx. No toolkit is
-/// used; its headers are replaced by small ones that are part of this program. Host code sees no __CUDA_ARCH__, and none of
-/// `options.defines` that begins so.
-/// Throws UserError with file:line:column for a text that does not compile or uses a symbol that nobody defines.
+/// used; its headers are replaced by small ones that are part of this program. Host code sees no __CUDA_ARCH__, and
+/// none of `options.defines` that begins so. Throws UserError with file:line:column for a text that does not compile or
+/// uses a symbol that nobody defines.
 HostProgram compile_cuda(const std::string& text, const std::string& file_name, const ProgramOptions& options = {});
 
 /// Compiles C++17, a text of which `host_source` speaks.

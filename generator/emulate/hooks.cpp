@@ -142,8 +142,9 @@ void copy_wait(std::uint64_t groups_left) {
 
 /// By the numbers that the stand-in headers have for the operations.
 Writing writing_of(std::int32_t operation) {
-  constexpr std::array<Writing, 7> all = {Writing::adding,      Writing::minimum,    Writing::maximum,    Writing::exchanging,
-                                          Writing::bitwise_and, Writing::bitwise_or, Writing::bitwise_xor};
+  constexpr std::array<Writing, 7> all = {Writing::adding,     Writing::minimum,     Writing::maximum,
+                                          Writing::exchanging, Writing::bitwise_and, Writing::bitwise_or,
+                                          Writing::bitwise_xor};
   return operation >= 0 && operation < 7 ? all[static_cast<std::size_t>(operation)] : Writing::exchanging;
 }
 

@@ -2,6 +2,9 @@
 #include "generator/emulate/host_program.h"
 
 #include <fmt/format.h>
+#include <llvm/Demangle/Demangle.h>
+#include <llvm/IR/DebugLoc.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -77,6 +80,20 @@ SiteTable prepare(llvm::Module& module, Watched watched) {
   return instrument(watched == Watched::accesses ? module : *llvm::CloneModule(module));
 }
 
+/// "FILE:LINE" of the first use of an undefined symbol, or FILE where none is in a line.
+std::string place_of_use(const llvm::Module& module, const std::string& symbol) {
+  const llvm::GlobalValue* const value = module.getNamedValue(symbol);
+  if (value != nullptr) {
+    for (const llvm::User* user : value->users()) {
+      const auto* const instruction = llvm::dyn_cast<llvm::Instruction>(user);
+      if (instruction != nullptr && instruction->getDebugLoc() && instruction->getDebugLoc().getLine() != 0) {
+        return fmt::format("{}:{}", module.getSourceFileName(), instruction->getDebugLoc().getLine());
+      }
+    }
+  }
+  return module.getSourceFileName();
+}
+
 /// Answers what the module leaves undefined.
 void add_functions(Symbols& symbols, const llvm::Module& module, const Resolver& resolve) {
   for (const std::string& name : undefined_symbols(module)) {
@@ -85,7 +102,7 @@ void add_functions(Symbols& symbols, const llvm::Module& module, const Resolver&
     }
     const std::uint64_t address = resolve(name);
     if (address == 0) {
-      throw UserError(module.getSourceFileName(), fmt::format("uses '{}', which nothing defines", name),
+      throw UserError(place_of_use(module, name), fmt::format("uses '{}', which nothing defines", llvm::demangle(name)),
                       "define it in the text, or use what CUDA and the C library offer");
     }
     symbols[name] = address;
@@ -97,7 +114,8 @@ void add_functions(Symbols& symbols, const llvm::Module& module, const Resolver&
 
 }  // namespace
 
-HostProgram::HostProgram(const HostSource& source, const std::optional<HostSource>& host_pass, const Resolver& resolve, Watched watched)
+HostProgram::HostProgram(const HostSource& source, const std::optional<HostSource>& host_pass, const Resolver& resolve,
+                         Watched watched)
     : file_name_(source.file_name) {
   auto context = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> module = compile_for_host(source, *context);

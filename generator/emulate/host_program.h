@@ -40,10 +40,11 @@ struct ProgramVariable {
 /// shared memory of its kernels are part of it.
 class HostProgram {
  public:
-  /// Compiles `source`, and where there is a `host_pass`, the same text for the host alone, which host code is taken from (host_pass.h); `resolve` answers what it leaves undefined with an address, or with 0. Throws UserError with
+  /// Compiles `source`, and where there is a `host_pass`, the same text for the host alone, which host code is taken
+  /// from (host_pass.h); `resolve` answers what it leaves undefined with an address, or with 0. Throws UserError with
   /// file:line:column for a text that does not compile or uses a symbol that nobody defines.
-  HostProgram(const HostSource& source, const std::optional<HostSource>& host_pass, const std::function<std::uint64_t(const std::string&)>& resolve,
-              Watched watched = Watched::accesses);
+  HostProgram(const HostSource& source, const std::optional<HostSource>& host_pass,
+              const std::function<std::uint64_t(const std::string&)>& resolve, Watched watched = Watched::accesses);
 
   /// The address of an extern "C" function. Throws UserError when the text defines none of that name.
   void* symbol(const std::string& name) const;

@@ -53,7 +53,8 @@ struct ModuleFacts {
 /// initialised at run time.
 ModuleFacts take_facts(llvm::Module& module);
 
-/// What the annotations of a module straight from the front end name: kernels, and functions and variables of device code.
+/// What the annotations of a module straight from the front end name: kernels, and functions and variables of device
+/// code.
 struct DeviceObjects {
   std::vector<llvm::Function*> kernels;
   std::vector<llvm::GlobalObject*> others;

@@ -16,9 +16,9 @@ namespace esc {
 /// What is remembered of the accesses to one 4-byte word. An entry packs, from the top: the barrier interval (28 bits),
 /// the thread in its block (10), the warp's time (17), the bytes touched (4), and whether several threads stand behind
 /// it (1; `*_lanes` then names the lanes of the warp, 0 meaning several warps). The low four bits of `read` hold which
-/// bytes are initialised, those of `write` by which atomic operation it was written. Where threads are followed one by one, the
-/// thread may be an asynchronous barrier, whose copies have written, with its phase as the time; and for several warps
-/// the bits of thread and time hold the number of a crowd.
+/// bytes are initialised, those of `write` by which atomic operation it was written. Where threads are followed one by
+/// one, the thread may be an asynchronous barrier, whose copies have written, with its phase as the time; and for
+/// several warps the bits of thread and time hold the number of a crowd.
 struct WordShadow {
   std::uint64_t write;
   std::uint64_t read;
@@ -26,9 +26,19 @@ struct WordShadow {
   std::uint32_t read_lanes;
 };
 
-/// What writes. Atomic operations of one kind come out alike in every order, but for an exchange, of which the last one stays, and a comparison with a swap,
-/// which another block may come before.
-enum class Writing : std::uint32_t { plain, adding, minimum, maximum, bitwise_and, bitwise_or, bitwise_xor, swapping, exchanging };
+/// What writes. Atomic operations of one kind come out alike in every order, but for an exchange, of which the last one
+/// stays, and a comparison with a swap, which another block may come before.
+enum class Writing : std::uint32_t {
+  plain,
+  adding,
+  minimum,
+  maximum,
+  bitwise_and,
+  bitwise_or,
+  bitwise_xor,
+  swapping,
+  exchanging
+};
 
 namespace shadow_entry {
 inline constexpr std::uint64_t kMany = 1u << 4;
@@ -172,17 +182,20 @@ inline Conflict RaceClock::read(WordShadow& word, std::uint32_t bytes, std::uint
 
 inline Conflict RaceClock::write(WordShadow& word, std::uint32_t bytes, std::uint32_t floor, Writing writing) {
   Conflict conflict = {rival(word.read, word.read_lanes, bytes, floor), false};
-  const bool in_any_order = writing != Writing::plain && writing != Writing::exchanging && writing == shadow_entry::writing(word.write) &&
+  const bool in_any_order = writing != Writing::plain && writing != Writing::exchanging &&
+                            writing == shadow_entry::writing(word.write) &&
                             (writing != Writing::swapping || shadow_entry::interval(word.write) >= first_of_block_);
   if (conflict.entry == 0 && !in_any_order) {
     conflict = {rival(word.write, word.write_lanes, bytes, floor), true};
   }
   // A plain write that nothing but warp operations came after stands for the atomic ones behind it, too: it is the one
   // that other warps race with.
-  const bool stronger = writing != Writing::plain && shadow_entry::writing(word.write) == Writing::plain && shadow_entry::interval(word.write) == interval_ &&
+  const bool stronger = writing != Writing::plain && shadow_entry::writing(word.write) == Writing::plain &&
+                        shadow_entry::interval(word.write) == interval_ &&
                         (shadow_entry::bytes(word.write) & bytes) != 0;
   if (!stronger) {
-    remember(word.write, word.write_lanes, me_ | bytes << shadow_entry::kBytesShift | static_cast<std::uint32_t>(writing), floor);
+    remember(word.write, word.write_lanes,
+             me_ | bytes << shadow_entry::kBytesShift | static_cast<std::uint32_t>(writing), floor);
   }
   return conflict;
 }

@@ -101,10 +101,11 @@ Environment number_sizes(const clang::FunctionDecl& function, const GivenSizes& 
                         "leave it out, or give the weights that it is meant for");
       }
     } else if (const auto constant = constant_of(dimensions[number], function.getASTContext()); constant && *constant != extent) {
-      throw UserError(weights->getNameAsString(),
-                      fmt::format("is declared with {} elements in dimension {}, but the weights are {}", *constant, number + 1,
-                                  shape_of(given.weights)),
-                      fmt::format("declare the first array of {} dimensions as the weights are stored", given.weights.size()));
+      throw UserError(
+          weights->getNameAsString(),
+          fmt::format("is declared with {} elements in dimension {}, but the weights are {}", *constant, number + 1,
+                      shape_of(given.weights)),
+          fmt::format("declare the first array of {} dimensions as the weights are stored", given.weights.size()));
     }
   }
   return numbers;

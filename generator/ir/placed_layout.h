@@ -19,6 +19,8 @@ class PlacedLayout {
   PlacedLayout(const Layout& layout, const Environment& sizes);
 
   bool is_row_major() const { return row_major_; }
+  /// Whether the outermost dimension is that of the items, so that the elements of one are apart from those of others.
+  bool runs_over_items() const { return !row_major_ && !dimensions_.front().extent; }
   /// How many columns one step of the first digit of a column stands for.
   std::int64_t columns_of_item() const;
 

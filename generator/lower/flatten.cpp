@@ -28,8 +28,8 @@ constexpr Index column_index{Role::column, "j", "N"};
 /// The first of several digits of a column.
 constexpr const char* items = "items";
 
-/// Names for digits that the user's iterators are. Texts put an ending behind "i" of a sole digit and behind "i_" of a user's i alike, so that neither is the
-/// other's.
+/// Names for digits that the user's iterators are. Texts put an ending behind "i" of a sole digit and behind "i_" of a
+/// user's i alike, so that neither is the other's.
 class DigitNames {
  public:
   std::string name_of(const std::string& iterator) {
@@ -82,7 +82,8 @@ Layout with_few_digits(Layout layout, const Index& index) {
 }  // namespace
 
 std::string own_name(const std::string& name) {
-  // In front of an underscore stands one more "own", so that no name is one that C reserves, as __LINE__ is of __LINE_, nor two names one.
+  // In front of an underscore stands one more "own", so that no name is one that C reserves, as __LINE__ is of __LINE_,
+  // nor two names one.
   constexpr std::string_view own = "own";
   std::string_view rest = name;
   while (rest.starts_with(own)) {

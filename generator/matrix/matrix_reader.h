@@ -18,8 +18,8 @@ namespace esc {
 SparseMatrix read_matrix(const std::filesystem::path& path, const ReadOptions& options = {},
                          StageProgress& progress = StageProgress::silent());
 
-/// The extents of the array in the file, where it is one of three to five dimensions, which `read_matrix` reads as a matrix of two (npy_reader.h); else
-/// none. Throws as `read_matrix` does.
+/// The extents of the array in the file, where it is one of three to five dimensions, which `read_matrix` reads as a
+/// matrix of two (npy_reader.h); else none. Throws as `read_matrix` does.
 std::vector<std::int64_t> read_weight_shape(const std::filesystem::path& path);
 
 /// Whether the path ends as those of matrices do.

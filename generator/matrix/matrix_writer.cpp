@@ -14,8 +14,8 @@
 
 #include "generator/matrix/matrix_reader.h"
 #include "generator/matrix/typed_elements.h"
-#include "generator/support/output_file.h"
 #include "generator/support/error.h"
+#include "generator/support/output_file.h"
 
 namespace esc {
 namespace {

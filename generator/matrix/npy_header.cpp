@@ -220,12 +220,14 @@ void check_shape(const ByteSource& source, const NpyArray& array) {
     }
   }
   if (array.shape.size() < 2 || array.shape.size() > 5) {
-    refuse_at_byte(source, array.shape_at,
-                   fmt::format("the array has {} dimensions, not 2, nor 3 to 5 as weights of a convolution", array.shape.size()),
-                   "reshape it to rows x columns");
+    refuse_at_byte(
+        source, array.shape_at,
+        fmt::format("the array has {} dimensions, not 2, nor 3 to 5 as weights of a convolution", array.shape.size()),
+        "reshape it to rows x columns");
   }
   if (array.shape.size() > 2 && array.is_fortran_order) {
-    refuse_at_byte(source, array.shape_at, fmt::format("an array of {} dimensions is in Fortran order", array.shape.size()),
+    refuse_at_byte(source, array.shape_at,
+                   fmt::format("an array of {} dimensions is in Fortran order", array.shape.size()),
                    "save it with numpy.save(FILE, numpy.ascontiguousarray(a))");
   }
 }

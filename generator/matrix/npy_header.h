@@ -24,8 +24,8 @@ struct NpyArray {
   std::vector<std::uint64_t> extents_at;  ///< and each extent of the shape
 };
 
-/// The same about an array of two dimensions, or of three to five: weights of a convolution, which are a matrix with a row for
-/// each index of the first dimension.
+/// The same about an array of two dimensions, or of three to five: weights of a convolution, which are a matrix with a
+/// row for each index of the first dimension.
 struct NpyHeader {
   StoredElement element = StoredElement::float32;
   bool is_fortran_order = false;

@@ -60,7 +60,8 @@ std::uint64_t exponential(std::int64_t x) {
   // 2^(2^-1), 2^(2^-2), ... in units of 2^-30
   constexpr std::uint64_t roots[] = {1518500250, 1276901417, 1170923762, 1121280436, 1097253708,
                                      1085434106, 1079572136, 1076653033, 1075196443, 1074468888};
-  const std::int64_t power = ((x * log2_e) >> 16) + (std::int64_t{20} << 16);  // of 2, times 2^20, so that it is positive
+  const std::int64_t power =
+      ((x * log2_e) >> 16) + (std::int64_t{20} << 16);  // of 2, times 2^20, so that it is positive
   std::uint64_t mantissa = std::uint64_t{1} << 30;
   for (int place = 0; place < 10; ++place) {
     if ((power >> (15 - place) & 1) != 0) {
@@ -181,7 +182,8 @@ Cut cut_of(const Scores& scores, const Group& group, std::int64_t kept) {
   const auto last = held.begin() + (wanted - 1);
   std::nth_element(held.begin(), last, held.end(), std::greater<>());
   const std::uint64_t threshold = *last;
-  const std::int64_t above = std::count_if(held.begin(), held.end(), [&](std::uint64_t score) { return score > threshold; });
+  const std::int64_t above =
+      std::count_if(held.begin(), held.end(), [&](std::uint64_t score) { return score > threshold; });
   return {threshold, wanted - above};
 }
 

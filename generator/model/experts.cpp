@@ -35,8 +35,10 @@ StoredTensor slice_of(const StoredTensor& tensor, std::int64_t number) {
 
 /// Whether the tensor can be taken apart.
 bool is_sliced(const Weight& weight) {
-  return (weight.form == WeightForm::plain || weight.form == WeightForm::masked) && weight.type->element && !weight.obstacle &&
-         std::ranges::all_of(weight.parts, [](const StoredTensor& part) { return part.shape.size() == 3 && !part.is_fortran_order && part.elements() > 0; });
+  return (weight.form == WeightForm::plain || weight.form == WeightForm::masked) && weight.type->element &&
+         !weight.obstacle && std::ranges::all_of(weight.parts, [](const StoredTensor& part) {
+           return part.shape.size() == 3 && !part.is_fortran_order && part.elements() > 0;
+         });
 }
 
 /// The module of the experts, whose other tensors are of the same size.
@@ -95,7 +97,8 @@ std::vector<Weight> split_experts(std::vector<Weight> weights) {
       continue;
     }
     if (weight.shape[0] > most_experts) {
-      weight.obstacle = {fmt::format("has {} experts, more than {}", weight.shape[0], most_experts), "name one: " + weight.name + ".0"};
+      weight.obstacle = {fmt::format("has {} experts, more than {}", weight.shape[0], most_experts),
+                         "name one: " + weight.name + ".0"};
       continue;
     }
     const bool transposes = is_transposed(weight);

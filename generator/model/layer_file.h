@@ -30,7 +30,8 @@ LayerFile parse_layer_file(const std::string& name);
 /// The matrix of a layer, whatever kind of file it is in. Throws UserError as the readers do.
 SparseMatrix read_layer(const std::string& name, const ReadOptions& options = {}, StageProgress& progress = StageProgress::silent());
 
-/// Its extents, where they are those of a convolution, three to five, which `read_layer` reads as a matrix of two; else none.
+/// Its extents, where they are those of a convolution, three to five, which `read_layer` reads as a matrix of two; else
+/// none.
 std::vector<std::int64_t> read_layer_shape(const std::string& name);
 
 /// The type that its elements have in the file: f64, f32, f16 or bf16. None where they are words of a text.

@@ -16,7 +16,8 @@ constexpr std::string_view original = "original";
 /// Whether it is "NUMBER.mask".
 bool is_numbered_mask(std::string_view rest) {
   const std::size_t point = rest.find('.');
-  return point > 0 && rest.substr(0, point).find_first_not_of("0123456789") == rest.npos && rest.substr(std::min(point, rest.size())) == ".mask";
+  return point > 0 && rest.substr(0, point).find_first_not_of("0123456789") == rest.npos &&
+         rest.substr(std::min(point, rest.size())) == ".mask";
 }
 
 std::optional<MaskedNames> parametrized(const ParametrizedName& name, const std::vector<std::string>& group) {
@@ -43,10 +44,12 @@ std::optional<ParametrizedName> parametrized_name(const std::string& name) {
   if (end == name.npos) {
     return std::nullopt;
   }
-  return ParametrizedName{.weight = name.substr(0, at) + name.substr(begin, end - begin), .prefix = name.substr(0, end + 1)};
+  return ParametrizedName{.weight = name.substr(0, at) + name.substr(begin, end - begin),
+                          .prefix = name.substr(0, end + 1)};
 }
 
-std::optional<MaskedNames> masked_names(const std::string& name, const std::function<std::vector<std::string>(const std::string&)>& names_from) {
+std::optional<MaskedNames> masked_names(const std::string& name,
+                                        const std::function<std::vector<std::string>(const std::string&)>& names_from) {
   if (const std::optional<ParametrizedName> parts = parametrized_name(name)) {
     return parametrized(*parts, names_from(parts->prefix));
   }
@@ -55,7 +58,8 @@ std::optional<MaskedNames> masked_names(const std::string& name, const std::func
   }
   const std::string stem = name.substr(0, name.size() - values_ending.size());
   const std::vector<std::string> group = names_from(stem + "_");
-  MaskedNames names{.weight = stem, .values = stem + std::string(values_ending), .masks = {stem + std::string(mask_ending)}};
+  MaskedNames names{
+      .weight = stem, .values = stem + std::string(values_ending), .masks = {stem + std::string(mask_ending)}};
   const auto has = [&](const std::string& one) { return std::ranges::find(group, one) != group.end(); };
   return has(names.values) && has(names.masks.front()) ? std::optional(names) : std::nullopt;
 }

@@ -63,7 +63,8 @@ std::string some_names(const std::vector<const Weight*>& weights) {
 std::optional<std::int64_t> number_of(std::string_view digits) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return error == std::errc() && end == digits.data() + digits.size() && number >= 0 ? std::optional(number) : std::nullopt;
+  return error == std::errc() && end == digits.data() + digits.size() && number >= 0 ? std::optional(number)
+                                                                                     : std::nullopt;
 }
 
 const Weight* listed_weight(const Model& model, std::string_view name) {
@@ -104,9 +105,9 @@ std::optional<Weight> named_weight(const Model& model, std::string_view name) {
 std::string missing_name(const Model& model, const std::string& name) {
   const auto is_slice = [&](const Weight& weight) { return weight.expert && weight.name.starts_with(name + "."); };
   const auto expert = std::ranges::find_if(model.weights, is_slice);
-  return expert == model.weights.end()
-             ? fmt::format("has no tensor {}", in_quotes(name))
-             : fmt::format("has {} experts in {}, a layer each: {} and so on", expert->expert->count, in_quotes(name), expert->name);
+  return expert == model.weights.end() ? fmt::format("has no tensor {}", in_quotes(name))
+                                       : fmt::format("has {} experts in {}, a layer each: {} and so on",
+                                                     expert->expert->count, in_quotes(name), expert->name);
 }
 
 }  // namespace
@@ -167,16 +168,19 @@ Weight find_weight(const Model& model, const std::string& name) {
     return *matrices.front();
   }
   if (name.empty() && matrices.empty() && !unread.empty()) {
-    throw UserError(unread.front()->place(),
-                    unread.front()->obstacle->rule + (unread.size() > 1 ? fmt::format("; {} other layers are not read either", unread.size() - 1) : ""),
-                    unread.front()->obstacle->remedy);
+    throw UserError(
+        unread.front()->place(),
+        unread.front()->obstacle->rule +
+            (unread.size() > 1 ? fmt::format("; {} other layers are not read either", unread.size() - 1) : ""),
+        unread.front()->obstacle->remedy);
   }
   if (matrices.empty()) {
     throw UserError(model.name, name.empty() ? "has no matrix in it" : fmt::format("has no tensor {}, and no matrix at all", in_quotes(name)),
                     "escgen inspect lists its tensors");
   }
-  const std::string count = matrices.size() == 1 ? fmt::format("1 matrix beside {} layers that are not read", unread.size())
-                                                 : fmt::format("{} matrices", matrices.size());
+  const std::string count = matrices.size() == 1
+                                ? fmt::format("1 matrix beside {} layers that are not read", unread.size())
+                                : fmt::format("{} matrices", matrices.size());
   throw UserError(model.name, name.empty() ? fmt::format("has {}", count) : missing_name(model, name),
                   fmt::format("write FILE:TENSOR, with one of {}", some_names(matrices)));
 }

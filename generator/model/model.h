@@ -28,8 +28,9 @@ std::filesystem::path model_file(const std::filesystem::path& path);
 /// Opens it. Throws UserError for what is none, pickles among it, and for a file that is not what its ending says.
 Model open_model(const std::filesystem::path& path);
 
-/// The weight of this name: "NAME", "NAME.3" for a slice of a tensor of three dimensions, "NAME.T" for a matrix with rows as columns. Of a model that has one
-/// matrix alone, and hides no layer beside it, also without a name. Throws UserError with the names that there are.
+/// The weight of this name: "NAME", "NAME.3" for a slice of a tensor of three dimensions, "NAME.T" for a matrix with
+/// rows as columns. Of a model that has one matrix alone, and hides no layer beside it, also without a name. Throws
+/// UserError with the names that there are.
 Weight find_weight(const Model& model, const std::string& name);
 
 /// Its matrix. Throws UserError for a weight that is none, and as readers of matrices do.

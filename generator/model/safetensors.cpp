@@ -29,7 +29,9 @@ constexpr const char* write_again = "write the file again with safetensors.torch
 
 bool is_printable(unsigned char c) { return (c >= ' ' && c <= '~') || (c >= '\t' && c <= '\r'); }
 
-std::string text_of_bytes(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+std::string text_of_bytes(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 /// The text of the header, with what is needed to refuse it at a tensor.
 class Header {
@@ -57,7 +59,9 @@ class Header {
       length |= std::to_integer<std::uint64_t>(raw[i]) << (8 * i);
     }
     if (std::ranges::all_of(raw, [](std::byte byte) { return is_printable(std::to_integer<unsigned char>(byte)); })) {
-      refuse_at_byte(file, 0, fmt::format("begins with the text {}, where a .safetensors file has the length of its header", in_quotes(text_of_bytes(raw))),
+      refuse_at_byte(file, 0,
+                     fmt::format("begins with the text {}, where a .safetensors file has the length of its header",
+                                 in_quotes(text_of_bytes(raw))),
                      "look at what it is, and fetch or write it again");
     }
     if (length > file.size() - length_bytes) {
@@ -176,8 +180,11 @@ void check_places(const Header& header, const StoredBytes& file, const std::vect
   const StoredTensor* furthest = nullptr;  // the one that ends there
   for (const StoredTensor& tensor : tensors) {
     if (tensor.begin < reached && tensor.end > tensor.begin && furthest != nullptr) {
-      header.refuse(tensor.name, fmt::format("lies in the bytes of {}: tied weights, which the format does not have", in_quotes(furthest->name)),
-                    "write the model again with safetensors.torch.save_model, or save_file of clones, so that each has bytes of its own or is left out");
+      header.refuse(tensor.name,
+                    fmt::format("lies in the bytes of {}: tied weights, which the format does not have",
+                                in_quotes(furthest->name)),
+                    "write the model again with safetensors.torch.save_model, or save_file of clones, so that each has "
+                    "bytes of its own or is left out");
     }
     if (tensor.begin != reached) {
       header.refuse(tensor.name, fmt::format("begins at byte {} of the file, and what lies in front of it ends at {}", tensor.begin, reached));
@@ -202,7 +209,9 @@ std::vector<StoredTensor> read_safetensors(const std::shared_ptr<const StoredByt
       tensors.push_back(read_entry(header, file, name, entry));
     }
   }
-  std::ranges::stable_sort(tensors, [](const StoredTensor& a, const StoredTensor& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+  std::ranges::stable_sort(tensors, [](const StoredTensor& a, const StoredTensor& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
   check_places(header, *file, tensors);
   return tensors;
 }

@@ -17,9 +17,7 @@ FileBytes::FileBytes(const std::filesystem::path& path) : FileBytes(path, std::m
 FileBytes::FileBytes(const std::filesystem::path& path, std::unique_ptr<const RegularFile> file)
     : StoredBytes(path.string(), file->size()), file_(std::move(file)) {}
 
-void FileBytes::read_at(std::uint64_t begin, std::span<std::byte> buffer) const {
-  file_->read_at(begin, buffer);
-}
+void FileBytes::read_at(std::uint64_t begin, std::span<std::byte> buffer) const { file_->read_at(begin, buffer); }
 
 MemoryBytes::MemoryBytes(std::string name, std::string_view text) : StoredBytes(std::move(name), text.size()), text_(text) {}
 

@@ -14,7 +14,8 @@ std::string name_problem(std::string_view name);
 /// Whether the numbers in the names count as numbers when they are put into an order: "layers.2" before "layers.10".
 bool is_before(std::string_view one, std::string_view other);
 
-/// The module that a tensor is in, and its own name there: "h.0.up" and "weight" of "h.0.up.weight". A slash parts names, too.
+/// The module that a tensor is in, and its own name there: "h.0.up" and "weight" of "h.0.up.weight". A slash parts
+/// names, too.
 std::string_view module_of(std::string_view name);
 std::string_view leaf_of(std::string_view name);
 

@@ -16,11 +16,14 @@ namespace {
 
 constexpr const char* apply_mask = "save the weight as it is multiplied, with zeros where the mask takes elements away";
 constexpr const char* remove_parametrization =
-    "save the model after torch.nn.utils.prune.remove, torch.nn.utils.parametrize.remove_parametrizations or what else ends it, so that the weight itself is in the file";
+    "save the model after torch.nn.utils.prune.remove, torch.nn.utils.parametrize.remove_parametrizations or what else "
+    "ends it, so that the weight itself is in the file";
 
 /// The name without its ending; empty where it has another one.
 std::string without(std::string_view name, std::string_view ending) {
-  return name.size() > ending.size() && name.ends_with(ending) ? std::string(name.substr(0, name.size() - ending.size())) : std::string();
+  return name.size() > ending.size() && name.ends_with(ending)
+             ? std::string(name.substr(0, name.size() - ending.size()))
+             : std::string();
 }
 
 /// "mask", "weight_mask", and the "mask_scores" that movement pruning makes a mask of.
@@ -53,7 +56,8 @@ class Roles {
         mark_mask(*weight);
       }
       if (!weight->obstacle && weight->shape.size() > 1 && names_bias(name)) {
-        weight->obstacle = {"is by its name a bias, which is added and not multiplied", "name a weight: escgen inspect lists them"};
+        weight->obstacle = {"is by its name a bias, which is added and not multiplied",
+                            "name a weight: escgen inspect lists them"};
       }
     }
   }
@@ -68,18 +72,26 @@ class Roles {
   void mark_original(Weight& weight) const {
     if (const std::optional<ParametrizedName> name = parametrized_name(weight.name)) {
       const bool is_mask = names_mask(weight.name) && find(name->prefix + "original") == nullptr;
-      weight.obstacle = is_mask ? Obstacle{fmt::format("is a mask, and {}original, whose elements it takes away, is not there", name->prefix), apply_mask, true}
-                                : Obstacle{fmt::format("is what {} is computed from, and not by masks alone", name->weight), remove_parametrization, true};
+      weight.obstacle =
+          is_mask ? Obstacle{fmt::format("is a mask, and {}original, whose elements it takes away, is not there",
+                                         name->prefix),
+                             apply_mask, true}
+                  : Obstacle{fmt::format("is what {} is computed from, and not by masks alone", name->weight),
+                             remove_parametrization, true};
       return;
     }
     if (const std::string stem = without(weight.name, "_orig"); !stem.empty()) {
-      weight.obstacle = {fmt::format("is what {0} is computed from, and {0}_mask, which would say how, is not there", stem), remove_parametrization, true};
+      weight.obstacle = {
+          fmt::format("is what {0} is computed from, and {0}_mask, which would say how, is not there", stem),
+          remove_parametrization, true};
       return;
     }
     for (const auto& [one, other] : {std::pair("_g", "_v"), std::pair("_v", "_g")}) {
       const std::string stem = without(weight.name, one);
       if (!stem.empty() && find(stem) == nullptr && find(stem + other) != nullptr) {
-        weight.obstacle = {fmt::format("is what {0} is computed from, with {0}{1}: length and direction of its rows", stem, other), remove_parametrization, true};
+        weight.obstacle = {
+            fmt::format("is what {0} is computed from, with {0}{1}: length and direction of its rows", stem, other),
+            remove_parametrization, true};
       }
     }
   }
@@ -87,14 +99,17 @@ class Roles {
   /// A mask is no weight, and what it is the mask of may have it applied or not.
   void mark_mask(Weight& mask) const {
     const std::string stem = without(mask.name, "_mask");
-    mask.obstacle = stem.empty() || find(stem) != nullptr
-                        ? Obstacle{"is by its name a mask, and no weight", apply_mask}
-                        : Obstacle{fmt::format("is a mask, and {}_orig, whose elements it takes away, is not there", stem), apply_mask, true};
+    mask.obstacle =
+        stem.empty() || find(stem) != nullptr
+            ? Obstacle{"is by its name a mask, and no weight", apply_mask}
+            : Obstacle{fmt::format("is a mask, and {}_orig, whose elements it takes away, is not there", stem),
+                       apply_mask, true};
     const std::string module(module_of(mask.name));
     for (const std::string& name : {stem, module.empty() ? std::string("weight") : module + ".weight"}) {
       Weight* const weight = find(name);
       if (weight != nullptr && !weight->obstacle && weight->shape == mask.shape) {
-        weight->obstacle = {fmt::format("has {} beside it, and nothing says whether it has been applied", mask.name), apply_mask, true};
+        weight->obstacle = {fmt::format("has {} beside it, and nothing says whether it has been applied", mask.name),
+                            apply_mask, true};
       }
     }
   }

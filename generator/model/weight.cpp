@@ -64,7 +64,8 @@ std::optional<std::string> stem_of(const std::string& name, std::string_view end
 }
 
 void check_mask(const StoredTensor& mask, const StoredTensor& values) {
-  const bool is_of_rows = !values.is_fortran_order && values.shape.size() > 1 && mask.shape == std::vector{values.shape.front()};
+  const bool is_of_rows =
+      !values.is_fortran_order && values.shape.size() > 1 && mask.shape == std::vector{values.shape.front()};
   if (mask.shape != values.shape && !is_of_rows) {
     refuse(mask, fmt::format("is a mask of {} for {} elements", shape_text(mask.shape), shape_text(values.shape)));
   }
@@ -78,7 +79,11 @@ void check_mask(const StoredTensor& mask, const StoredTensor& values) {
 
 Weight masked_weight(const MaskedNames& names, Pool& pool) {
   StoredTensor values = pool.take(names.values);
-  Weight weight{.name = names.weight, .form = WeightForm::masked, .type = values.type, .shape = values.shape, .parts = {std::move(values)}};
+  Weight weight{.name = names.weight,
+                .form = WeightForm::masked,
+                .type = values.type,
+                .shape = values.shape,
+                .parts = {std::move(values)}};
   for (const std::string& name : names.masks) {
     weight.parts.push_back(pool.take(name));
     check_mask(weight.parts.back(), weight.parts.front());
@@ -171,7 +176,8 @@ std::int64_t Weight::columns() const {
 std::uint64_t Weight::stored_bytes() const {
   std::uint64_t bytes = 0;
   for (const StoredTensor& part : parts) {
-    bytes += part.member && !expert ? part.member->size : part.elements() * static_cast<std::uint64_t>(part.type->bits) / 8;
+    bytes +=
+        part.member && !expert ? part.member->size : part.elements() * static_cast<std::uint64_t>(part.type->bits) / 8;
   }
   return bytes;
 }
@@ -229,7 +235,8 @@ std::string why_no_matrix(const Weight& weight) {
 
 Weight transposed(Weight weight) {
   if (weight.shape.size() != 2 || (weight.form != WeightForm::plain && weight.form != WeightForm::masked)) {
-    throw UserError(weight.place(), fmt::format("is {} ({}), which is not transposed", shape_text(weight.shape), name_of(weight.form)),
+    throw UserError(weight.place(),
+                    fmt::format("is {} ({}), which is not transposed", shape_text(weight.shape), name_of(weight.form)),
                     "transpose it where it is saved");
   }
   std::ranges::reverse(weight.shape);
@@ -254,7 +261,8 @@ std::vector<Weight> assemble_weights(std::vector<StoredTensor> tensors) {
   std::ranges::sort(weights, [](const Weight& a, const Weight& b) { return is_before(a.name, b.name); });
   const auto twice = std::ranges::adjacent_find(weights, {}, &Weight::name);
   if (twice != weights.end()) {
-    refuse((twice + 1)->parts.front(), fmt::format("makes a second weight {}", twice->name), "leave one of the two out");
+    refuse((twice + 1)->parts.front(), fmt::format("makes a second weight {}", twice->name),
+           "leave one of the two out");
   }
   return weights;
 }

@@ -12,20 +12,20 @@ namespace esc {
 
 /// How a weight is put together from tensors.
 enum class WeightForm {
-  plain,    ///< one tensor
-  masked,   ///< values and masks of torch.nn.utils.prune or torch.ao.pruning (masked_names.h): zero where a mask is
-  bitmask,  ///< NAME.shape, .compressed, .bitmask and .row_offsets of compressed-tensors' sparse-bitmask
-  two_four, ///< the same without offsets, two non-zeros of four: its sparse-24-bitmask
-  csr,      ///< a matrix of scipy.sparse.save_npz: data, indices, indptr
+  plain,     ///< one tensor
+  masked,    ///< values and masks of torch.nn.utils.prune or torch.ao.pruning (masked_names.h): zero where a mask is
+  bitmask,   ///< NAME.shape, .compressed, .bitmask and .row_offsets of compressed-tensors' sparse-bitmask
+  two_four,  ///< the same without offsets, two non-zeros of four: its sparse-24-bitmask
+  csr,       ///< a matrix of scipy.sparse.save_npz: data, indices, indptr
   csc,
   bsr,
-  coo,      ///< data, row, col
-  dia       ///< data, offsets
+  coo,  ///< data, row, col
+  dia   ///< data, offsets
 };
 
 /// What keeps a weight from being a matrix that a kernel is made for, and what its user may do.
 struct Obstacle {
-  std::string rule;    ///< "is quantised (I8 with weight_scale)"
+  std::string rule;  ///< "is quantised (I8 with weight_scale)"
   std::string remedy;
   bool hides_layer = false;  ///< the model has a layer there that cannot be read, rather than something that is none
 };
@@ -75,9 +75,10 @@ std::string why_no_matrix(const Weight& weight);
 /// The same weight with rows as columns. Throws UserError for forms that are not stored element by element.
 Weight transposed(Weight weight);
 
-/// The weights that some tensors are, in the order of their names, numbers as numbers: pairs of values and mask are one (masked_names.h), tensors of experts
-/// a weight each (experts.h), and what is none has an obstacle (quantised.h, tensor_roles.h). Throws UserError, with the tensor's name and the byte, for parts
-/// that do not fit together and for two weights of one name.
+/// The weights that some tensors are, in the order of their names, numbers as numbers: pairs of values and mask are one
+/// (masked_names.h), tensors of experts a weight each (experts.h), and what is none has an obstacle (quantised.h,
+/// tensor_roles.h). Throws UserError, with the tensor's name and the byte, for parts that do not fit together and for
+/// two weights of one name.
 std::vector<Weight> assemble_weights(std::vector<StoredTensor> tensors);
 
 }  // namespace esc

@@ -22,7 +22,8 @@ void read_whole(ByteSource& source, std::span<std::byte> buffer) {
 /// The elements of a mask, 0 or 1, each for `repeats` values.
 class MaskReader {
  public:
-  MaskReader(const StoredTensor& mask, std::uint64_t repeats) : mask_(mask), source_(open_tensor(mask_)), repeats_(repeats), one_(one_of(mask_)) {}
+  MaskReader(const StoredTensor& mask, std::uint64_t repeats)
+      : mask_(mask), source_(open_tensor(mask_)), repeats_(repeats), one_(one_of(mask_)) {}
 
   /// Clears those of the values that come next which the mask takes away.
   void apply(std::span<std::byte> values, std::size_t value_bytes) {
@@ -100,7 +101,8 @@ class MaskedSource final : public ByteSource {
         value_bytes_(static_cast<std::size_t>(weight.type->bytes())),
         values_(open_tensor(weight.parts[0])) {
     for (std::size_t part = 1; part < weight.parts.size(); ++part) {
-      // A mask of rows has an element for all values of one; it lies as they do, whichever of the two dimensions is called rows.
+      // A mask of rows has an element for all values of one; it lies as they do, whichever of the two dimensions is
+      // called rows.
       masks_.emplace_back(weight.parts[part], weight.parts[0].elements() / weight.parts[part].elements());
     }
   }

@@ -145,8 +145,8 @@ Table expected_table(const ModelBundle& model) {
       {text_column("measured on"), {"bCol"}, {"layers"}, {"library us"}, {"ours us"}, {"speed-up"}},
       {}};
   for (const auto& [key, sum] : sums) {
-    table.rows.push_back({key.first, std::to_string(key.second), std::to_string(sum.layers),
-                          with_digits(sum.library), with_digits(sum.ours), with_digits(sum.library / sum.ours)});
+    table.rows.push_back({key.first, std::to_string(key.second), std::to_string(sum.layers), with_digits(sum.library),
+                          with_digits(sum.ours), with_digits(sum.library / sum.ours)});
   }
   return table;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "generator/support/error.h"
+#include "generator/support/trimmed.h"
 
 namespace esc {
 namespace {
@@ -14,12 +15,13 @@ std::vector<std::string> library_notes(const MeasuredRatios& known, const std::s
   std::vector<std::string> notes;
   if (known.over_exact && *known.over_exact < 1) {
     notes.push_back(
-        fmt::format("{}, cuBLAS or cuSPARSE in {} was {:.2f} times as fast as this kernel: use that instead",
-                    said, dtype == "f32" ? "float32" : dtype, 1 / *known.over_exact));
+        fmt::format("{}, cuBLAS or cuSPARSE in {} was {:.2f} times as fast as this kernel: use that instead", said,
+                    dtype == "f32" ? "float32" : dtype, 1 / *known.over_exact));
   }
   if (known.over_tf32 && *known.over_tf32 < 1) {
-    notes.push_back(fmt::format("{}, a dense product in TF32 was {:.2f} times as fast as this kernel, with fewer digits",
-                                said, 1 / *known.over_tf32));
+    notes.push_back(
+        fmt::format("{}, a dense product in TF32 was {:.2f} times as fast as this kernel, with fewer digits", said,
+                    1 / *known.over_tf32));
   }
   return notes;
 }
@@ -53,7 +55,7 @@ bool is_script(std::string_view text) { return text.find('(') != std::string_vie
 
 ScheduleChoice parse_choice(const std::string& text, const std::string& source) {
   if (!is_script(text)) {
-    return {parse_schedule(text), source};
+    return {parse_schedule(trimmed(text)), source};  // a file ends with a line
   }
   ScheduleChoice choice;
   choice.source = source;

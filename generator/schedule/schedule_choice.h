@@ -25,7 +25,8 @@ struct ScheduleChoice {
   std::string not_measured = {};                ///< why it was not; empty where nobody has asked
 };
 
-/// Adds to the source of a choice how its schedule is another one than was measured, and takes away the notes, which are of that one.
+/// Adds to the source of a choice how its schedule is another one than was measured, and takes away the notes, which
+/// are of that one.
 void mark_changed(ScheduleChoice& choice, std::string_view how);
 
 /// The choice with what its evidence says of a case, whose schedule is that of the choice: the numbers that were

@@ -30,10 +30,10 @@ double unminded_bytes(const LayerShape& shape);
 /// bCol where their families suit the rows; then what suits them of any other class, the same with panels of fewer rows
 /// where those of the measured ones would fill memory with zeros, and the family's default for such rows or, for
 /// columns that do not stand one behind the other, what spread_schedules says. Elements of 16 bits of which no database
-/// has measurements, and float32, get what streamed_schedules says for the target in front of all that, but behind what a
-/// database that is not part of this program has of the very layer. All are brought to this bCol
-/// and legal for every bCol >= 1; whether one is for the matrix too shows when that is packed. Those that would fill
-/// memory with explicit zeros come last.
+/// has measurements, and float32, get what streamed_schedules says for the target in front of all that, but behind what
+/// a database that is not part of this program has of the very layer. All are brought to this bCol and legal for every
+/// bCol >= 1; whether one is for the matrix too shows when that is packed. Those that would fill memory with explicit
+/// zeros come last.
 ///
 /// What was measured of the very layer or of a close class is a choice's evidence; `settled` says what of it holds.
 std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<const ScheduleDatabase* const> databases,

@@ -18,7 +18,7 @@ struct WideHalf {
   double over_dense = 0;  ///< time of cuBLASLt's dense product over that of the kernel
   std::string where;      ///< "4096 x 4096 with 60 % zeros and 64 columns"
   TargetDevice device;
-  bool is_like = false;   ///< whether the layer is about as large and as sparse
+  bool is_like = false;  ///< whether the layer is about as large and as sparse
 };
 
 /// Of the layer that is the most like this one among those that were measured; none for other types and fewer columns.

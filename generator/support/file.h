@@ -15,7 +15,8 @@ namespace esc {
 
 /// The whole content of a regular file, as many bytes as it has when it is opened. Throws UserError when it cannot be
 /// read, is a directory, a pipe or a device, or has more than `most_bytes`, before memory is taken for it.
-std::string read_file(const std::filesystem::path& path, std::uint64_t most_bytes = most_text_bytes, FileOf owner = FileOf::user);
+std::string read_file(const std::filesystem::path& path, std::uint64_t most_bytes = most_text_bytes,
+                      FileOf owner = FileOf::user);
 
 /// The same of a file of a bundle, which is no link.
 inline std::string read_bundle_file(const std::filesystem::path& path, std::uint64_t most_bytes = most_text_bytes) {

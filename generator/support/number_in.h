@@ -28,8 +28,8 @@ inline std::optional<double> real_in(std::string_view text) {
   digits.remove_prefix(is_hexadecimal ? 2 : 0);
   double number = 0;
   const char* const end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, number,
-                                             is_hexadecimal ? std::chars_format::hex : std::chars_format::general);
+  const auto [stop, error] =
+      std::from_chars(digits.data(), end, number, is_hexadecimal ? std::chars_format::hex : std::chars_format::general);
   const bool is_number = error == std::errc() && stop == end && !digits.starts_with('-');
   return is_number ? std::optional(is_negative ? -number : number) : std::nullopt;
 }

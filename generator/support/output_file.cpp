@@ -108,7 +108,8 @@ void OutputFile::open_temporary() {
     // process its umask, and that would be felt in other threads.
     descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ >= 0) {
-      is_ours = (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && is_named(descriptor_, temporary_);
+      is_ours =
+          (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && is_named(descriptor_, temporary_);
       if (!is_ours) {
         close(std::exchange(descriptor_, -1));
       }

@@ -17,9 +17,10 @@ bool is_temporary_of(const std::string& file, std::string_view name);
 
 /// A file that is written piece by piece, for content too large to hold in memory. The pieces go to a temporary file in
 /// the same folder; `commit` renames it into place, so a reader sees the old file or the whole new one. Without
-/// `commit` nothing is left, and what a run leaves that is killed goes with the next one; signals that end the program wait until this object is gone. A symbolic link stays what it
-/// is: the file that it names is written, be it there yet or not. A pipe or a device cannot be replaced and gets the
-/// pieces themselves, as they come. Throws UserError when the folder cannot be written or the disk is full.
+/// `commit` nothing is left, and what a run leaves that is killed goes with the next one; signals that end the program
+/// wait until this object is gone. A symbolic link stays what it is: the file that it names is written, be it there yet
+/// or not. A pipe or a device cannot be replaced and gets the pieces themselves, as they come. Throws UserError when
+/// the folder cannot be written or the disk is full.
 class OutputFile {
  public:
   explicit OutputFile(const std::filesystem::path& target);

@@ -17,8 +17,8 @@ enum class FileOf { user, bundle };
 /// way that waits, and nothing else than a regular file is read from. May be read by several threads.
 class RegularFile {
  public:
-  /// Throws UserError when the path is missing, unreadable, a directory or anything else than a regular file; `contents` is what it shall hold, for
-  /// the remedy: "one matrix".
+  /// Throws UserError when the path is missing, unreadable, a directory or anything else than a regular file;
+  /// `contents` is what it shall hold, for the remedy: "one matrix".
   RegularFile(const std::filesystem::path& path, const char* contents, FileOf owner = FileOf::user);
   ~RegularFile();
   RegularFile(const RegularFile&) = delete;

@@ -14,8 +14,8 @@ struct BundleVerdict {
   Breadth breadth;    ///< whether kernel and transformer are, token for token, those that are generated
 };
 
-/// Refuses a bundle with anything in it that a verification would not show. The manifest and the packed matrix say what the
-/// generator emits for them, and that is generated again, in memory:
+/// Refuses a bundle with anything in it that a verification would not show. The manifest and the packed matrix say what
+/// the generator emits for them, and that is generated again, in memory:
 ///   - the folder has the files of a bundle and no others;
 ///   - header, build file and manifest (but for what was measured) are those, byte for byte;
 ///   - the texts of kernel and transformer, which are going to be judged, are such that every compiler takes them alike

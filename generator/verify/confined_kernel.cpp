@@ -63,13 +63,19 @@ std::vector<std::uint64_t> preparing_blocks(const KernelCall& call, const Dim3& 
 }
 
 /// Whether the call computes this tile of so many.
-bool takes_tile(const TaskCall& one, std::int64_t tile, std::int64_t tiles) { return tile % one.tile_stride == 0 || tile + 1 == tiles; }
+bool takes_tile(const TaskCall& one, std::int64_t tile, std::int64_t tiles) {
+  return tile % one.tile_stride == 0 || tile + 1 == tiles;
+}
 
-/// The blocks that work on the sampled rows and tiles. Of a call that compares some columns alone those of the tiles of launch `number` that have some of these.
-std::vector<std::uint64_t> sampled_blocks(const TaskCall& one, const Dispatch& dispatch, const Dim3& grid, std::int64_t number) {
+/// The blocks that work on the sampled rows and tiles. Of a call that compares some columns alone those of the tiles of
+/// launch `number` that have some of these.
+std::vector<std::uint64_t> sampled_blocks(const TaskCall& one, const Dispatch& dispatch, const Dim3& grid,
+                                          std::int64_t number) {
   if (one.call.columns.empty()) {
     std::vector<std::uint64_t> blocks = one.sample.blocks(grid.x, grid.y);
-    std::erase_if(blocks, [&](std::uint64_t block) { return !takes_tile(one, static_cast<std::int64_t>(block / grid.x), grid.y); });
+    std::erase_if(blocks, [&](std::uint64_t block) {
+      return !takes_tile(one, static_cast<std::int64_t>(block / grid.x), grid.y);
+    });
     return blocks;
   }
   const std::int64_t tile = dispatch.tile_columns;
@@ -108,7 +114,8 @@ EmulationOptions options_of(const TaskCall& one, const Dispatch& dispatch, Repor
   options.host_steps = most_host_steps;
   if (!one.sample.covers_all() || one.tile_stride > 1 || !one.call.columns.empty()) {
     options.select_blocks = [&, launches = std::int64_t{0}](const LaunchInfo& launch) mutable {
-      return prepares_c(launch.kernel) ? preparing_blocks(one.call, launch.grid) : sampled_blocks(one, dispatch, launch.grid, launches++);
+      return prepares_c(launch.kernel) ? preparing_blocks(one.call, launch.grid)
+                                       : sampled_blocks(one, dispatch, launch.grid, launches++);
     };
   }
   options.after_block = [&](const std::string& kernel, std::uint64_t run, std::uint64_t all) {
@@ -131,8 +138,9 @@ class Server {
     std::memcpy(b.data(), memory.part(0, b.bytes().size()).data(), b.bytes().size());
     Reporter reporter(channel_);
     try {
-      const EmulatedProduct result = emulate_product(device_, kernel(one.packed, programs_.for_call(one.call)), one.call, b, options_of(one, task_.dispatch, reporter),
-                                                     one.compared_rows(), one.prepared_rows());
+      const EmulatedProduct result =
+          emulate_product(device_, kernel(one.packed, programs_.for_call(one.call)), one.call, b,
+                          options_of(one, task_.dispatch, reporter), one.compared_rows(), one.prepared_rows());
       std::ranges::copy(result.c.bytes(), memory.part(c_at, result.c.bytes().size()).begin());
       return {multiplied, {}, result.problems};
     } catch (const std::bad_alloc&) {
@@ -141,8 +149,8 @@ class Server {
   }
 
   std::vector<std::string> refusals() const {
-    return emulate_refusals(kernel(task_.packed, programs_.usual()), task_.matrix.element, task_.matrix.columns, needs_kernel(task_.input, task_.matrix.nonzeros),
-                            most_host_steps);
+    return emulate_refusals(kernel(task_.packed, programs_.usual()), task_.matrix.element, task_.matrix.columns,
+                            needs_kernel(task_.input, task_.matrix.nonzeros), most_host_steps);
   }
 
   std::vector<std::string> failures() const {
@@ -189,7 +197,8 @@ std::size_t bytes_of_packed(const KernelTask& task) {
   return bytes;
 }
 
-/// What a task takes at most where the process has it: what is told of its calls is a few bits for each row, block and non-zero.
+/// What a task takes at most where the process has it: what is told of its calls is a few bits for each row, block and
+/// non-zero.
 std::size_t work_bytes(const KernelTask& task) {
   constexpr std::size_t of_call = 4096;
   constexpr std::size_t of_nest = std::size_t{32} << 20;
@@ -201,7 +210,12 @@ std::size_t work_bytes(const KernelTask& task) {
 class OwnTask {
  public:
   OwnTask(const KernelTask& task, const SharedPlace& memory, std::size_t packed_at)
-      : text_(task.text), name_(task.name), dispatch_(task.dispatch), matrix_(task.matrix), calls_(task.calls), input_(task.input) {
+      : text_(task.text),
+        name_(task.name),
+        dispatch_(task.dispatch),
+        matrix_(task.matrix),
+        calls_(task.calls),
+        input_(task.input) {
     std::map<const std::byte*, std::span<const std::byte>> placed;
     for_each_packed(task, [&](std::span<const std::byte> packed) {
       const std::span<std::byte> place = memory.part(packed_at, packed.size());
@@ -255,11 +269,11 @@ ConfinedKernel::ConfinedKernel(const KernelTask& task, const Allowance& allowanc
       c_at_(most_bytes(task, elements_of_b)),
       packed_at_(aligned(c_at_ + most_bytes(task, elements_of_c))),
       memory_(packed_at_ + bytes_of_packed(task)),
-      process_(allowance,
-               [task = OwnTask(task, memory_.place(), packed_at_), memory = memory_.place(), c_at = c_at_](const Channel& channel) {
-                 serve(channel, task.task(), memory, c_at);
-               },
-               work_bytes(task), &memory_) {
+      process_(
+          allowance,
+          [task = OwnTask(task, memory_.place(), packed_at_), memory = memory_.place(),
+           c_at = c_at_](const Channel& channel) { serve(channel, task.task(), memory, c_at); },
+          work_bytes(task), &memory_) {
   if (process_.answer().kind != ready) {
     throw ConfinedEnd("answers what it was not asked");
   }

@@ -54,7 +54,8 @@ ConfinedTransformer::Layout::Layout(const SparseMatrix& matrix, std::size_t byte
     : packed_bytes(bytes_packed) {
   const auto element = static_cast<std::size_t>(bytes_of(matrix.element));
   const auto rows = static_cast<std::size_t>(matrix.rows);
-  const std::size_t entries = static_cast<std::size_t>(matrix.nonzeros()) + static_cast<std::size_t>(most_stored_zeros) * rows;
+  const std::size_t entries =
+      static_cast<std::size_t>(matrix.nonzeros()) + static_cast<std::size_t>(most_stored_zeros) * rows;
   const bool has_dense = matrix.rows * matrix.columns <= most_dense_elements;
   const auto place = [this](std::size_t bytes) { return Place{parts.add(bytes + kept_alignment), bytes}; };
   packed = place(packed_bytes);
@@ -71,11 +72,12 @@ ConfinedTransformer::ConfinedTransformer(const std::string& text, const std::str
     : matrix_(matrix),
       layout_(matrix, packed_bytes, most_dense_elements),
       memory_(layout_.parts.size()),
-      process_(allowance,
-               [text, name, shape = MatrixShape(matrix), memory = memory_.place(), watched](const Channel& channel) {
-                 serve(channel, text, name, shape, memory, watched);
-               },
-               2 * text.size(), &memory_) {
+      process_(
+          allowance,
+          [text, name, shape = MatrixShape(matrix), memory = memory_.place(), watched](const Channel& channel) {
+            serve(channel, text, name, shape, memory, watched);
+          },
+          2 * text.size(), &memory_) {
   packed_bytes_ = expect(process_, ready, 1).numbers[0];
 }
 

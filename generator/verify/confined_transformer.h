@@ -50,8 +50,8 @@ class ConfinedTransformer {
     Place file;
   };
 
-  static void serve(const Channel& channel, const std::string& text, const std::string& name,
-                    const MatrixShape& shape, const SharedPlace& memory, Watched watched);
+  static void serve(const Channel& channel, const std::string& text, const std::string& name, const MatrixShape& shape,
+                    const SharedPlace& memory, Watched watched);
   int transform(const void* a, std::int64_t lda, void* packed);
   int transform_csr(const std::int32_t* offsets, const std::int32_t* columns, const void* values, void* packed);
   /// Where the copy of an array is, whose address has the same alignment, as the process is told.

@@ -36,8 +36,8 @@ bool begins_directive(const std::vector<SourceToken>& tokens, std::size_t at);
 /// Behind the last token of the line in which `at` is.
 std::size_t end_of_line(const std::vector<SourceToken>& tokens, std::size_t at);
 
-/// Cuts a text into its declarations: every token belongs to one. Directives inside of a declaration are part of it. A text
-/// whose brackets do not match is cut somehow, into pieces of which some are `other`.
+/// Cuts a text into its declarations: every token belongs to one. Directives inside of a declaration are part of it. A
+/// text whose brackets do not match is cut somehow, into pieces of which some are `other`.
 std::vector<Declaration> declarations_of(const std::vector<SourceToken>& tokens);
 
 }  // namespace esc

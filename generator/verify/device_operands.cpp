@@ -6,7 +6,8 @@
 
 namespace esc {
 
-DeviceOperands::DeviceOperands(const CudaRuntime& runtime, const LoopNest& nest, std::int64_t rows, std::int64_t n, const ValueDraw& values, LateWrites& writes) {
+DeviceOperands::DeviceOperands(const CudaRuntime& runtime, const LoopNest& nest, std::int64_t rows, std::int64_t n,
+                               const ValueDraw& values, LateWrites& writes) {
   for (const Operand& operand : draw_operands(nest, rows, n, values)) {
     if (operand.rank == 0) {
       arguments_.push_back(number_argument(operand));

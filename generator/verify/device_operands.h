@@ -17,7 +17,8 @@ namespace esc {
 class DeviceOperands {
  public:
   /// For `rows` rows and `n` columns of C, drawn from these values.
-  DeviceOperands(const CudaRuntime& runtime, const LoopNest& nest, std::int64_t rows, std::int64_t n, const ValueDraw& values, LateWrites& writes);
+  DeviceOperands(const CudaRuntime& runtime, const LoopNest& nest, std::int64_t rows, std::int64_t n,
+                 const ValueDraw& values, LateWrites& writes);
 
   /// As the kernel's C function takes them; they point into this.
   const std::vector<CArgument>& arguments() const { return arguments_; }

@@ -36,7 +36,8 @@ struct Capability {
 };
 
 /// Those that there are devices of, and that are announced, beside 9.0.
-constexpr std::array<Capability, 10> capabilities = {{{7, 5}, {8, 0}, {8, 6}, {8, 7}, {8, 9}, {10, 0}, {10, 3}, {11, 0}, {12, 0}, {12, 1}}};
+constexpr std::array<Capability, 10> capabilities = {
+    {{7, 5}, {8, 0}, {8, 6}, {8, 7}, {8, 9}, {10, 0}, {10, 3}, {11, 0}, {12, 0}, {12, 1}}};
 
 std::vector<Capability> capabilities_of(const Dispatch& dispatch) {
   std::vector<Capability> possible;
@@ -52,11 +53,16 @@ class Draw {
   /// An n of part `number` of `parts` of the magnitudes that there are.
   std::int64_t items_in(std::int64_t number, std::int64_t parts) {
     const double share = (static_cast<double>(number) + unit()) / static_cast<double>(parts);
-    return std::clamp<std::int64_t>(std::llround(std::exp(share * std::log(static_cast<double>(most_items())))), 1, most_items());
+    return std::clamp<std::int64_t>(std::llround(std::exp(share * std::log(static_cast<double>(most_items())))), 1,
+                                    most_items());
   }
 
   KernelCall call(std::int64_t items, const char* reason) {
-    KernelCall call{.product = product(items), .reason = reason, .share = part_of_a_product, .columns = columns_of(items), .item_columns = dispatch_.item_columns()};
+    KernelCall call{.product = product(items),
+                    .reason = reason,
+                    .share = part_of_a_product,
+                    .columns = columns_of(items),
+                    .item_columns = dispatch_.item_columns()};
     call.order = random_();
     call.first_unit = random_();
     call.values = {1 + below(1 << 20), one_of(4) ? ValueDraw::Range::whole : ValueDraw::Range::usual};
@@ -80,9 +86,13 @@ class Draw {
     const std::int64_t item = dispatch_.item_columns();
     if (!has_parts() || dispatch_.zeroes_c) {
       const std::int64_t of_block = most_products_of_a_block / std::max<std::int64_t>(layer_.longest_row * 4 * item, 1);
-      return std::max<std::int64_t>(1, std::min(layer_.most_items, std::max<std::int64_t>(of_block, std::min<std::int64_t>(4 * dispatch_.tuned_items, least_items_of_blocks))));
+      return std::max<std::int64_t>(
+          1,
+          std::min(layer_.most_items, std::max<std::int64_t>(of_block, std::min<std::int64_t>(4 * dispatch_.tuned_items,
+                                                                                              least_items_of_blocks))));
     }
-    return std::min<std::int64_t>((2 * most_tiles + 3) * dispatch_.tile_columns / item, std::numeric_limits<std::int32_t>::max() / item);
+    return std::min<std::int64_t>((2 * most_tiles + 3) * dispatch_.tile_columns / item,
+                                  std::numeric_limits<std::int32_t>::max() / item);
   }
 
  private:
@@ -107,10 +117,15 @@ class Draw {
   }
 
   ProductCase product(std::int64_t items) {
-    const auto shift = [&] { return one_of(2) ? 0 : static_cast<int>(below(static_cast<std::uint64_t>(std::max<std::int64_t>(8, 2 * dispatch_.vector_width)))); };
+    const auto shift = [&] {
+      return one_of(2) ? 0
+                       : static_cast<int>(
+                             below(static_cast<std::uint64_t>(std::max<std::int64_t>(8, 2 * dispatch_.vector_width))));
+    };
     const std::int64_t gap_of_b = gap();
     const std::int64_t gap_of_c = one_of(4) ? gap_of_b : gap();
-    ProductCase product{static_cast<std::int32_t>(items), leading_dimension(dispatch_.b, items, gap_of_b), leading_dimension(dispatch_.c, items, gap_of_c)};
+    ProductCase product{static_cast<std::int32_t>(items), leading_dimension(dispatch_.b, items, gap_of_b),
+                        leading_dimension(dispatch_.c, items, gap_of_c)};
     product.shift_b = shift();
     product.shift_c = one_of(4) ? product.shift_b : shift();
     return product;
@@ -126,7 +141,8 @@ class Draw {
     std::vector<ColumnRange> wanted;
     const auto take = [&](std::int64_t first, std::int64_t count) {
       const std::int64_t begin = std::clamp<std::int64_t>(first, 0, all) / item * item;
-      const std::int64_t end = std::min(all, (std::clamp<std::int64_t>(first + count, 1, all) + item - 1) / item * item);
+      const std::int64_t end =
+          std::min(all, (std::clamp<std::int64_t>(first + count, 1, all) + item - 1) / item * item);
       if (begin < end) {
         wanted.push_back({begin, end - begin});
       }
@@ -169,7 +185,8 @@ std::vector<KernelCall> drawn_calls(const DrawnFor& layer, Breadth breadth, std:
   if (breadth == Breadth::generated) {
     return calls;
   }
-  const std::int64_t swept = std::min(layer.most_items, std::clamp(4 * layer.dispatch.tuned_items, least_swept, most_swept));
+  const std::int64_t swept =
+      std::min(layer.most_items, std::clamp(4 * layer.dispatch.tuned_items, least_swept, most_swept));
   for (std::int64_t items = 1; items <= swept; ++items) {
     KernelCall call = draw.call(items, "each n");
     call.share = 0;
@@ -179,7 +196,8 @@ std::vector<KernelCall> drawn_calls(const DrawnFor& layer, Breadth breadth, std:
   return calls;
 }
 
-std::vector<KernelCall> calls_on_devices(const std::vector<KernelCall>& calls, const Dispatch& dispatch, Breadth breadth, std::uint64_t seed) {
+std::vector<KernelCall> calls_on_devices(const std::vector<KernelCall>& calls, const Dispatch& dispatch,
+                                         Breadth breadth, std::uint64_t seed) {
   std::vector<Capability> devices = capabilities_of(dispatch);
   if (breadth == Breadth::generated) {
     devices = {devices[std::mt19937_64(seed)() % devices.size()]};

@@ -22,7 +22,8 @@ const char callers_stream = 0;
 constexpr int first_programmatic_major = 9;
 
 /// Of the rows that are there, `width` elements each, those that are prepared.
-void set_to_zero(TypedElements& c, std::size_t width, const std::vector<bool>& compared, const std::vector<bool>& prepared) {
+void set_to_zero(TypedElements& c, std::size_t width, const std::vector<bool>& compared,
+                 const std::vector<bool>& prepared) {
   const std::size_t bytes = width * static_cast<std::size_t>(bytes_of(c.type()));
   std::byte* row_of_c = c.bytes().data();
   for (std::size_t row = 0; row < prepared.size(); ++row) {
@@ -36,8 +37,8 @@ void set_to_zero(TypedElements& c, std::size_t width, const std::vector<bool>& c
 }  // namespace
 
 EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& kernel, const KernelCall& call,
-                                const TypedElements& b, const EmulationOptions& options, const std::vector<bool>& compared,
-                                const std::vector<bool>& prepared) {
+                                const TypedElements& b, const EmulationOptions& options,
+                                const std::vector<bool>& compared, const std::vector<bool>& prepared) {
   const ProductCase& product = call.product;
   const auto width = static_cast<std::size_t>(call.width());
   const auto columns = static_cast<std::int64_t>(b.size() / width);
@@ -53,10 +54,10 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
                  [](std::byte* memory, const std::byte* from, std::size_t bytes) { std::memcpy(memory, from, bytes); });
   with_element(b.type(), [&](auto zero) {
     using Element = decltype(zero);
-    placed_b.visit_gaps<Element>([](std::int64_t, std::size_t, Element& element) {
+    placed_b.visit_gaps<Element>(call, [](std::int64_t, std::size_t, Element& element) {
       element = static_cast<Element>(std::numeric_limits<double>::quiet_NaN());
     });
-    placed_c.visit_gaps<Element>([](std::int64_t, std::size_t, Element& element) { element = poison<Element>(); });
+    placed_c.visit_gaps<Element>(call, [](std::int64_t, std::size_t, Element& element) { element = poison<Element>(); });
   });
 
   void* const stream = call.default_stream ? nullptr : const_cast<char*>(&callers_stream);
@@ -77,8 +78,9 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
   };
   device.set_options(std::move(circumstances));
   const RegisteredBuffer in_b(device, "B", placed_b.data(), placed_b.bytes(), BufferUse::input().shared_with_predecessor());
-  const RegisteredBuffer out_c(device, "C", placed_c.data(), placed_c.bytes(),
-                               (prepared.empty() ? BufferUse::output() : BufferUse::update()).shared_with_predecessor());
+  const RegisteredBuffer out_c(
+      device, "C", placed_c.data(), placed_c.bytes(),
+      (prepared.empty() ? BufferUse::output() : BufferUse::update()).shared_with_predecessor());
   const RegisteredBuffer in_packed(device, "packed", placed_packed.span().data(), placed_packed.span().size(), BufferUse::input());
 
   if (device.call<int()>(kernel.program, kernel.name + "_prepare") != 0) {
@@ -104,7 +106,7 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
                  [](const std::byte* memory, std::byte* to, std::size_t bytes) { std::memcpy(to, memory, bytes); });
   with_element(b.type(), [&](auto zero) {
     using Element = decltype(zero);
-    placed_c.visit_gaps<Element>([&](std::int64_t index, std::size_t place, const Element& element) {
+    placed_c.visit_gaps<Element>(call, [&](std::int64_t index, std::size_t place, const Element& element) {
       if (!is_poison(element) && result.problems.empty()) {
         result.problems.push_back(kernel.dispatch.c.is_row_major()
                                       ? fmt::format("C[{}][{}], behind the {} columns, was written", index, place, product.n)

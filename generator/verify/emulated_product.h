@@ -16,14 +16,16 @@ struct EmulatedProduct {
   std::vector<std::string> problems;
 };
 
-/// Makes one call on a device that has no buffers yet and is left so, C poisoned beforehand, by the entry that a user calls. `b` has the compared columns
-/// alone, K rows of them. B and C end with their last element, and take memory only where they are touched: however far
-/// apart their rows are. Throws std::bad_alloc where the address space does not suffice.
+/// Makes one call on a device that has no buffers yet and is left so, C poisoned beforehand, by the entry that a user
+/// calls. `b` has the compared columns alone, K rows of them. B and C end with their last element, and take memory only
+/// where they are touched: however far apart their rows are. Throws std::bad_alloc where the address space does not
+/// suffice.
 ///
-/// Of C the rows are looked at for which `compared` is set, all where it is empty, with what lies between them and their neighbours.
-/// The rows for which `prepared` is set hold zeros before, for who leaves out the blocks that set them to zero.
+/// Of C the rows are looked at for which `compared` is set, all where it is empty, with what lies between them and
+/// their neighbours. The rows for which `prepared` is set hold zeros before, for who leaves out the blocks that set
+/// them to zero.
 EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& kernel, const KernelCall& call,
-                                const TypedElements& b, const EmulationOptions& options, const std::vector<bool>& compared = {},
-                                const std::vector<bool>& prepared = {});
+                                const TypedElements& b, const EmulationOptions& options,
+                                const std::vector<bool>& compared = {}, const std::vector<bool>& prepared = {});
 
 }  // namespace esc

@@ -119,7 +119,8 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
   prepare(device);
   for (const ProgramKernel& one : kernel.program.kernels()) {
     if (!device.prepared_kernels().contains(one.facts.name)) {
-      problems.push_back(fmt::format("preparing does not ask for the attributes of {}, which loads it", one.facts.name));
+      problems.push_back(
+          fmt::format("preparing does not ask for the attributes of {}, which loads it", one.facts.name));
     }
   }
   return problems;

@@ -42,7 +42,8 @@ EmulationOptions options_for(const MatrixShape& matrix) {
 
 }  // namespace
 
-EmulatedTransformer::EmulatedTransformer(const std::string& text, const std::string& name, const MatrixShape& matrix, Watched watched)
+EmulatedTransformer::EmulatedTransformer(const std::string& text, const std::string& name, const MatrixShape& matrix,
+                                         Watched watched)
     : name_(name),
       matrix_(matrix),
       program_(compile_host(text, name + "_transformer.cpp", {}, watched)),

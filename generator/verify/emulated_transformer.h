@@ -16,7 +16,8 @@ namespace esc {
 class EmulatedTransformer {
  public:
   /// Compiles the text of `name`_transformer.cpp, for a matrix of this shape.
-  EmulatedTransformer(const std::string& text, const std::string& name, const MatrixShape& matrix, Watched watched = Watched::accesses);
+  EmulatedTransformer(const std::string& text, const std::string& name, const MatrixShape& matrix,
+                      Watched watched = Watched::accesses);
 
   /// Its C interface; a call that ends in a fault returns an error. They refer to this object.
   TransformerFunctions functions();

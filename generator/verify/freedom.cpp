@@ -12,9 +12,9 @@ namespace esc {
 namespace {
 
 /// Words that give a variable another lifetime than its block's, or a function another caller.
-constexpr std::array<std::string_view, 10> words_of_storage = {"static", "thread_local", "mutable", "extern", "register",
-                                                               "__constant__", "__device__", "__global__", "__host__",
-                                                               "__managed__"};
+constexpr std::array<std::string_view, 10> words_of_storage = {"static",   "thread_local", "mutable",    "extern",
+                                                               "register", "__constant__", "__device__", "__global__",
+                                                               "__host__", "__managed__"};
 
 /// Whether nvcc compiles a function for devices alone, and no constant can come from it.
 bool is_device_function(const PolicyText& text, const Declaration& it) {
@@ -94,7 +94,8 @@ Freedom freedom_of(const PolicyText& text, const Part& open, const std::function
     }
     if (is_inside && !text.is_conditional(i) && has_simple_form(it) && is_open(it)) {
       freedom.open_texts.insert(text.print(it));
-      (is_kernel(text, it) ? freedom.kernel_heads : freedom.open_names).insert(is_kernel(text, it) ? text.head_of(it) : it.name);
+      (is_kernel(text, it) ? freedom.kernel_heads : freedom.open_names)
+          .insert(is_kernel(text, it) ? text.head_of(it) : it.name);
     } else {
       freedom.fixed.push_back(i);
       if (!it.name.empty()) {
@@ -115,7 +116,8 @@ bool is_kernel(const PolicyText& text, const Declaration& it) {
 }
 
 bool has_simple_form(const Declaration& it) {
-  return it.kind != DeclarationKind::directive && it.kind != DeclarationKind::scope && it.kind != DeclarationKind::other;
+  return it.kind != DeclarationKind::directive && it.kind != DeclarationKind::scope &&
+         it.kind != DeclarationKind::other;
 }
 
 bool is_word_of_storage(std::string_view word) {
@@ -133,7 +135,9 @@ std::string assembly_at(const PolicyText& text, std::size_t at) {
 }
 
 std::string statement_at(const PolicyText& text, const Declaration& declaration, std::size_t at) {
-  const auto separates = [&](std::size_t token) { return text.is(token, ";") || text.is(token, "{") || text.is(token, "}"); };
+  const auto separates = [&](std::size_t token) {
+    return text.is(token, ";") || text.is(token, "{") || text.is(token, "}");
+  };
   Piece statement{at, at};
   while (statement.first > declaration.first && !separates(statement.first - 1)) {
     --statement.first;
@@ -165,12 +169,14 @@ Freedom freedom_of_kernel(const PolicyText& text) {
 
 Freedom freedom_of_transformer(const PolicyText& text) {
   const std::vector<Declaration>& all = text.declarations();
-  const auto first = std::ranges::find_if(all, [](const Declaration& it) { return it.kind != DeclarationKind::directive; });
+  const auto first =
+      std::ranges::find_if(all, [](const Declaration& it) { return it.kind != DeclarationKind::directive; });
   const auto status = std::find_if(first, all.end(), [&](const Declaration& it) {
     return text.is(it.first, "enum") && text.is(it.first + 1, "Status");
   });
   ESC_CHECK(status != all.end(), "a generated transformer has its statuses in front of its C functions");
-  return freedom_of(text, {static_cast<std::size_t>(first - all.begin()), static_cast<std::size_t>(status - all.begin())},
+  return freedom_of(text,
+                    {static_cast<std::size_t>(first - all.begin()), static_cast<std::size_t>(status - all.begin())},
                     [](const Declaration&) { return true; });
 }
 

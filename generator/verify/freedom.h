@@ -40,8 +40,8 @@ std::string assembly_at(const PolicyText& text, std::size_t at);
 /// The statement of a declaration in which `at` is, up to its end or to a block that it opens.
 std::string statement_at(const PolicyText& text, const Declaration& declaration, std::size_t at);
 
-/// Of a kernel's text its kernels, device functions, and the constants and types that no host code uses, by itself or by way of
-/// others, are open; of a transformer's all functions, constants and types in front of `enum Status`.
+/// Of a kernel's text its kernels, device functions, and the constants and types that no host code uses, by itself or
+/// by way of others, are open; of a transformer's all functions, constants and types in front of `enum Status`.
 Freedom freedom_of_kernel(const PolicyText& generated);
 Freedom freedom_of_transformer(const PolicyText& generated);
 

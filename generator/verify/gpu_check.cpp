@@ -29,7 +29,8 @@ bool can_make(const KernelCall& call, const SparseMatrix& matrix, const Dispatch
   const ProductCase& product = call.product;
   return call.compute_major == usual.compute_major && call.compute_minor == usual.compute_minor &&
          bytes_of(matrix.element) * (dispatch.b.outermost_extent(matrix.columns, product.n) * product.ldb +
-                                     dispatch.c.outermost_extent(matrix.rows, product.n) * product.ldc) <= most_bytes;
+                                     dispatch.c.outermost_extent(matrix.rows, product.n) * product.ldc) <=
+             most_bytes;
 }
 
 /// A bundle's kernel on the GPU.
@@ -54,10 +55,12 @@ class GpuKernel {
     const DeviceBuffer c(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
     const ProductCase product = product_without_gaps(dispatch_, dispatch_.tuned_items);
     LateWrites never_written(runtime_);
-    const DeviceOperands operands(runtime_, nest_, matrix.rows, dispatch_.tuned_items * dispatch_.item_columns(), {}, never_written);
+    const DeviceOperands operands(runtime_, nest_, matrix.rows, dispatch_.tuned_items * dispatch_.item_columns(), {},
+                                  never_written);
     const ProductArguments good{device_packed.get(), b.get(), product.ldb, c.get(), product.ldc, operands.arguments(), product.n, stream_.get()};
-    const std::vector<RefusedCall> calls = is_prepared ? refused_calls(good, dispatch_.item_columns(), needs_kernel(nest_, matrix.nonzeros()))
-                                                       : std::vector{unprepared_call(good)};
+    const std::vector<RefusedCall> calls =
+        is_prepared ? refused_calls(good, dispatch_.item_columns(), needs_kernel(nest_, matrix.nonzeros()))
+                    : std::vector{unprepared_call(good)};
     for (const RefusedCall& call : calls) {
       const int status = kernel_.spmm(call.arguments);
       if (status != call.status) {
@@ -71,8 +74,9 @@ class GpuKernel {
 
  private:
   Comparison run(const KernelCall& call, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
-    const Reference reference(nest_, matrix, draw_b(dispatch_.b, matrix.columns, call.compact(), call.values, matrix.element), call.compact(),
-                              {dispatch_.products, dispatch_.scaled_rows, call.values});
+    const Reference reference(nest_, matrix,
+                              draw_b(dispatch_.b, matrix.columns, call.compact(), call.values, matrix.element),
+                              call.compact(), {dispatch_.products, dispatch_.scaled_rows, call.values});
     const GpuProduct result = gpu_product({runtime_, stream_, predecessor_, kernel_, packed, matrix.rows, dispatch_, &nest_}, call,
                                           TypedElements(matrix.element, reference.b()));
     if (!result.problem.empty()) {
@@ -96,7 +100,9 @@ class GpuKernel {
 VerificationReport check_on_gpu(const BundleLibrary& bundle, const std::filesystem::path& predecessor, const LoopNest& nest, const SparseMatrix& matrix,
                                 const Dispatch& dispatch) {
   const CudaRuntime runtime;
-  TransformCheck transform = check_transformer(bundle.transformer(), matrix, {.most_dense_elements = most_dense_elements, .breadth = Breadth::generated, .line_rows = dispatch.scaled_rows});
+  TransformCheck transform = check_transformer(
+      bundle.transformer(), matrix,
+      {.most_dense_elements = most_dense_elements, .breadth = Breadth::generated, .line_rows = dispatch.scaled_rows});
   VerificationReport report{
       .method = "gpu", .tolerance = tolerance_of(matrix, dispatch.products), .problems = std::move(transform.problems)};
   if (transform.packed.empty()) {

@@ -163,16 +163,18 @@ class Calls {
     const std::int64_t even = (items + step_ - 1) / step_ * step_;
     const auto ends_of = [&](std::int64_t count) {
       const std::int64_t first_behind = items_of((most_tiles - end_tiles) * tile_, item) * item;
-      return std::vector<ColumnRange>{{0, end_tiles * tile_ / item * item}, {first_behind, count * item - first_behind}};
+      return std::vector<ColumnRange>{{0, end_tiles * tile_ / item * item},
+                                      {first_behind, count * item - first_behind}};
     };
     add("more tiles than a grid has", {items, items, items}, part, ends_of(items));
     // The second launch begins behind as many gaps.
     add("more tiles than a grid has, with gaps", {even, even + 3 * vector_, even + 2 * vector_}, part, ends_of(even));
-    add("more tiles than a grid has, nothing is aligned", {items, items + odd_gap, items + odd_gap + 2, 1, 1}, part, ends_of(items));
+    add("more tiles than a grid has, nothing is aligned", {items, items + odd_gap, items + odd_gap + 2, 1, 1}, part,
+        ends_of(items));
   }
 
-  /// Values over the whole range of the type, with zeros of both signs and columns of zeros: enough calls of the tuned variant for all kinds of lines, and one
-  /// where nothing is aligned.
+  /// Values over the whole range of the type, with zeros of both signs and columns of zeros: enough calls of the tuned
+  /// variant for all kinds of lines, and one where nothing is aligned.
   void draw_whole_range() {
     const std::int64_t lines = dispatch_.b.is_row_major() ? n_ * dispatch_.item_columns() : n_;
     for (std::int64_t first = 0; first < kinds_of_values; first += lines) {
@@ -182,8 +184,11 @@ class Calls {
       call.values = {static_cast<std::uint64_t>(kinds_of_values + first), ValueDraw::Range::whole};
       calls_.push_back(std::move(call));
     }
-    const std::int64_t wide = std::max(n_, dispatch_.b.is_row_major() ? items_of(kinds_of_values, dispatch_.item_columns()) : kinds_of_values);
-    KernelCall call{.product = product_of({wide, wide + odd_gap, wide + odd_gap + 2, 1, 1}), .reason = "values over the whole range of the type, nothing is aligned", .share = part,
+    const std::int64_t wide = std::max(
+        n_, dispatch_.b.is_row_major() ? items_of(kinds_of_values, dispatch_.item_columns()) : kinds_of_values);
+    KernelCall call{.product = product_of({wide, wide + odd_gap, wide + odd_gap + 2, 1, 1}),
+                    .reason = "values over the whole range of the type, nothing is aligned",
+                    .share = part,
                     .item_columns = dispatch_.item_columns()};
     call.values = {2 * kinds_of_values + 1, ValueDraw::Range::whole};
     call.order = 2;
@@ -257,8 +262,8 @@ class Calls {
   }
 
   ProductCase product_of(const Sizes& sizes) const {
-    return {static_cast<std::int32_t>(sizes.n), leading_dimension(dispatch_.b, sizes.n, sizes.ldb), leading_dimension(dispatch_.c, sizes.n, sizes.ldc), sizes.shift_b,
-            sizes.shift_c};
+    return {static_cast<std::int32_t>(sizes.n), leading_dimension(dispatch_.b, sizes.n, sizes.ldb),
+            leading_dimension(dispatch_.c, sizes.n, sizes.ldc), sizes.shift_b, sizes.shift_c};
   }
 
   /// In another layout than row by row a gap is as long, where there is one.

@@ -27,7 +27,8 @@ struct KernelCall {
   /// The part of the work of a whole product that the call is worth.
   double share = 1;
   std::int64_t least_products = 10'000;   ///< multiply-adds that it is worth however small its share is: enough for some blocks
-  std::vector<ColumnRange> columns = {};  ///< those that are compared, ascending, of whole items, whose tiles alone are run; all where it is empty
+  std::vector<ColumnRange> columns =
+      {};  ///< those that are compared, ascending, of whole items, whose tiles alone are run; all where it is empty
   std::int64_t shift_packed = 0;          ///< bytes that the packed matrix begins behind an address divisible by 256
   std::int64_t item_columns = 1;          ///< columns of C for each of the product's n items
   bool default_stream = false;            ///< else a stream of the caller's own
@@ -35,8 +36,9 @@ struct KernelCall {
   int compute_minor = 0;
   bool has_features = true;               ///< where compute_major is 9: the text is compiled for that architecture alone, with all that it has
   ValueDraw values = {};                  ///< what B and what an epilogue reads are drawn from
-  std::optional<std::uint64_t> order = {};  ///< in which blocks and threads run is drawn from it; by their numbers without one
-  std::uint64_t first_unit = 0;           ///< of a part of a product: the first of the units of rows that are computed
+  std::optional<std::uint64_t> order =
+      {};                        ///< in which blocks and threads run is drawn from it; by their numbers without one
+  std::uint64_t first_unit = 0;  ///< of a part of a product: the first of the units of rows that are computed
 
   /// The columns that are compared, one range or more.
   std::vector<ColumnRange> compared() const;

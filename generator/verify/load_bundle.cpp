@@ -6,11 +6,11 @@
 #include "generator/emit/generate.h"
 #include "generator/matrix/fingerprint.h"
 #include "generator/matrix/statistics.h"
-#include "generator/support/regular_file.h"
 #include "generator/patterns/unpacked_matrix.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/support/limits.h"
+#include "generator/support/regular_file.h"
 #include "generator/verify/verify.h"
 #include "transformer/description.h"
 
@@ -25,7 +25,8 @@ std::string read_packed(const fs::path& file, const Manifest& manifest) {
   const std::uint64_t most = most_packed_bytes(csr_bytes(manifest.rows, manifest.nonzeros, manifest.element));
   if (packed.size() > most) {
     throw UserError(file.string(),
-                    fmt::format("has {} bytes, more than the {} that a matrix of the manifest's is packed into", packed.size(), most),
+                    fmt::format("has {} bytes, more than the {} that a matrix of the manifest's is packed into",
+                                packed.size(), most),
                     "generate the bundle again", ExitStatus::check_failed);
   }
   if (packed.size() >= sizeof(transformer::Header)) {

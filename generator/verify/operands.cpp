@@ -51,7 +51,9 @@ std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std:
     }
     operand.rows = operand.rank == 2 || (operand.rank == 1 && !operand.over_columns) ? rows : 1;
     operand.columns = operand.over_columns ? n : 1;
-    operand.elements = operand.rank == 0 ? std::vector{number(numbers++)} : draw(operand, {seed_of_first + values.seed - 1 + operands.size(), values.range});
+    operand.elements = operand.rank == 0
+                           ? std::vector{number(numbers++)}
+                           : draw(operand, {seed_of_first + values.seed - 1 + operands.size(), values.range});
     operands.push_back(std::move(operand));
   }
   return operands;

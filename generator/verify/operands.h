@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "generator/ir/placed_layout.h"
 #include "generator/ir/loop_nest.h"
+#include "generator/ir/placed_layout.h"
 #include "generator/verify/c_call.h"
 #include "generator/verify/value_draw.h"
 
@@ -34,8 +34,9 @@ struct Operand {
 /// That of an operand of rank 0, in its type.
 CArgument number_argument(const Operand& operand);
 
-/// The operands of the nest's epilogue in their order, for `rows` rows and `n` columns of C; numbers ascend from -1.375. Lines of a matrix are its
-/// columns, those of a vector its elements. None where the nest has no epilogue.
-std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std::int64_t n, const ValueDraw& values = {});
+/// The operands of the nest's epilogue in their order, for `rows` rows and `n` columns of C; numbers ascend from
+/// -1.375. Lines of a matrix are its columns, those of a vector its elements. None where the nest has no epilogue.
+std::vector<Operand> draw_operands(const LoopNest& nest, std::int64_t rows, std::int64_t n,
+                                   const ValueDraw& values = {});
 
 }  // namespace esc

@@ -36,7 +36,8 @@ bool has_own_form(std::string_view name) {
   if (is_lower(name.front())) {
     return std::ranges::all_of(name, is_of_variable);
   }
-  return is_upper(name.front()) && std::ranges::all_of(name, is_of_type) && (name.size() == 1 || std::ranges::any_of(name, is_lower));
+  return is_upper(name.front()) && std::ranges::all_of(name, is_of_type) &&
+         (name.size() == 1 || std::ranges::any_of(name, is_lower));
 }
 
 bool is_taken(std::string_view name) {

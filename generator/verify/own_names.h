@@ -10,8 +10,8 @@ namespace esc {
 /// that `is_taken` knows.
 bool has_own_form(std::string_view name);
 
-/// Whether the name is a macro, or is declared in the global namespace, in a header that nvcc or g++ read for a bundle, or is a
-/// word of the language: header_names.txt, which scripts/header_names.py writes.
+/// Whether the name is a macro, or is declared in the global namespace, in a header that nvcc or g++ read for a bundle,
+/// or is a word of the language: header_names.txt, which scripts/header_names.py writes.
 bool is_taken(std::string_view name);
 
 }  // namespace esc

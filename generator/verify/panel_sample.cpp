@@ -11,7 +11,8 @@ namespace esc {
 
 using transformer::Task;
 
-PanelSample::PanelSample(std::span<const std::byte> packed, std::int64_t products, std::int64_t most_products, std::uint64_t first)
+PanelSample::PanelSample(std::span<const std::byte> packed, std::int64_t products, std::int64_t most_products,
+                         std::uint64_t first)
     : stride_(std::max<std::int64_t>(1, (products + most_products - 1) / most_products)), first_(first) {
   std::visit([&](const auto& format) { take(transformer::reader_of(packed, format)); }, transformer::read_format(packed));
   if (std::ranges::find(blocks_, false) == blocks_.end()) {
@@ -135,7 +136,8 @@ std::vector<std::uint64_t> PanelSample::blocks(std::uint64_t grid_x, std::uint64
   return blocks_of_tiles(grid_x, tiles);
 }
 
-std::vector<std::uint64_t> PanelSample::blocks_of_tiles(std::uint64_t grid_x, const std::vector<std::uint64_t>& tiles) const {
+std::vector<std::uint64_t> PanelSample::blocks_of_tiles(std::uint64_t grid_x,
+                                                        const std::vector<std::uint64_t>& tiles) const {
   // The blocks of a cluster, which stand beside each other, work on the same units.
   const std::uint64_t cluster_blocks = grid_x / blocks_.size();
   std::vector<std::uint64_t> chosen;

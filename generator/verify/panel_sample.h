@@ -19,7 +19,8 @@ class PanelSample {
  public:
   /// Covers so many units that of `products` multiply-adds about `most_products` are left.
   /// `first` says where the units that are covered begin, whatever it is.
-  PanelSample(std::span<const std::byte> packed, std::int64_t products, std::int64_t most_products, std::uint64_t first = 0);
+  PanelSample(std::span<const std::byte> packed, std::int64_t products, std::int64_t most_products,
+              std::uint64_t first = 0);
 
   bool covers_all() const { return stride_ == 1; }
   /// For each row of C whether it is covered.
@@ -45,7 +46,9 @@ class PanelSample {
   void take_rows(std::int64_t rows, std::int64_t unit_rows);
   bool takes(std::uint64_t unit) const { return unit % static_cast<std::uint64_t>(stride_) == first_; }
   /// Sets out from one of so many units.
-  void begin_in(std::uint64_t units) { first_ = first_ % std::max<std::uint64_t>(1, std::min(units, static_cast<std::uint64_t>(stride_))); }
+  void begin_in(std::uint64_t units) {
+    first_ = first_ % std::max<std::uint64_t>(1, std::min(units, static_cast<std::uint64_t>(stride_)));
+  }
 
   std::int64_t stride_ = 1;
   std::uint64_t first_ = 0;

@@ -40,6 +40,23 @@ PlacedMatrix::PlacedMatrix(const MatrixExtents& extents, std::int64_t leading_di
       offset_(static_cast<std::size_t>(shift) * element_),
       memory_(offset_ + bytes(), gap_bytes) {}
 
+std::vector<PlacedMatrix::IndexRange> PlacedMatrix::visited_indices(const KernelCall& call) const {
+  std::vector<IndexRange> indices;
+  if (layout_.is_row_major()) {
+    for (const std::int64_t row : visited_) {
+      indices.push_back({row, row + 1});
+    }
+  } else if (layout_.runs_over_items()) {
+    const std::int64_t item = layout_.columns_of_item();
+    for (const ColumnRange& range : call.compared()) {
+      indices.push_back({range.first / item, (range.first + range.count - 1) / item + 1});
+    }
+  } else {
+    indices.push_back({0, outermost_});
+  }
+  return indices;
+}
+
 PlacedBytes::PlacedBytes(std::span<const std::byte> bytes, std::int64_t shift)
     // An odd multiple of the alignment, for no kernel may rely on more.
     : offset_(allocation_alignment + static_cast<std::size_t>(shift)), memory_(offset_ + bytes.size(), gap_bytes), size_(bytes.size()) {

@@ -50,24 +50,34 @@ class PlacedMatrix {
     }
   }
 
-  /// Calls visit(index, place, element) for what lies between the last element of an index of the outermost dimension and the first of the
-  /// next, before and behind visited rows, as far as it is watched.
+  /// Calls visit(index, place, element) for what lies between the last element of an index of the outermost dimension and
+  /// the first of the next, before and behind what of them is visited, as far as it is watched.
   template <typename Element, typename Visit>
-  void visit_gaps(const Visit& visit) const {
+  void visit_gaps(const KernelCall& call, const Visit& visit) const {
     std::int64_t next = 0;  // the gaps behind the indices before this one have been visited
-    for (const std::int64_t visited : layout_.is_row_major() ? visited_ : std::vector{outermost_ - 1}) {
-      const std::int64_t first_before = layout_.is_row_major() ? visited - 1 : 0;
-      for (std::int64_t index = std::max(next, first_before); index <= visited && index + 1 < outermost_; ++index) {
-        auto* const first = reinterpret_cast<Element*>(data() + static_cast<std::size_t>(index) * leading_dimension_ * element_);
+    for (const IndexRange& visited : visited_indices(call)) {
+      const std::int64_t end = std::min(visited.end, outermost_ - 1);
+      for (std::int64_t index = std::max(next, visited.begin - 1); index < end; ++index) {
+        auto* const first =
+            reinterpret_cast<Element*>(data() + static_cast<std::size_t>(index) * leading_dimension_ * element_);
         for (std::size_t place = inner_; place < inner_ + gap_; ++place) {
           visit(index, place, first[place]);
         }
       }
-      next = visited + 1;
+      next = visited.end;
     }
   }
 
  private:
+  /// Indices of the outermost dimension, without the last.
+  struct IndexRange {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+  };
+
+  /// Those whose elements visit() comes to, ascending.
+  std::vector<IndexRange> visited_indices(const KernelCall& call) const;
+
   PlacedLayout layout_;
   std::int64_t outermost_;
   std::vector<std::int64_t> visited_;

@@ -18,7 +18,8 @@ namespace esc {
 /// What the epilogue of a kernel reads, each operand in memory of its own, and registered for a device.
 class PlacedOperands {
  public:
-  /// As draw_operands draws them for `rows` rows and the values of the call; none without a nest. A matrix has a gap that is one element longer than C's.
+  /// As draw_operands draws them for `rows` rows and the values of the call; none without a nest. A matrix has a gap
+  /// that is one element longer than C's.
   PlacedOperands(const LoopNest* nest, std::int64_t rows, const KernelCall& call, const Dispatch& dispatch);
 
   /// They stay registered as long as this is there.

@@ -29,7 +29,8 @@ class PolicyText {
 
   /// Whether a declaration stands in a conditional part of which not every compiler takes the same.
   bool is_conditional(std::size_t declaration) const { return is_conditional_[declaration]; }
-  /// Whether a declaration is the line in front of what a run-time compiler does not need, which nvcc and the emulator take.
+  /// Whether a declaration is the line in front of what a run-time compiler does not need, which nvcc and the emulator
+  /// take.
   bool is_boundary(std::size_t declaration) const;
   /// Whether a function's head has the word.
   bool is_marked(const Declaration& function, std::string_view word) const;
@@ -42,7 +43,8 @@ class PolicyText {
   std::string head_of(const Declaration& kernel) const { return print(Piece{kernel.first, kernel.body}); }
 
   /// Throws UserError (status check_failed) with the line of the token.
-  [[noreturn]] void refuse(std::size_t at, const std::string& rule, const std::string& remedy = "generate the bundle again") const;
+  [[noreturn]] void refuse(std::size_t at, const std::string& rule,
+                           const std::string& remedy = "generate the bundle again") const;
 
  private:
   std::string file_;

@@ -28,8 +28,8 @@ std::vector<double> draw_b(std::int64_t rows, const ProductCase& product, const 
   return b;
 }
 
-std::vector<double> draw_b(const PlacedLayout& layout, std::int64_t rows, const ProductCase& product, const ValueDraw& draw,
-                           ScalarType element) {
+std::vector<double> draw_b(const PlacedLayout& layout, std::int64_t rows, const ProductCase& product,
+                           const ValueDraw& draw, ScalarType element) {
   if (layout.is_row_major()) {
     return draw_b(rows, product, draw, element);
   }
@@ -40,7 +40,8 @@ std::vector<double> draw_b(const PlacedLayout& layout, std::int64_t rows, const 
     for (std::int64_t j = 0; j < product.n; ++j) {
       if (const auto place = layout.offset(row, j, leading_dimension)) {
         b[static_cast<std::size_t>(row * product.ldb + j)] =
-            drawn_value(draw, *place / leading_dimension, *place / leading_dimension, *place % leading_dimension, memory_type(element));
+            drawn_value(draw, *place / leading_dimension, *place / leading_dimension, *place % leading_dimension,
+                        memory_type(element));
       }
     }
   });

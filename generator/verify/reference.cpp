@@ -41,7 +41,8 @@ struct RowComparison {
 };
 
 template <typename Element>
-RowComparison compare_row(const ExpectedRow& expected, const Element* c, std::int64_t row, const std::vector<bool>& columns) {
+RowComparison compare_row(const ExpectedRow& expected, const Element* c, std::int64_t row,
+                          const std::vector<bool>& columns) {
   RowComparison result;
   for (std::size_t j = 0; j < expected.values.size(); ++j) {
     if (!columns.empty() && !columns[j]) {
@@ -124,7 +125,8 @@ Comparison sum_of(const std::vector<RowComparison>& rows, std::int64_t longest) 
     sum.cancellation = std::max(1.0, root(squared_magnitude / squared_norm / static_cast<Sum>(longest)));
     sum.underflow = root(squared_underflow / squared_norm);
     // As many elements of one size would have these powers.
-    sum.fluctuation = fourth_powers > 0 ? fluctuation_of(static_cast<double>(squared_norm * squared_norm / fourth_powers)) : 1;
+    sum.fluctuation =
+        fourth_powers > 0 ? fluctuation_of(static_cast<double>(squared_norm * squared_norm / fourth_powers)) : 1;
   } else if (squared_error > squared_underflow && sum.problem.empty()) {
     sum.problem = "C is not zero, though A is";
   }
@@ -136,7 +138,8 @@ std::vector<double> greatest_of_rows(const SparseMatrix& a, std::int64_t rows) {
   std::vector<double> greatest(static_cast<std::size_t>((a.rows + rows - 1) / rows), 0.0);
   for (std::int64_t row = 0; row < a.rows; ++row) {
     double& of_these = greatest[static_cast<std::size_t>(row / rows)];
-    for (std::int64_t entry = a.offsets[static_cast<std::size_t>(row)]; entry < a.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
+    for (std::int64_t entry = a.offsets[static_cast<std::size_t>(row)];
+         entry < a.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
       of_these = std::max(of_these, std::abs(a.values[static_cast<std::size_t>(entry)]));
     }
   }
@@ -169,8 +172,15 @@ double stored_error(const Bounded& number, ScalarType element) {
 
 }  // namespace
 
-Reference::Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product, const JudgedKernel& kernel)
-    : a_(a), input_(nest), nest_(nest, a), operands_(draw_operands(nest, a.rows, product.n, kernel.values)), b_(std::move(b)), product_(product), kernel_(kernel) {
+Reference::Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product,
+                     const JudgedKernel& kernel)
+    : a_(a),
+      input_(nest),
+      nest_(nest, a),
+      operands_(draw_operands(nest, a.rows, product.n, kernel.values)),
+      b_(std::move(b)),
+      product_(product),
+      kernel_(kernel) {
   ESC_CHECK(static_cast<std::int64_t>(b_.size()) == a.columns * product.ldb, "B has K rows of ldb elements");
   const std::string fault = find_layout_fault(nest, a.rows, a.columns, product.n);
   ESC_CHECK(fault.empty(), "the layouts are those of the nest: " + fault);
@@ -191,10 +201,12 @@ double Reference::underflow_of(std::int64_t row, std::size_t column) const {
   constexpr double least_of_factors = 0x1p-136;
   double off = 4 * smallest + least_of_factors * (of_a + of_b);
   if (kernel_.form == ProductForm::split && kernel_.scaled_rows > 1) {
-    // Halves begin at 2^-24, where the greatest of those that have a scale together is 2^14 at least, and what scales the products back is a normal float.
+    // Halves begin at 2^-24, where the greatest of those that have a scale together is 2^14 at least, and what scales
+    // the products back is a normal float.
     constexpr double least_of_scaled = 0x1p-37;
     constexpr double least_of_products = 0x1p-134;
-    off += of_a * of_b > number_limits(ScalarType::f32).largest ? std::numeric_limits<double>::infinity() : least_of_scaled * of_a * of_b + least_of_products;
+    off += of_a * of_b > number_limits(ScalarType::f32).largest ? std::numeric_limits<double>::infinity()
+                                                                : least_of_scaled * of_a * of_b + least_of_products;
   }
   return off;
 }
@@ -218,20 +230,23 @@ ExpectedRow Reference::row(std::int64_t number) const {
   ExpectedRow expected{std::move(sums.values), std::move(sums.magnitudes), {}, {}};
   expected.magnitudes.resize(expected.values.size());
   expected.underflow.resize(expected.values.size());
-  const std::span<const double> own(a_.values.data() + a_.offsets[static_cast<std::size_t>(number)], static_cast<std::size_t>(products));
+  const std::span<const double> own(a_.values.data() + a_.offsets[static_cast<std::size_t>(number)],
+                                    static_cast<std::size_t>(products));
   const bool is_finite = std::ranges::all_of(own, [](double value) { return std::isfinite(value); });
   for (std::size_t j = 0; j < expected.values.size(); ++j) {
     const double magnitude = expected.allowed[j];
     const double underflow = products == 0 ? 0 : static_cast<double>(products) * underflow_of(number, j);
     const bool may_overflow = !(magnitude <= limits.largest) || std::isinf(underflow);
-    Bounded element{expected.values[j], may_overflow ? std::numeric_limits<double>::infinity() : bound * magnitude + underflow};
+    Bounded element{expected.values[j],
+                    may_overflow ? std::numeric_limits<double>::infinity() : bound * magnitude + underflow};
     if (may_overflow && is_finite) {
       element.value = 0;  // whatever the sum is in this order
     }
     if (input_.epilogue) {
       element = finish(input_, operands_, number, static_cast<std::int64_t>(j), element);
     }
-    expected.underflow[j] = underflow + (is_half(input_.element()) ? number_limits(input_.element()).smallest : limits.smallest);
+    expected.underflow[j] =
+        underflow + (is_half(input_.element()) ? number_limits(input_.element()).smallest : limits.smallest);
     expected.values[j] = std::isinf(element.error) && is_finite && !std::isfinite(element.value) ? 0 : element.value;
     expected.magnitudes[j] = element.error / bound_of_magnitude;
     expected.allowed[j] = stored_error(element, input_.element());
@@ -239,7 +254,8 @@ ExpectedRow Reference::row(std::int64_t number) const {
   return expected;
 }
 
-Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& compared, const std::vector<bool>& columns) const {
+Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& compared,
+                              const std::vector<bool>& columns) const {
   std::vector<std::int64_t> numbers;
   std::int64_t longest = 1;
   for (std::int64_t number = 0; number < a_.rows; ++number) {

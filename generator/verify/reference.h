@@ -34,7 +34,8 @@ struct Comparison {
 
   /// By how much the error may be more than a tolerance for many sums that do not cancel.
   double allowance() const { return cancellation * fluctuation; }
-  /// What results that are near the least numbers of the type, or of parts of it, may add to the error, relatively; whatever the tolerance.
+  /// What results that are near the least numbers of the type, or of parts of it, may add to the error, relatively;
+  /// whatever the tolerance.
   double underflow = 0;
   /// What the error may be.
   double limit(double tolerance) const { return tolerance * allowance() + underflow; }
@@ -65,19 +66,22 @@ struct JudgedKernel {
 class Reference {
  public:
   /// `nest` says the product and must outlive this, as `a` must. B is as `draw_b` makes it.
-  Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product, const JudgedKernel& kernel);
-  Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product, ProductForm form)
+  Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product,
+            const JudgedKernel& kernel);
+  Reference(const LoopNest& nest, const SparseMatrix& a, std::vector<double> b, const ProductCase& product,
+            ProductForm form)
       : Reference(nest, a, std::move(b), product, JudgedKernel{.form = form}) {}
 
   const std::vector<double>& b() const { return b_; }
   /// Computes all rows now, for who compares several results with them.
   void compute_all();
 
-  /// Compares C, of which only the rows are there for which `compared` is set (all when it is empty), of ldc elements each, with the nest's in the columns for
-  /// which `columns` is set (all when it is empty),
-  /// and checks that nothing was written between the columns and the next row. A NaN, or an element that is still poison,
-  /// is a problem; if all of the reference is zero, so must C be.
-  Comparison compare(const TypedElements& c, const std::vector<bool>& compared = {}, const std::vector<bool>& columns = {}) const;
+  /// Compares C, of which only the rows are there for which `compared` is set (all when it is empty), of ldc elements
+  /// each, with the nest's in the columns for which `columns` is set (all when it is empty), and checks that nothing
+  /// was written between the columns and the next row. A NaN, or an element that is still poison, is a problem; if all
+  /// of the reference is zero, so must C be.
+  Comparison compare(const TypedElements& c, const std::vector<bool>& compared = {},
+                     const std::vector<bool>& columns = {}) const;
 
  private:
   ExpectedRow row(std::int64_t number) const;
@@ -91,7 +95,8 @@ class Reference {
   std::vector<double> b_;
   ProductCase product_;
   JudgedKernel kernel_;
-  std::vector<double> greatest_of_rows_;     ///< magnitudes of A, for each of the rows that have a scale together; empty where products are whole
+  std::vector<double> greatest_of_rows_;  ///< magnitudes of A, for each of the rows that have a scale together; empty
+                                          ///< where products are whole
   std::vector<double> greatest_of_columns_;  ///< of B
   std::vector<ExpectedRow> rows_;  ///< those that were computed beforehand
 };

@@ -39,7 +39,8 @@ std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_
   }
   // `good` has no gaps: each is less than the least.
   const auto add_short = [&](const std::string& what, std::int64_t ProductArguments::*distance) {
-    for (const std::int64_t shorter : {good.*distance - 1, good.*distance - 2, good.*distance - 3, std::int64_t{0}, std::int64_t{-1}, -(good.*distance)}) {
+    for (const std::int64_t shorter : {good.*distance - 1, good.*distance - 2, good.*distance - 3, std::int64_t{0},
+                                       std::int64_t{-1}, -(good.*distance)}) {
       add(what, [&](ProductArguments& call) { call.*distance = shorter; });
     }
   };
@@ -64,6 +65,8 @@ std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_
   return calls;
 }
 
-RefusedCall unprepared_call(const ProductArguments& good) { return {"a device that was not prepared", good, not_ready}; }
+RefusedCall unprepared_call(const ProductArguments& good) {
+  return {"a device that was not prepared", good, not_ready};
+}
 
 }  // namespace esc

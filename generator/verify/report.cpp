@@ -32,13 +32,15 @@ VerificationRecord VerificationReport::record(std::int64_t rows_of_c) const {
   const auto largest = std::max_element(runs.begin(), runs.end(), [](const VerificationRun& a, const VerificationRun& b) {
     return std::pair(a.comparison.rows, a.comparison.columns) < std::pair(b.comparison.rows, b.comparison.columns);
   });
-  const auto columns = static_cast<double>(largest->comparison.columns);  // where some are left out, as good as so many rows less
+  const auto columns =
+      static_cast<double>(largest->comparison.columns);  // where some are left out, as good as so many rows less
   return {.passed = passed(),
           .error = worst.comparison.error,
           .tolerance = tolerance_of(worst),
           .method = method,
           .columns = largest->comparison.columns,
-          .rows_covered = static_cast<double>(largest->comparison.rows) / static_cast<double>(rows_of_c) * columns / (columns + static_cast<double>(largest->comparison.other_columns)),
+          .rows_covered = static_cast<double>(largest->comparison.rows) / static_cast<double>(rows_of_c) * columns /
+                          (columns + static_cast<double>(largest->comparison.other_columns)),
           .skipped = skipped};
 }
 
@@ -49,8 +51,10 @@ std::string print(const VerificationReport& report) {
     const Comparison& compared = run.comparison;
     text += fmt::format("{:<6} {:<36} {} rows{}, relative error {:.2e} (at most {:.2e}){}{}\n", good ? "ok" : "WRONG",
                         print(run.product), compared.rows,
-                        compared.other_columns > 0 ? fmt::format(" and {} of {} columns", compared.columns, compared.columns + compared.other_columns) : "", compared.error, report.tolerance_of(run),
-                        run.reason.empty() ? "" : ", " + run.reason,
+                        compared.other_columns > 0 ? fmt::format(" and {} of {} columns", compared.columns,
+                                                                 compared.columns + compared.other_columns)
+                                                   : "",
+                        compared.error, report.tolerance_of(run), run.reason.empty() ? "" : ", " + run.reason,
                         run.comparison.wrong_element().empty() ? "" : ": " + run.comparison.wrong_element());
   }
   for (const std::string& problem : report.problems) {

@@ -20,25 +20,115 @@ namespace esc {
 namespace {
 
 /// Words of CUDA that a kernel may use beside those that are generated: they are the same to nvcc and to the emulator.
-constexpr std::array<std::string_view, 104> words_of_cuda = {
-    "__device__", "__shared__", "__restrict__", "__forceinline__", "__noinline__", "__align__", "__syncthreads", "__syncwarp",
-    "__threadfence", "__threadfence_block", "__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync",
-    "__ballot_sync", "__any_sync", "__all_sync", "__activemask", "__ldg", "__ldcs", "__ldcg", "__stcs", "__stcg", "__popc",
-    "__popcll", "__byte_perm", "__ffs", "__ffsll", "__clz", "__clzll", "__brev", "__int_as_float", "__float_as_int",
-    "__uint_as_float", "__float_as_uint", "__umulhi", "__fmaf_rn", "__fadd_rn", "__fmul_rn", "__pipeline_commit",
-    "__pipeline_memcpy_async", "__pipeline_wait_prior", "__cvta_generic_to_shared", "__half", "__half2", "__half2float",
-    "__float2half_rn", "__ushort_as_half", "__half_as_ushort", "__nv_bfloat16", "__nv_bfloat162", "__bfloat162float",
-    "__float2bfloat16_rn", "__ushort_as_bfloat16", "__bfloat16_as_ushort", "threadIdx", "blockIdx", "blockDim", "gridDim",
-    "atomicAdd", "atomicSub", "atomicMin", "atomicMax", "atomicExch", "atomicAnd", "atomicOr", "atomicXor", "atomicCAS", "min",
-    "max", "fmaf", "size_t", "int2", "int3", "int4", "uint2", "uint3", "uint4", "short2", "short4", "ushort2", "ushort4",
-    "char2", "char4", "uchar2", "uchar4", "float2", "float3", "float4", "double2", "make_int2", "make_int4", "make_uint2",
-    "make_uint4", "make_short2", "make_short4", "make_ushort2", "make_ushort4", "make_uchar4", "make_char4", "make_float2",
-    "make_float4", "make_double2", "uint8_t"};
+constexpr std::array<std::string_view, 104> words_of_cuda = {"__device__",
+                                                             "__shared__",
+                                                             "__restrict__",
+                                                             "__forceinline__",
+                                                             "__noinline__",
+                                                             "__align__",
+                                                             "__syncthreads",
+                                                             "__syncwarp",
+                                                             "__threadfence",
+                                                             "__threadfence_block",
+                                                             "__shfl_sync",
+                                                             "__shfl_up_sync",
+                                                             "__shfl_down_sync",
+                                                             "__shfl_xor_sync",
+                                                             "__ballot_sync",
+                                                             "__any_sync",
+                                                             "__all_sync",
+                                                             "__activemask",
+                                                             "__ldg",
+                                                             "__ldcs",
+                                                             "__ldcg",
+                                                             "__stcs",
+                                                             "__stcg",
+                                                             "__popc",
+                                                             "__popcll",
+                                                             "__byte_perm",
+                                                             "__ffs",
+                                                             "__ffsll",
+                                                             "__clz",
+                                                             "__clzll",
+                                                             "__brev",
+                                                             "__int_as_float",
+                                                             "__float_as_int",
+                                                             "__uint_as_float",
+                                                             "__float_as_uint",
+                                                             "__umulhi",
+                                                             "__fmaf_rn",
+                                                             "__fadd_rn",
+                                                             "__fmul_rn",
+                                                             "__pipeline_commit",
+                                                             "__pipeline_memcpy_async",
+                                                             "__pipeline_wait_prior",
+                                                             "__cvta_generic_to_shared",
+                                                             "__half",
+                                                             "__half2",
+                                                             "__half2float",
+                                                             "__float2half_rn",
+                                                             "__ushort_as_half",
+                                                             "__half_as_ushort",
+                                                             "__nv_bfloat16",
+                                                             "__nv_bfloat162",
+                                                             "__bfloat162float",
+                                                             "__float2bfloat16_rn",
+                                                             "__ushort_as_bfloat16",
+                                                             "__bfloat16_as_ushort",
+                                                             "threadIdx",
+                                                             "blockIdx",
+                                                             "blockDim",
+                                                             "gridDim",
+                                                             "atomicAdd",
+                                                             "atomicSub",
+                                                             "atomicMin",
+                                                             "atomicMax",
+                                                             "atomicExch",
+                                                             "atomicAnd",
+                                                             "atomicOr",
+                                                             "atomicXor",
+                                                             "atomicCAS",
+                                                             "min",
+                                                             "max",
+                                                             "fmaf",
+                                                             "size_t",
+                                                             "int2",
+                                                             "int3",
+                                                             "int4",
+                                                             "uint2",
+                                                             "uint3",
+                                                             "uint4",
+                                                             "short2",
+                                                             "short4",
+                                                             "ushort2",
+                                                             "ushort4",
+                                                             "char2",
+                                                             "char4",
+                                                             "uchar2",
+                                                             "uchar4",
+                                                             "float2",
+                                                             "float3",
+                                                             "float4",
+                                                             "double2",
+                                                             "make_int2",
+                                                             "make_int4",
+                                                             "make_uint2",
+                                                             "make_uint4",
+                                                             "make_short2",
+                                                             "make_short4",
+                                                             "make_ushort2",
+                                                             "make_ushort4",
+                                                             "make_uchar4",
+                                                             "make_char4",
+                                                             "make_float2",
+                                                             "make_float4",
+                                                             "make_double2",
+                                                             "uint8_t"};
 
 /// Of the C library what a transformer may use beside what is generated.
 constexpr std::array<std::string_view, 17> words_of_the_library = {
-    "memcpy",  "memmove",  "memset",   "memcmp",   "size_t",  "ptrdiff_t", "int8_t",    "int16_t",  "int32_t",
-    "int64_t", "uint8_t",  "uint16_t", "uint32_t", "uint64_t", "intptr_t",  "uintptr_t", "offsetof"};
+    "memcpy",  "memmove", "memset",   "memcmp",   "size_t",   "ptrdiff_t", "int8_t",    "int16_t", "int32_t",
+    "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intptr_t",  "uintptr_t", "offsetof"};
 
 template <class Range>
 bool is_among(const Range& words, std::string_view word) {
@@ -73,7 +163,8 @@ bool is_plain_number(std::string_view number) {
 
 /// A string or a character without a prefix and a suffix.
 bool is_plain_literal(std::string_view literal) {
-  return literal.size() >= 2 && (literal.front() == '"' || literal.front() == '\'') && literal.back() == literal.front();
+  return literal.size() >= 2 && (literal.front() == '"' || literal.front() == '\'') &&
+         literal.back() == literal.front();
 }
 
 /// Which words there are in the language's libraries for a text of this kind.
@@ -114,8 +205,13 @@ void check_characters(const std::string& file, const std::string& text) {
 /// Holds a text against the generated one.
 class PolicyCheck {
  public:
-  PolicyCheck(const PolicyText& text, const PolicyText& generated, const Freedom& freedom, Vocabulary vocabulary, bool has_device_code)
-      : text_(text), generated_(generated), freedom_(freedom), vocabulary_(std::move(vocabulary)), has_device_code_(has_device_code) {}
+  PolicyCheck(const PolicyText& text, const PolicyText& generated, const Freedom& freedom, Vocabulary vocabulary,
+              bool has_device_code)
+      : text_(text),
+        generated_(generated),
+        freedom_(freedom),
+        vocabulary_(std::move(vocabulary)),
+        has_device_code_(has_device_code) {}
 
   void run() const {
     std::size_t next = 0;  // of the fixed declarations
@@ -125,14 +221,16 @@ class PolicyCheck {
         ++next;
       } else if (it.kind == DeclarationKind::directive) {
         refuse_directive(it);
-      } else if (next < freedom_.first_gap || next > freedom_.last_gap || text_.is_conditional(i) || !has_simple_form(it)) {
+      } else if (next < freedom_.first_gap || next > freedom_.last_gap || text_.is_conditional(i) ||
+                 !has_simple_form(it)) {
         refuse_fixed(it, next);
       } else if (!freedom_.open_texts.contains(text_.print(it))) {
         check_own(it);
       }
     }
     if (next < freedom_.fixed.size()) {
-      text_.refuse(text_.tokens().size(), fmt::format("lacks what is generated, '{}'", shortened(generated_.print(fixed(next)))));
+      text_.refuse(text_.tokens().size(),
+                   fmt::format("lacks what is generated, '{}'", shortened(generated_.print(fixed(next)))));
     }
   }
 
@@ -156,12 +254,13 @@ class PolicyCheck {
   [[noreturn]] void refuse_directive(const Declaration& it) const {
     const Piece piece{it.first, it.last};
     if (text_.is(it.first + 1, "include")) {
-      const std::string name = piece.first + 2 < piece.last ? text_.print(Piece{piece.first + 2, piece.last}) : "nothing";
+      const std::string name =
+          piece.first + 2 < piece.last ? text_.print(Piece{piece.first + 2, piece.last}) : "nothing";
       text_.refuse(it.first, fmt::format("the text includes {}, which is no part of a bundle", shortened(name)));
     }
     const bool opens = text_.opens_condition(it.first);
-    text_.refuse(it.first, fmt::format("has a {} that no generated text has here, '{}'", opens ? "conditional part" : "directive",
-                                       shortened(text_.print(piece))));
+    text_.refuse(it.first, fmt::format("has a {} that no generated text has here, '{}'",
+                                       opens ? "conditional part" : "directive", shortened(text_.print(piece))));
   }
 
   /// Refuses what must be as it is generated.
@@ -172,13 +271,15 @@ class PolicyCheck {
     }
     const std::size_t at = next < freedom_.fixed.size() ? differing_token(it, fixed(next)) : it.first;
     const std::string is = at < it.last ? text_.token(at).text : "nothing more";
-    text_.refuse(at, fmt::format("has '{}' where another text is generated: host code must be the generated one", shortened(is)));
+    text_.refuse(at, fmt::format("has '{}' where another text is generated: host code must be the generated one",
+                                 shortened(is)));
   }
 
   [[noreturn]] void refuse_form(const Declaration& it) const {
-    text_.refuse(it.first, fmt::format("has '{}', which no generated text has, and which is no function with its body, no "
-                                       "constexpr constant and no type",
-                                       shortened(text_.print(it))));
+    text_.refuse(it.first,
+                 fmt::format("has '{}', which no generated text has, and which is no function with its body, no "
+                             "constexpr constant and no type",
+                             shortened(text_.print(it))));
   }
 
   void check_own(const Declaration& it) const {
@@ -191,7 +292,8 @@ class PolicyCheck {
     const Inside inside = inside_of(text_, it);
     for (const Piece& piece : inside.conditionals) {
       if (!freedom_.parts.contains(text_.print(piece))) {
-        text_.refuse(piece.first, fmt::format("has a conditional part that no generated text has, '{}'", shortened(text_.print(piece))));
+        text_.refuse(piece.first, fmt::format("has a conditional part that no generated text has, '{}'",
+                                              shortened(text_.print(piece))));
       }
     }
     for (const Piece& piece : inside.directives) {
@@ -207,7 +309,8 @@ class PolicyCheck {
   void check_function(const Declaration& it) const {
     if (is_kernel(text_, it)) {
       if (!freedom_.kernel_heads.contains(text_.head_of(it))) {
-        text_.refuse(it.first, fmt::format("has a kernel that host code does not know so, '{}'", shortened(text_.head_of(it))),
+        text_.refuse(it.first,
+                     fmt::format("has a kernel that host code does not know so, '{}'", shortened(text_.head_of(it))),
                      "leave the kernel its name, parameters and bounds");
       }
     } else if (!text_.is_marked(it, "__device__") && !text_.is_marked(it, "constexpr")) {
@@ -218,8 +321,9 @@ class PolicyCheck {
 
   void check_name(const Declaration& it) const {
     if (freedom_.fixed_names.contains(it.name)) {
-      text_.refuse(it.first, fmt::format("declares '{}' otherwise than is generated, though {} uses it", it.name,
-                                         has_device_code_ ? "host code" : "the C interface"),
+      text_.refuse(it.first,
+                   fmt::format("declares '{}' otherwise than is generated, though {} uses it", it.name,
+                               has_device_code_ ? "host code" : "the C interface"),
                    "leave it as it is, and use a constant with another name");
     }
     if (!freedom_.open_names.contains(it.name) && (!has_own_form(it.name) || is_taken(it.name))) {
@@ -252,8 +356,9 @@ class PolicyCheck {
     }
     if (is_word) {
       check_word(at);
-    } else if (token.kind == SourceToken::Kind::number ? !is_plain_number(token.text)
-                                                       : token.kind == SourceToken::Kind::literal && !is_plain_literal(token.text)) {
+    } else if (token.kind == SourceToken::Kind::number
+                   ? !is_plain_number(token.text)
+                   : token.kind == SourceToken::Kind::literal && !is_plain_literal(token.text)) {
       text_.refuse(at, fmt::format("has {}, a form of literal that no generated text has", shortened(token.text)));
     }
   }
@@ -261,7 +366,8 @@ class PolicyCheck {
   /// Whether "long" stands beside this "double", or with a word between them.
   bool is_long(std::size_t at) const {
     const auto is_word = [&](std::size_t place) { return text_.token(place).kind == SourceToken::Kind::word; };
-    return (at > 0 && text_.is(at - 1, "long")) || text_.is(at + 1, "long") || (at > 1 && is_word(at - 1) && text_.is(at - 2, "long")) ||
+    return (at > 0 && text_.is(at - 1, "long")) || text_.is(at + 1, "long") ||
+           (at > 1 && is_word(at - 1) && text_.is(at - 2, "long")) ||
            (at + 2 < text_.tokens().size() && is_word(at + 1) && text_.is(at + 2, "long"));
   }
 
@@ -271,11 +377,14 @@ class PolicyCheck {
       return;
     }
     if (is_taken(word) || word.find("__") != std::string::npos || word.front() == '_') {
-      text_.refuse(at, fmt::format("uses '{}', which no generated text has, and which headers or compilers have", shortened(word)),
-                   "rename it, in lower case or as types are called (PieceOfRow)");
+      text_.refuse(
+          at,
+          fmt::format("uses '{}', which no generated text has, and which headers or compilers have", shortened(word)),
+          "rename it, in lower case or as types are called (PieceOfRow)");
     }
     if (!has_own_form(word)) {
-      text_.refuse(at, fmt::format("uses '{}', which no generated text has, and which a header may have", shortened(word)),
+      text_.refuse(at,
+                   fmt::format("uses '{}', which no generated text has, and which a header may have", shortened(word)),
                    "rename it, in lower case or as types are called (PieceOfRow)");
     }
   }
@@ -283,13 +392,15 @@ class PolicyCheck {
   /// Nothing may be kept from one call to the next, but in what is generated.
   void check_storage(const Declaration& it, std::size_t at) const {
     const std::string& word = text_.token(at).text;
-    const bool is_constant = word == "static" && (text_.is(at + 1, "constexpr") || (at > it.first && text_.is(at - 1, "constexpr")));
+    const bool is_constant =
+        word == "static" && (text_.is(at + 1, "constexpr") || (at > it.first && text_.is(at - 1, "constexpr")));
     const bool is_in_head = it.kind == DeclarationKind::function && at < it.body &&
                             (word == "static" || word == "__device__" || word == "__global__");
     const bool is_member = it.kind == DeclarationKind::type && word == "__device__";
     if (!is_constant && !is_in_head && !is_member && !freedom_.statements.contains(statement_at(text_, it, at))) {
-      text_.refuse(at, fmt::format("has '{}', which no generated text has: a text keeps nothing from one call to the next",
-                                   shortened(statement_at(text_, it, at))),
+      text_.refuse(at,
+                   fmt::format("has '{}', which no generated text has: a text keeps nothing from one call to the next",
+                               shortened(statement_at(text_, it, at))),
                    "use a constexpr constant, or a variable of the block");
     }
   }
@@ -314,7 +425,8 @@ void check_transformer_text(const std::string& file, const std::string& text, co
   check_characters(file, text);
   const PolicyText of_generator(file, generated);
   const auto is_of_the_library = [](std::string_view word) { return is_among(words_of_the_library, word); };
-  PolicyCheck(PolicyText(file, text), of_generator, freedom_of_transformer(of_generator), is_of_the_library, false).run();
+  PolicyCheck(PolicyText(file, text), of_generator, freedom_of_transformer(of_generator), is_of_the_library, false)
+      .run();
 }
 
 }  // namespace esc

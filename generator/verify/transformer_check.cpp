@@ -26,7 +26,8 @@ namespace {
 /// What the transformer's functions return, as the header of the bundle says.
 enum Status { done = 0, bad_argument = 1, pattern_differs = 2, unreadable_file = 3, bad_file = 4 };
 
-/// Room for a packed matrix at an address that is divisible by 8, which the interface asks for, and by turns by no more, or by 64.
+/// Room for a packed matrix at an address that is divisible by 8, which the interface asks for, and by turns by no
+/// more, or by 64.
 class PackedRoom {
  public:
   explicit PackedRoom(std::size_t bytes) : bytes_(bytes), memory_(bytes + spare) {}
@@ -114,7 +115,8 @@ SparseMatrix with_other_values(const SparseMatrix& matrix, const TransformEffort
     for (std::int64_t entry = matrix.offsets[static_cast<std::size_t>(row)];
          entry < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
       const auto at = static_cast<std::size_t>(entry);
-      other.values[at] = drawn_value(draw, row / effort.line_rows, row, matrix.column_of[at], matrix.element, Zeros::forbidden);
+      other.values[at] =
+          drawn_value(draw, row / effort.line_rows, row, matrix.column_of[at], matrix.element, Zeros::forbidden);
     }
   }
   return other;
@@ -127,7 +129,8 @@ struct MovableNonzero {
 };
 
 /// The non-zeros of some rows that can be moved: none where each row is empty or full in front of its last one.
-std::vector<MovableNonzero> movable_nonzeros(const SparseMatrix& matrix, std::int64_t first_row, std::int64_t behind_row) {
+std::vector<MovableNonzero> movable_nonzeros(const SparseMatrix& matrix, std::int64_t first_row,
+                                             std::int64_t behind_row) {
   std::vector<MovableNonzero> movable;
   for (std::int64_t row = first_row; row < behind_row; ++row) {
     const std::int64_t last = matrix.offsets[static_cast<std::size_t>(row) + 1];
@@ -148,7 +151,8 @@ struct RowRange {
   std::int64_t behind = 0;
 };
 
-/// The rows of each group of panels that a transformer remembers a digest of. None where the bytes are no packed matrix.
+/// The rows of each group of panels that a transformer remembers a digest of. None where the bytes are no packed
+/// matrix.
 std::vector<RowRange> pattern_groups_of(std::span<const std::byte> packed) {
   std::vector<RowRange> groups;
   try {
@@ -157,7 +161,8 @@ std::vector<RowRange> pattern_groups_of(std::span<const std::byte> packed) {
           const auto& shape = format.shape;
           const std::int64_t panels = transformer::panels_per_group(shape);
           for (std::int64_t group = 0; group < transformer::pattern_groups(shape); ++group) {
-            const std::int64_t behind = (group + 1) * panels < shape.panels() ? shape.first_row((group + 1) * panels) : shape.rows;
+            const std::int64_t behind =
+                (group + 1) * panels < shape.panels() ? shape.first_row((group + 1) * panels) : shape.rows;
             groups.push_back({shape.first_row(group * panels), behind});
           }
         },
@@ -186,7 +191,8 @@ TypedElements with_further_bits(TypedElements elements) {
 
 constexpr std::int64_t farthest_gap_of_lda = 512;
 
-/// Leading dimensions for a text of which nothing is known, where the matrix is small: those that deployments have, and some that are drawn.
+/// Leading dimensions for a text of which nothing is known, where the matrix is small: those that deployments have, and
+/// some that are drawn.
 std::vector<std::int64_t> further_lda(const SparseMatrix& matrix, const TransformEffort& effort) {
   constexpr std::int64_t few_elements = 1 << 16;
   if (effort.breadth == Breadth::generated || matrix.rows * matrix.columns > few_elements) {
@@ -194,7 +200,8 @@ std::vector<std::int64_t> further_lda(const SparseMatrix& matrix, const Transfor
   }
   std::mt19937_64 random(effort.seed);
   const auto drawn = [&] { return matrix.columns + 1 + static_cast<std::int64_t>(random() % farthest_gap_of_lda); };
-  std::vector<std::int64_t> distances{static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(matrix.columns) + 1)), drawn(), drawn()};
+  std::vector<std::int64_t> distances{
+      static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(matrix.columns) + 1)), drawn(), drawn()};
   for (std::int64_t usual = 64; usual <= farthest_gap_of_lda; usual *= 2) {
     const std::int64_t lda = (matrix.columns + usual - 1) / usual * usual;
     if (std::ranges::find(distances, lda) == distances.end()) {
@@ -204,8 +211,8 @@ std::vector<std::int64_t> further_lda(const SparseMatrix& matrix, const Transfor
   return distances;
 }
 
-/// Where a packed file is damaged: the kind of the packed form, the rows of the matrix, the first byte behind the header and the last; for a text of which nothing
-/// is known the whole header of a small one, and places all over it.
+/// Where a packed file is damaged: the kind of the packed form, the rows of the matrix, the first byte behind the
+/// header and the last; for a text of which nothing is known the whole header of a small one, and places all over it.
 std::vector<std::size_t> damaged_bytes(std::size_t bytes, Breadth breadth) {
   constexpr std::size_t header = 256;
   constexpr std::size_t small = 1 << 20;
@@ -247,7 +254,8 @@ class Check {
     const bool packed = call(what, done, [&](void* to) { return transform_csr(arrays, to); });
     return packed ? std::optional(room_.contents()) : std::nullopt;
   }
-  std::optional<std::vector<std::byte>> pack_dense(const char* what, const SparseMatrix& matrix, std::int64_t lda, double zero = 0.0) {
+  std::optional<std::vector<std::byte>> pack_dense(const char* what, const SparseMatrix& matrix, std::int64_t lda,
+                                                   double zero = 0.0) {
     const TypedElements a = with_further_bits(dense_elements(matrix, lda, zero));
     const bool packed = call(what, done, [&](void* to) { return transformer_.transform(a.data(), lda, to); });
     return packed ? std::optional(room_.contents()) : std::nullopt;
@@ -264,7 +272,8 @@ class Check {
     try {
       const transformer::CsrMatrix held = transformer::unpack(packed);
       const auto is_same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
-      if (held.offsets != matrix.offsets || held.column_of != matrix.column_of || !std::ranges::equal(held.values, matrix.values, is_same)) {
+      if (held.offsets != matrix.offsets || held.column_of != matrix.column_of ||
+          !std::ranges::equal(held.values, matrix.values, is_same)) {
         problems_.emplace_back("the transformer packs other values than those that it is given");
       }
     } catch (const transformer::FormatError& problem) {
@@ -272,15 +281,16 @@ class Check {
     }
   }
 
-  /// A non-zero moved in each group of panels of which a digest is kept, or in as many as a text of this kind is worth: the first, the last and some that
-  /// are drawn.
+  /// A non-zero moved in each group of panels of which a digest is kept, or in as many as a text of this kind is worth:
+  /// the first, the last and some that are drawn.
   void refuse_moved_nonzeros(const std::vector<std::byte>& packed, const TransformEffort& effort) {
     constexpr std::int64_t nonzeros_of_generated = 1 << 18;
     constexpr std::int64_t nonzeros_of_unknown = 1 << 26;
     std::vector<RowRange> groups = pattern_groups_of(packed);
     std::mt19937_64 random(effort.seed);
     const std::int64_t most = effort.breadth == Breadth::generated ? nonzeros_of_generated : nonzeros_of_unknown;
-    const auto chosen = static_cast<std::size_t>(std::max<std::int64_t>(3, most / std::max<std::int64_t>(matrix_.nonzeros(), 1)));
+    const auto chosen =
+        static_cast<std::size_t>(std::max<std::int64_t>(3, most / std::max<std::int64_t>(matrix_.nonzeros(), 1)));
     if (groups.size() > chosen) {
       std::swap(groups[1], groups.back());
       for (std::size_t at = 2; at < chosen; ++at) {
@@ -290,7 +300,9 @@ class Check {
     }
     CsrArrays arrays = csr_of(matrix_);
     TypedElements values(matrix_.element, arrays.values);
-    const auto function = [&](void* to) { return transformer_.transform_csr(arrays.offsets.data(), arrays.columns.data(), values.data(), to); };
+    const auto function = [&](void* to) {
+      return transformer_.transform_csr(arrays.offsets.data(), arrays.columns.data(), values.data(), to);
+    };
     for (const RowRange& rows : groups) {
       const std::vector<MovableNonzero> movable = movable_nonzeros(matrix_, rows.first, rows.behind);
       if (!movable.empty()) {
@@ -307,7 +319,8 @@ class Check {
 
   /// What may be wrong with a single entry, at one of these rows.
   template <typename Function>
-  void refuse_broken_entry(const RowRange& rows, std::uint64_t drawn, CsrArrays& arrays, TypedElements& values, const Function& function) {
+  void refuse_broken_entry(const RowRange& rows, std::uint64_t drawn, CsrArrays& arrays, TypedElements& values,
+                           const Function& function) {
     const auto first = static_cast<std::size_t>(matrix_.offsets[static_cast<std::size_t>(rows.first)]);
     const auto count = static_cast<std::size_t>(matrix_.offsets[static_cast<std::size_t>(rows.behind)]) - first;
     if (count == 0) {
@@ -315,9 +328,12 @@ class Check {
     }
     const std::size_t at = first + drawn % count;
     with_element(matrix_.element, [&](auto zero) {
-      refuse_while("a matrix with a zero where the pattern has a non-zero", values.elements<decltype(zero)>()[at], zero, function, pattern_differs);
+      refuse_while("a matrix with a zero where the pattern has a non-zero", values.elements<decltype(zero)>()[at], zero,
+                   function, pattern_differs);
     });
-    const auto row = static_cast<std::size_t>(std::ranges::upper_bound(matrix_.offsets, static_cast<std::int64_t>(at)) - matrix_.offsets.begin()) - 1;
+    const auto row = static_cast<std::size_t>(std::ranges::upper_bound(matrix_.offsets, static_cast<std::int64_t>(at)) -
+                                              matrix_.offsets.begin()) -
+                     1;
     expect_place(static_cast<std::int64_t>(row));
     refuse_while("a column behind the last", arrays.columns[at], static_cast<std::int32_t>(matrix_.columns), function);
     refuse_while("a negative column", arrays.columns[at], -1, function);
@@ -351,7 +367,8 @@ class Check {
       return [this, elements, lda](void* to) { return transformer_.transform(elements, lda, to); };
     };
     call("a null matrix", bad_argument, with(nullptr, matrix_.columns));
-    for (const std::int64_t lda : {matrix_.columns - 1, matrix_.columns / 2, std::int64_t{0}, std::int64_t{-1}, -matrix_.columns}) {
+    for (const std::int64_t lda :
+         {matrix_.columns - 1, matrix_.columns / 2, std::int64_t{0}, std::int64_t{-1}, -matrix_.columns}) {
       call("an lda less than the columns", bad_argument, with(a.data(), lda));
     }
     refuse_rooms("dense", with(a.data(), matrix_.columns));
@@ -480,7 +497,8 @@ class Check {
     with_element(matrix_.element, [&](auto zero) {
       auto& last = values.elements<decltype(zero)>()[matrix_.nonzeros() - 1];
       refuse_while("a matrix with a zero where the pattern has a non-zero", last, zero, function, pattern_differs);
-      refuse_while("a matrix with a negative zero where the pattern has a non-zero", last, static_cast<decltype(zero)>(-0.0), function, pattern_differs);
+      refuse_while("a matrix with a negative zero where the pattern has a non-zero", last,
+                   static_cast<decltype(zero)>(-0.0), function, pattern_differs);
     });
   }
 
@@ -514,10 +532,12 @@ TypedElements dense_elements(const SparseMatrix& matrix, std::int64_t lda, doubl
 }
 
 std::int64_t largest_lda(std::int64_t columns) {
-  return std::max<std::int64_t>(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(columns) + 1)), columns + farthest_gap_of_lda);
+  return std::max<std::int64_t>(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(columns) + 1)),
+                                columns + farthest_gap_of_lda);
 }
 
-TransformCheck check_transformer(const TransformerFunctions& transformer, const SparseMatrix& matrix, const TransformEffort& effort) {
+TransformCheck check_transformer(const TransformerFunctions& transformer, const SparseMatrix& matrix,
+                                 const TransformEffort& effort) {
   TransformCheck result;
   if (matrix.nonzeros() + matrix.rows > std::numeric_limits<std::int32_t>::max()) {
     result.problems.emplace_back("the matrix has more non-zeros than the CSR interface can take");
@@ -546,10 +566,12 @@ TransformCheck check_transformer(const TransformerFunctions& transformer, const 
       check.refuse_dense();
       check.expect_same("a dense matrix", check.pack_dense("its own dense matrix", matrix, matrix.columns + gap), result.packed);
       if (other_packed) {
-        check.expect_same("other dense values", check.pack_dense("other dense values", other, matrix.columns, -0.0), *other_packed);
+        check.expect_same("other dense values", check.pack_dense("other dense values", other, matrix.columns, -0.0),
+                          *other_packed);
       }
       for (const std::int64_t lda : further_lda(matrix, effort)) {
-        check.expect_same("a dense matrix with far rows", check.pack_dense("a dense matrix with far rows", matrix, lda), result.packed);
+        check.expect_same("a dense matrix with far rows", check.pack_dense("a dense matrix with far rows", matrix, lda),
+                          result.packed);
       }
     }
     check.load(result.packed);

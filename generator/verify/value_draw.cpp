@@ -12,9 +12,9 @@ namespace {
 
 /// The powers of two that a type has.
 struct Exponents {
-  int largest;       ///< of the largest number
+  int largest;  ///< of the largest number
   int least_normal;
-  int least;         ///< of the smallest number above zero
+  int least;  ///< of the smallest number above zero
 };
 
 Exponents exponents_of(ScalarType element) {
@@ -31,7 +31,8 @@ class Place {
  public:
   Place(const ValueDraw& draw, std::int64_t row, std::int64_t column, ScalarType element)
       : usual_(drawn_value(draw.seed, row, column, element)),
-        bits_(mix_bits(mix_bits(draw.seed ^ 0x5851f42d4c957f2dU) + static_cast<std::uint64_t>(row) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(column) + 1)),
+        bits_(mix_bits(mix_bits(draw.seed ^ 0x5851f42d4c957f2dU) +
+                       static_cast<std::uint64_t>(row) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(column) + 1)),
         exponents_(exponents_of(element)) {}
 
   double usual() const { return usual_; }
@@ -63,7 +64,8 @@ class Place {
 
 }  // namespace
 
-double drawn_value(const ValueDraw& draw, std::int64_t line, std::int64_t row, std::int64_t column, ScalarType element, Zeros zeros) {
+double drawn_value(const ValueDraw& draw, std::int64_t line, std::int64_t row, std::int64_t column, ScalarType element,
+                   Zeros zeros) {
   if (draw.range == ValueDraw::Range::usual) {
     return drawn_value(draw.seed, row, column, element);
   }

@@ -43,7 +43,7 @@ struct EmulationEffort {
   std::chrono::milliseconds patience{120'000};
   std::uint64_t memory = std::uint64_t{4} << 30;
   bool whole_report = true;  ///< otherwise it ends with the first thing that is wrong
-  Breadth breadth = Breadth::unknown;  ///< what is known of the texts
+  Breadth breadth = Breadth::unknown;      ///< what is known of the texts
   std::optional<std::uint64_t> seed = {};  ///< of what is drawn; without one it follows from the packed matrix
 };
 

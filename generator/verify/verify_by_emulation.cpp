@@ -15,8 +15,8 @@
 #include "generator/support/limits.h"
 #include "generator/verify/confined_kernel.h"
 #include "generator/verify/confined_transformer.h"
-#include "generator/verify/kernel_calls.h"
 #include "generator/verify/drawn_calls.h"
+#include "generator/verify/kernel_calls.h"
 #include "generator/verify/kernel_programs.h"
 #include "generator/verify/panel_sample.h"
 #include "generator/verify/transformer_check.h"
@@ -54,7 +54,8 @@ std::int64_t checked_items(const BundleUnderTest& bundle, const SparseMatrix& ma
 }
 
 /// A report of nothing so far but of what is left out from the start. Throws UserError where nothing can be checked.
-VerificationReport begin_report(const BundleUnderTest& bundle, const SparseMatrix& matrix, const EmulationEffort& effort) {
+VerificationReport begin_report(const BundleUnderTest& bundle, const SparseMatrix& matrix,
+                                const EmulationEffort& effort) {
   VerificationReport report{.method = "emulation", .tolerance = tolerance_of(matrix, bundle.dispatch.products)};
   report.seed = seed_of(bundle, effort);
   const std::int64_t items = checked_items(bundle, matrix);
@@ -89,8 +90,9 @@ std::int64_t sampled_products(const SparseMatrix& matrix, const KernelCall& call
   return products * call.width();
 }
 
-/// How many tiles of columns there are for each that a call computes. A block may have all rows, so that a sample of rows is no smaller; of a call that asks
-/// for a part of a product some tiles do. What whole products take is not cut unless it is many times what they may.
+/// How many tiles of columns there are for each that a call computes. A block may have all rows, so that a sample of
+/// rows is no smaller; of a call that asks for a part of a product some tiles do. What whole products take is not cut
+/// unless it is many times what they may.
 std::int64_t tile_stride(const KernelCall& call, const Dispatch& dispatch, std::int64_t products, std::int64_t most) {
   constexpr std::int64_t least = 500'000;
   constexpr std::int64_t excess = 2;
@@ -106,16 +108,14 @@ std::int64_t operand_matrices(const LoopNest& nest) {
   return std::ranges::count_if(operands_of(nest), [](const ArrayDeclaration& operand) { return operand.extents.size() == 2; });
 }
 
-/// Whether the outermost dimension is that of the items, so that the elements of one are apart from those of others.
-bool runs_over_items_first(const PlacedLayout& layout) { return layout.outermost_extent(0, 1) != layout.outermost_extent(0, 2); }
-
 /// Bytes of B, C and `operands` matrices like C that a call touches, by whole pages where rows are far apart.
 std::int64_t touched_bytes(const SparseMatrix& matrix, const KernelCall& call, const Dispatch& dispatch, std::int64_t operands) {
   constexpr std::int64_t page_bytes = 4096;
   const std::int64_t element = bytes_of(matrix.element);
   const auto touched = [&](const PlacedLayout& layout, std::int64_t rows, std::int64_t distance) {
-    if (runs_over_items_first(layout)) {
-      return call.width() / call.item_columns * std::min(distance * element, layout.least_leading_dimension(call.product.n) * element + page_bytes);
+    if (layout.runs_over_items()) {  // of each item its elements, and what is watched in front of it and behind it
+      const std::int64_t apart = layout.least_leading_dimension(call.product.n) * element + 3 * page_bytes;
+      return call.width() / call.item_columns * std::min(distance * element, apart);
     }
     const std::int64_t inner = layout.is_row_major() ? call.width() : layout.least_leading_dimension(call.product.n);
     const std::int64_t apart = inner * element + static_cast<std::int64_t>(call.compared().size()) * page_bytes;
@@ -216,7 +216,8 @@ std::vector<KernelCall> by_operands(std::vector<KernelCall> calls) {
 std::vector<KernelCall> with_other_values(const std::vector<KernelCall>& calls) {
   std::vector<KernelCall> others{calls.front()};
   const auto unaligned = std::ranges::find_if(calls, [&](const KernelCall& call) {
-    return call.product.shift_b != 0 && call.product.shift_c != 0 && call.width() == calls.front().width() && call.values == calls.front().values;
+    return call.product.shift_b != 0 && call.product.shift_c != 0 && call.width() == calls.front().width() &&
+           call.values == calls.front().values;
   });
   others.insert(others.end(), unaligned, unaligned == calls.end() ? unaligned : std::next(unaligned));
   for (KernelCall& call : others) {
@@ -311,17 +312,22 @@ class Judgement {
     for (const std::string& problem : result->problems) {
       report_.problems.push_back(fmt::format("{}: {}", print(one.call), problem));
     }
-    report_.runs.push_back({one.call.product, operands.reference.compare(result->c, one.compared_rows(), one.compared_columns(bundle_.dispatch.tile_columns)), one.call.reason});
+    report_.runs.push_back({one.call.product,
+                            operands.reference.compare(result->c, one.compared_rows(),
+                                                       one.compared_columns(bundle_.dispatch.tile_columns)),
+                            one.call.reason});
   }
 
  private:
   /// B, in double and as the kernel gets it.
   struct Operands {
-    Operands(const LoopNest& nest, const SparseMatrix& a, const Dispatch& dispatch, const ProductCase& product, const ValueDraw& draw)
+    Operands(const LoopNest& nest, const SparseMatrix& a, const Dispatch& dispatch, const ProductCase& product,
+             const ValueDraw& draw)
         : matrix(&a),
           columns(product.n),
           values(draw),
-          reference(nest, a, draw_b(dispatch.b, a.columns, product, draw, a.element), product, {dispatch.products, dispatch.scaled_rows, draw}),
+          reference(nest, a, draw_b(dispatch.b, a.columns, product, draw, a.element), product,
+                    {dispatch.products, dispatch.scaled_rows, draw}),
           b(a.element, reference.b()) {}
 
     const SparseMatrix* matrix;
@@ -333,7 +339,8 @@ class Judgement {
 
   /// Calls of as many columns, drawn alike, have the same B.
   const Operands& operands_of(const TaskCall& one) {
-    if (!operands_ || operands_->matrix != one.source || operands_->columns != one.call.width() || operands_->values != one.call.values) {
+    if (!operands_ || operands_->matrix != one.source || operands_->columns != one.call.width() ||
+        operands_->values != one.call.values) {
       operands_.emplace(bundle_.nest, *one.source, bundle_.dispatch, one.call.compact(), one.call.values);
       if (one.sample.covers_all()) {
         operands_->reference.compute_all();  // which the calls behind it then take their rows from
@@ -363,14 +370,16 @@ class Judgement {
 };
 
 /// The fixed calls for as many items as can be checked, and those that are drawn.
-std::vector<KernelCall> calls_for(const BundleUnderTest& bundle, const SparseMatrix& matrix, const EmulationEffort& effort) {
+std::vector<KernelCall> calls_for(const BundleUnderTest& bundle, const SparseMatrix& matrix,
+                                  const EmulationEffort& effort) {
   const std::int64_t items = checked_items(bundle, matrix);
   const std::uint64_t seed = seed_of(bundle, effort);
   std::vector<KernelCall> calls = kernel_calls(bundle.dispatch, matrix.rows, matrix.columns, items);
   if (asks_for_own_features(bundle.kernel_text)) {
     add_calls_without_features(calls);
   }
-  std::ranges::move(calls_on_devices(calls, bundle.dispatch, effort.breadth, seed ^ device_of_text), std::back_inserter(calls));
+  std::ranges::move(calls_on_devices(calls, bundle.dispatch, effort.breadth, seed ^ device_of_text),
+                    std::back_inserter(calls));
   const DrawnFor layer{bundle.dispatch, matrix.rows, matrix.longest_row(), items};
   std::ranges::move(drawn_calls(layer, effort.breadth, seed ^ calls_of_text), std::back_inserter(calls));
   leave_out_what_is_undefined(calls, matrix);
@@ -378,8 +387,9 @@ std::vector<KernelCall> calls_for(const BundleUnderTest& bundle, const SparseMat
 }
 
 /// Judges the kernel by calls for as many items as can be checked, and by some with other values where there are such.
-void check_confined_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix, const std::optional<OtherValues>& other,
-                           const EmulationEffort& effort, VerificationReport& report, StageProgress& progress) {
+void check_confined_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix,
+                           const std::optional<OtherValues>& other, const EmulationEffort& effort,
+                           VerificationReport& report, StageProgress& progress) {
   const std::vector<KernelCall> calls = calls_for(bundle, matrix, effort);
   Plan plan(bundle, effort);
   for (const KernelCall& call : calls) {

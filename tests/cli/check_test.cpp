@@ -170,14 +170,18 @@ TEST_F(Check, ADifferentBundleIsRefusedBeforeTheWork) {
   };
   const auto expect_different = [&](const ProcessResult& refused) {
     EXPECT_EQ(refused.status, 2);
-    EXPECT_THAT(refused.errors, HasSubstr("out/a: holds a different bundle; see the difference with --check, replace with --force, or give this one another --name or output folder"));
+    EXPECT_THAT(refused.errors, HasSubstr("out/a: holds a different bundle; see the difference with --check, replace "
+                                          "with --force, or give this one another --name or output folder"));
   };
-  for (const char* const other : {"--bcol 41", "--bcol 40 --dtype f64", "--bcol 40 --arch sm_80", "--bcol 40 --layout nk"}) {
-    const ProcessResult refused = generate_there(other, "--schedule panel:ufi=2,columns=32,vector=1,groups=1,warps=1,panels=1,ufk=1,stage=off,pdl=off");
+  for (const char* const other :
+       {"--bcol 41", "--bcol 40 --dtype f64", "--bcol 40 --arch sm_80", "--bcol 40 --layout nk"}) {
+    const ProcessResult refused = generate_there(
+        other, "--schedule panel:ufi=2,columns=32,vector=1,groups=1,warps=1,panels=1,ufk=1,stage=off,pdl=off");
     expect_different(refused);
     EXPECT_THAT(refused.errors, Not(HasSubstr("packing the matrix"))) << other;
   }
-  const ProcessResult with_epilogue = shell("$ESCGEN -v generate a.mtx --bcol 40 --epilogue relu -o out");  // whose nest is read in such a process, too
+  const ProcessResult with_epilogue =
+      shell("$ESCGEN -v generate a.mtx --bcol 40 --epilogue relu -o out");  // whose nest is read in such a process, too
   expect_different(with_epilogue);
   EXPECT_THAT(with_epilogue.errors, Not(HasSubstr("packing the matrix")));
   const ProcessResult scheduled = generate_there("--bcol 40", "--schedule 4-2-1-32");

@@ -28,7 +28,8 @@ TEST_F(ChosenSchedule, ScheduleSourceIsRecorded) {
 TEST_F(ChosenSchedule, SaysHowFastItWasMeasuredToBe) {
   const std::string hidden = ESC_SOURCE_DIR "/tests/data/digits/hidden.mtx";
   const ProcessResult chosen = escgen({"generate", hidden, "--bcol", "64", "-o", "out", "--dry-run"});
-  EXPECT_THAT(chosen.output, HasSubstr("\nspeed      about 1.75 x the faster one of cuBLAS and cuSPARSE, 2.1 us in place of 3.6, by the same measurements on one NVIDIA H200\n"));
+  EXPECT_THAT(chosen.output, HasSubstr("\nspeed      about 1.75 x the faster one of cuBLAS and cuSPARSE, 2.1 us in "
+                                       "place of 3.6, by the same measurements on one NVIDIA H200\n"));
   const nlohmann::json layer = parse_json(escgen({"generate", hidden, "--bcol", "64", "-o", "out", "--dry-run", "--json"}).output);
   EXPECT_NEAR(layer["over_exact"], 1.75, 0.005);
   EXPECT_EQ(layer["measured"]["device"], "NVIDIA H200");
@@ -65,7 +66,8 @@ TEST_F(ChosenSchedule, SaysNoSpeedOfBlocks) {
   const auto chosen = [&](const std::string& structure) {
     const std::string file = structure + ".mtx";
     escgen({"sample", "--rows", "512", "--cols", "512", "--sparsity", "0.9", "--structure", structure, "-o", file});
-    return parse_json(escgen({"generate", file, "--bcol", "64", "-o", "out", "--dry-run", "--json", "--gpu", "h200"}).output);
+    return parse_json(
+        escgen({"generate", file, "--bcol", "64", "-o", "out", "--dry-run", "--json", "--gpu", "h200"}).output);
   };
   EXPECT_TRUE(chosen("uniform").contains("measured"));
   const nlohmann::json blocks = chosen("blocks");
@@ -80,25 +82,33 @@ TEST_F(ChosenSchedule, SaysWhatIsNotKnownOfTheGpu) {
     more.insert(more.begin(), {"generate", matrix, "--bcol", "64", "-o", "out", "--dry-run", "--json"});
     return parse_json(escgen(more).output)["notes"].dump();
   };
-  EXPECT_THAT(notes("a.mtx", {}), HasSubstr("no GPU was named (--gpu): built for sm_80 and sm_90, with the schedule for one NVIDIA H200"));
-  EXPECT_THAT(notes("a.mtx", {"--schedule", "4-7-1-32"}), HasSubstr("no GPU was named (--gpu): built for sm_80 and sm_90"));
-  EXPECT_THAT(notes("a.mtx", {"--arch", "sm_90"}), HasSubstr("of those with sm_90, the schedule is the one for one NVIDIA H200"));
+  EXPECT_THAT(notes("a.mtx", {}),
+              HasSubstr("no GPU was named (--gpu): built for sm_80 and sm_90, with the schedule for one NVIDIA H200"));
+  EXPECT_THAT(notes("a.mtx", {"--schedule", "4-7-1-32"}),
+              HasSubstr("no GPU was named (--gpu): built for sm_80 and sm_90"));
+  EXPECT_THAT(notes("a.mtx", {"--arch", "sm_90"}),
+              HasSubstr("of those with sm_90, the schedule is the one for one NVIDIA H200"));
   EXPECT_EQ(notes("a.mtx", {"--gpu", "h200"}), "[]");
   // By a rule, which no database has.
-  EXPECT_THAT(notes("large.npy", {"--gpu", "b200"}),
-              HasSubstr("no measurements of such layers on b200: the schedule is by rules that were measured on an H100 "
-                        "and an H200, with the memory bandwidth of an H200"));
+  EXPECT_THAT(
+      notes("large.npy", {"--gpu", "b200"}),
+      HasSubstr("no measurements of such layers on b200: the schedule is by rules that were measured on an H100 "
+                "and an H200, with the memory bandwidth of an H200"));
   EXPECT_THAT(notes("large.npy", {"--gpu", "h200"}), Not(HasSubstr("no measurements")));
 }
 
 TEST_F(ChosenSchedule, SaysThatKernelsOf16BitsAreSlowWithManyColumns) {
   ASSERT_EQ(escgen({"sample", "--rows", "256", "--cols", "256", "--sparsity", "0.6", "-o", "a.npy"}).status, 0);
   const auto notes = [&](const std::string& dtype, const std::string& bcol) {
-    return parse_json(escgen({"generate", "a.npy", "--bcol", bcol, "--dtype", dtype, "-o", "out", "--dry-run", "--json"}).output)["notes"].dump();
+    return parse_json(
+               escgen({"generate", "a.npy", "--bcol", bcol, "--dtype", dtype, "-o", "out", "--dry-run", "--json"})
+                   .output)["notes"]
+        .dump();
   };
   for (const std::string bcol : {"64", "100", "8192"}) {
     for (const std::string dtype : {"f16", "bf16"}) {
-      EXPECT_THAT(notes(dtype, bcol), HasSubstr("this kernel takes " + bcol + " in tiles: where that was measured, 4096 x 4096"));
+      EXPECT_THAT(notes(dtype, bcol),
+                  HasSubstr("this kernel takes " + bcol + " in tiles: where that was measured, 4096 x 4096"));
       EXPECT_THAT(notes(dtype, bcol), HasSubstr("the dense product was "));
     }
   }
@@ -120,7 +130,8 @@ TEST_F(ChosenSchedule, FamiliesThatMultiplyByZerosAreNamed) {
            {"stream", "stream:columns=64,panels=1,warps=1,stages=2,dense=on"},
            {"gather", "gather:warps=2,sets=1"},
            {"atomic", "4-7-1-32"}}) {
-    const ProcessResult made = escgen({"generate", "a.mtx", "--bcol", "64", "--schedule", schedule, "--arch", "sm_90", "--no-verify", "--force", "-o", "out"});
+    const ProcessResult made = escgen({"generate", "a.mtx", "--bcol", "64", "--schedule", schedule, "--arch", "sm_90",
+                                       "--no-verify", "--force", "-o", "out"});
     ASSERT_EQ(made.status, 0) << schedule << made.errors;
     const bool multiplies = read("out/a/a.h").find("B must be finite") != std::string::npos;
     EXPECT_EQ(multiplies, family != "atomic") << schedule;

@@ -148,9 +148,23 @@ TEST_F(Commands, DryRunWritesNothing) {
 }
 
 TEST_F(Commands, GenerateAsJson) {
-  const std::vector<std::string> facts{
-      "name",  "m",      "k",      "nnz",          "bcol",      "schedule",    "schedule_source",
-      "notes", "family", "blocks", "packed_bytes", "csr_bytes", "dense_bytes", "status"};
+  const std::vector<std::string> facts{"name",
+                                       "m",
+                                       "k",
+                                       "nnz",
+                                       "dtype",
+                                       "bcol",
+                                       "architectures",
+                                       "schedule",
+                                       "schedule_source",
+                                       "notes",
+                                       "not_measured",
+                                       "family",
+                                       "blocks",
+                                       "packed_bytes",
+                                       "csr_bytes",
+                                       "dense_bytes",
+                                       "status"};
   write_matrix();
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "40", "-o", "out", "--json"});
@@ -192,7 +206,8 @@ TEST_F(Commands, VerifyDrawsCallsThatTheSeedRepeats) {
   EXPECT_EQ(parse_json(escgen({"verify", "out/a", "--json", "--seed", "7"}).output).at("seed"), 7);
   EXPECT_THAT(drawn({"--whole"}), HasSubstr("each n"));
   EXPECT_THAT(drawn({}), ::testing::Not(HasSubstr("each n"))) << "the texts are those that are generated";
-  replace("out/a/a.cu", "constexpr int threads_per_block", "constexpr int further_number = 0;\nconstexpr int threads_per_block");
+  replace("out/a/a.cu", "constexpr int threads_per_block",
+          "constexpr int further_number = 0;\nconstexpr int threads_per_block");
   EXPECT_THAT(drawn({}), HasSubstr("each n")) << "a text that says the same otherwise";
 }
 
@@ -210,7 +225,8 @@ TEST_F(Commands, VerifyAsTextAndAsJson) {
   EXPECT_TRUE(report["problems"].empty());
   ASSERT_GE(report["runs"].size(), 4u);
   for (const nlohmann::json& run : report["runs"]) {
-    EXPECT_THAT(keys(run), UnorderedElementsAre("n", "ldb", "ldc", "shift_b", "shift_c", "rows", "relative_error", "tolerance", "reason", "problem"));
+    EXPECT_THAT(keys(run), UnorderedElementsAre("n", "ldb", "ldc", "shift_b", "shift_c", "rows", "relative_error",
+                                                "tolerance", "reason", "problem"));
     EXPECT_LE(run["relative_error"], run["tolerance"]);
     EXPECT_GE(run["rows"], 1);
     EXPECT_LE(run["rows"], 13);
@@ -228,8 +244,9 @@ TEST_F(Commands, InspectAsTextAsJsonAndAsPicture) {
   const ProcessResult machine = escgen({"inspect", "a.mtx", "--ufi", "2", "--json"});
   EXPECT_EQ(machine.errors, "");
   const nlohmann::json report = parse_json(machine.output);
-  EXPECT_THAT(keys(report), UnorderedElementsAre("rows", "columns", "nonzeros", "sparsity", "row_lengths",
-                                                 "column_lengths", "bytes", "bcol", "schedule", "schedule_source", "census"));
+  EXPECT_THAT(keys(report),
+              UnorderedElementsAre("rows", "columns", "nonzeros", "sparsity", "row_lengths", "column_lengths", "bytes",
+                                   "bcol", "schedule", "schedule_source", "census"));
   EXPECT_THAT(keys(report["bytes"]), UnorderedElementsAre("dense", "csr", "packed"));
   EXPECT_THAT(keys(report["census"]), UnorderedElementsAre("ufi", "panels", "enumerated_columns",
                                                            "multiply_adds_per_load", "empty_pairs", "patterns"));
@@ -238,7 +255,8 @@ TEST_F(Commands, InspectAsTextAsJsonAndAsPicture) {
       parse_json(escgen({"generate", "a.mtx", "--bcol", "64", "-o", "out", "--dry-run", "--json"}).output);
   EXPECT_EQ(report["bytes"]["packed"], generated["packed_bytes"]);
   EXPECT_EQ(report["schedule"], generated["schedule"]);
-  EXPECT_THAT(seen.output, HasSubstr("packed by  " + generated["schedule"].get<std::string>() + ", which auto takes for bCol 64\n"));
+  EXPECT_THAT(seen.output,
+              HasSubstr("packed by  " + generated["schedule"].get<std::string>() + ", which auto takes for bCol 64\n"));
   EXPECT_EQ(report["census"]["panels"], 7);
   std::int64_t nonzeros = 0;
   for (const auto& [pattern, columns] : report["census"]["patterns"].items()) {
@@ -271,16 +289,23 @@ TEST_F(Commands, WeightsOfAConvolutionAreTheMatrixOfThePlainProduct) {
 
 TEST_F(Commands, SizesOfTheKernelFollowFromTheWeights) {
   write("w.npy", npy_of_floats("(6, 4, 3, 3)", 6 * 36));
-  write("own.c", "void own(int F, int C, int R, int S, int M, int K, int N, const float A[M][K], const float B[K][N], float Y[M][N],\n"
-                 "const float unused[F][C][R][S]) {\n"
-                 "for (int i = 0; i < M; i++) for (int k = 0; k < C * R * S; k++) for (int j = 0; j < N; j++) Y[i][j] += A[i][k] * B[k][j]; }\n");
+  write("own.c",
+        "void own(int F, int C, int R, int S, int M, int K, int N, const float A[M][K], const float B[K][N], float "
+        "Y[M][N],\n"
+        "const float unused[F][C][R][S]) {\n"
+        "for (int i = 0; i < M; i++) for (int k = 0; k < C * R * S; k++) for (int j = 0; j < N; j++) Y[i][j] += "
+        "A[i][k] * B[k][j]; }\n");
   const ProcessResult generated =
       escgen({"generate", "w.npy", "--bcol", "8", "--kernel", "own.c", "--size", "K=36", "--no-verify", "-o", "out"});
   ASSERT_EQ(generated.status, 0) << generated.errors;
   EXPECT_THAT(read("out/w/manifest.json"), HasSubstr("k < 36"));
-  const ProcessResult refused = escgen({"generate", "w.npy", "--bcol", "8", "--kernel", "own.c", "--size", "K=36,R=5", "-o", "other"});
+  const ProcessResult refused =
+      escgen({"generate", "w.npy", "--bcol", "8", "--kernel", "own.c", "--size", "K=36,R=5", "-o", "other"});
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.errors, HasSubstr("--size R=5: contradicts the weights, which are 6 x 4 x 3 x 3: in unused that makes R 3; leave it out"));
+  EXPECT_THAT(
+      refused.errors,
+      HasSubstr(
+          "--size R=5: contradicts the weights, which are 6 x 4 x 3 x 3: in unused that makes R 3; leave it out"));
 }
 
 TEST_F(Commands, QuietAndVerboseConcernStandardErrorOnly) {

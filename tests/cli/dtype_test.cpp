@@ -196,7 +196,8 @@ TEST_F(DtypeOption, OfLargeLayersIsStreamedByARule) {
 TEST_F(DtypeOption, IsThatOfAFileOf16Bits) {
   const std::string models = ESC_SOURCE_DIR "/tests/data/models/";
   const auto made = [&](const std::string& matrix, std::vector<std::string> more = {}) {
-    more.insert(more.begin(), {"generate", models + matrix, "--bcol", "8", "--gpu", "h200", "-o", "out", "--dry-run", "--json"});
+    more.insert(more.begin(),
+                {"generate", models + matrix, "--bcol", "8", "--gpu", "h200", "-o", "out", "--dry-run", "--json"});
     const nlohmann::json layer = parse_json(escgen(more).output);
     return std::pair(layer["dtype"].get<std::string>(), layer["notes"].dump());
   };
@@ -213,10 +214,13 @@ TEST_F(DtypeOption, IsThatOfAFileOf16Bits) {
     EXPECT_THAT(notes, HasSubstr(note)) << matrix;
   }
   EXPECT_EQ(made("layers.safetensors:down_proj.weight", {"--dtype", "f32"}).first, "f32");
-  EXPECT_THAT(made("layers.safetensors:down_proj.weight", {"--dtype", "f32"}).second, HasSubstr("--dtype f16 keeps those of the file"));
-  EXPECT_THAT(made("layers.safetensors:down_proj.weight", {"--dtype", "bf16"}).second, HasSubstr("elements of f16, the kernel of bf16"));
+  EXPECT_THAT(made("layers.safetensors:down_proj.weight", {"--dtype", "f32"}).second,
+              HasSubstr("--dtype f16 keeps those of the file"));
+  EXPECT_THAT(made("layers.safetensors:down_proj.weight", {"--dtype", "bf16"}).second,
+              HasSubstr("elements of f16, the kernel of bf16"));
   EXPECT_THAT(made("dense.npy", {"--dtype", "f16"}).second, HasSubstr("elements of f32, the kernel of f16"));
-  EXPECT_THAT(made("dense.npy", {"--dtype", "tf32"}).second, Not(HasSubstr("the file has elements"))) << "which is f32 in memory";
+  EXPECT_THAT(made("dense.npy", {"--dtype", "tf32"}).second, Not(HasSubstr("the file has elements")))
+      << "which is f32 in memory";
   const nlohmann::json inspected = parse_json(escgen({"inspect", models + "two_four.npy", "--json"}).output);
   const nlohmann::json rows = inspected["rows"];
   EXPECT_EQ(inspected["bytes"]["dense"], rows.get<int>() * inspected["columns"].get<int>() * 2);
@@ -236,8 +240,10 @@ TEST_F(DtypeOption, OfAModelIsThe16BitsThatAllItsMatricesHave) {
   EXPECT_TRUE(made({"--tensor", "gate_proj.weight"})["notes"].empty());
   const nlohmann::json mixed = made({});
   EXPECT_EQ(mixed["dtype"], "f32");
-  EXPECT_THAT(mixed["notes"].dump(), HasSubstr("elements of other types (3 f32, 1 f64, 1 f16, 1 bf16) than the kernels, f32"));
-  EXPECT_THAT(made({"--dtype", "bf16", "--tensor", "down_proj.weight"})["notes"].dump(), HasSubstr("(1 f16) than the kernels, bf16"));
+  EXPECT_THAT(mixed["notes"].dump(),
+              HasSubstr("elements of other types (3 f32, 1 f64, 1 f16, 1 bf16) than the kernels, f32"));
+  EXPECT_THAT(made({"--dtype", "bf16", "--tensor", "down_proj.weight"})["notes"].dump(),
+              HasSubstr("(1 f16) than the kernels, bf16"));
 }
 
 TEST_F(DtypeOption, IsThatOfTheNest) {

@@ -179,8 +179,12 @@ TEST_F(EsctuneRecords, TheShippedJournalServesWhereThereIsNoGpu) {
     }
   }
   EXPECT_EQ(commands, 7U);
-  EXPECT_THAT(output, HasSubstr("(database: one NVIDIA H200 (sm90-132sm-60mib, measured), the class of 16 columns of B, about 512 x 512"));
-  EXPECT_THAT(shown, AllOf(HasSubstr("over cuBLAS f16"), HasSubstr("| challenger |"), HasSubstr("the best challenger with the one that held before"), Not(HasSubstr("FP32"))));
+  EXPECT_THAT(
+      output,
+      HasSubstr(
+          "(database: one NVIDIA H200 (sm90-132sm-60mib, measured), the class of 16 columns of B, about 512 x 512"));
+  EXPECT_THAT(shown, AllOf(HasSubstr("over cuBLAS f16"), HasSubstr("| challenger |"),
+                           HasSubstr("the best challenger with the one that held before"), Not(HasSubstr("FP32"))));
   const json of_journal = json::parse(output_of({"show", "again.jsonl", "--json"}));
   EXPECT_TRUE(of_journal["summary"][0]["plain"].contains("cublas-f16"));
   EXPECT_FALSE(of_journal["summary"][0]["plain"].contains("cublas-fp32"));

@@ -110,7 +110,8 @@ TEST_F(EsctuneTypes, AreThoseOfFilesOf16Bits) {
     }
     return found;
   };
-  const std::vector<std::string> files{models + "dense.npy", models + "two_four.npy", models + "layers.safetensors:gate_proj.weight"};
+  const std::vector<std::string> files{models + "dense.npy", models + "two_four.npy",
+                                       models + "layers.safetensors:gate_proj.weight"};
   EXPECT_EQ(types(files), (std::multiset<std::string>{"bf16", "f16", "f32"}));
   EXPECT_EQ(types({files[1], "--dtype", "f32"}), (std::multiset<std::string>{"f32"}));
 }

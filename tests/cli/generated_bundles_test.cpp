@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bundles of generated/spec.json: what the generator makes of their matrices now is what is under version control, as texts or as digests,
-// right, and accepted by every compiler that a user may bring.
+// The bundles of generated/spec.json: what the generator makes of their matrices now is what is under version control,
+// as texts or as digests, right, and accepted by every compiler that a user may bring.
 
 #include <algorithm>
 #include <functional>
@@ -63,7 +63,8 @@ class GeneratedBundles : public Workshop {
 };
 
 TEST_F(GeneratedBundles, AreWhatIsGeneratedNow) {
-  EXPECT_EQ(all_bundles().comparison().status, 0) << all_bundles().comparison().output << "generated/regenerate.sh makes them again";
+  EXPECT_EQ(all_bundles().comparison().status, 0)
+      << all_bundles().comparison().output << "generated/regenerate.sh makes them again";
 }
 
 TEST_F(GeneratedBundles, StaySmall) {
@@ -105,11 +106,13 @@ TEST_P(GeneratedBundle, HeaderIsC99AndWorksWithoutCuda) {
   write("user.c", "#include \"" + GetParam().name + ".h\"\n#include \"" + GetParam().name + ".h\"\n" +
                       "size_t bytes(void) { return " + GetParam().name + "_packed_bytes(); }\n");
   EXPECT_EQ(compile({ESC_HOST_COMPILER, "-x", "c", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wstrict-prototypes",
-                     "-Werror", "-DESC_HOST_ONLY", "-I", all_bundles().path() / GetParam().name, "-c", "-o", "user.o", "user.c"}),
+                     "-Werror", "-DESC_HOST_ONLY", "-I", all_bundles().path() / GetParam().name, "-c", "-o", "user.o",
+                     "user.c"}),
             "");
 }
 
-/// The architectures that the bundles are promised for, and the newest that nvcc knows; of those an ordinary run draws one for each bundle.
+/// The architectures that the bundles are promised for, and the newest that nvcc knows; of those an ordinary run draws
+/// one for each bundle.
 std::vector<std::string> architectures(const std::string& bundle, const std::string& nvcc, const std::string& oldest) {
   int newest = 0;
   std::istringstream lines(run_process({nvcc, "--list-gpu-arch"}).output);
@@ -168,8 +171,8 @@ TEST_F(GeneratedBundles, HeaderIsC99WithCuda) {
         "cudaError_t product(const void* packed, const float* b, float* c) {\n"
         "  return digits_hidden_spmm(packed, b, 64, c, 64, 64, 0);\n}\n");
   EXPECT_EQ(compile({ESC_HOST_COMPILER, "-x", "c", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-isystem",
-                     nvcc.parent_path().parent_path() / "include", "-I", all_bundles().path() / "digits_hidden", "-c", "-o",
-                     "user.o", "user.c"}),
+                     nvcc.parent_path().parent_path() / "include", "-I", all_bundles().path() / "digits_hidden", "-c",
+                     "-o", "user.o", "user.c"}),
             "");
 }
 
@@ -182,8 +185,8 @@ TEST_F(GeneratedBundles, LinkIntoAProgramByNvcc) {
         "#include \"one_row.h\"\n"
         "int main() { return one_row_packed_bytes() == 1792 && one_row_prepare != nullptr && "
         "one_row_spmm(nullptr, nullptr, 1, nullptr, 1, 1, nullptr) == cudaErrorInvalidValue ? 0 : 1; }\n");
-  compile({nvcc, "-std=c++17", "-arch=sm_90", "-Werror", "all-warnings", "-I", all_bundles().path() / "one_row", "-o", "program",
-           "main.cpp", file("one_row", ".cu"), file("one_row", "_transformer.cpp")});
+  compile({nvcc, "-std=c++17", "-arch=sm_90", "-Werror", "all-warnings", "-I", all_bundles().path() / "one_row", "-o",
+           "program", "main.cpp", file("one_row", ".cu"), file("one_row", "_transformer.cpp")});
   EXPECT_EQ(run_process({path("program")}).status, 0);
 }
 

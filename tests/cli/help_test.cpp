@@ -58,7 +58,10 @@ TEST_F(Help, NoGeneratedFileNamesTheCommit) {
 TEST_F(Help, SaysWhatHoldsWhereNothingIsNamed) {
   std::string help = escgen({"generate", "--help"}).output;
   help = std::regex_replace(help, std::regex("\\s+"), " ");
-  EXPECT_THAT(help, HasSubstr("without --gpu and --arch the kernels are built for sm_80 and sm_90, with the schedules for an NVIDIA H200"));
+  EXPECT_THAT(
+      help,
+      HasSubstr(
+          "without --gpu and --arch the kernels are built for sm_80 and sm_90, with the schedules for an NVIDIA H200"));
   EXPECT_THAT(help, HasSubstr("default: that of a file of 16 bits; f32 for f32, f64 and text"));
   EXPECT_THAT(help, HasSubstr("as in sm_90 (sm_75 to sm_121, repeatable)"));
 }

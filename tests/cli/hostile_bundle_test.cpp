@@ -83,8 +83,10 @@ INSTANTIATE_TEST_SUITE_P(
         Change{"BlankInTheBuildFile", "CMakeLists.txt", "", "\n", "CMakeLists.txt:"},
         Change{"MacroInTheHeader", "a.h", "#include <stddef.h>", "#include <stddef.h>\n#define float double",
                "out/a/a.h:"},
-        Change{"AnotherSignature", "a.h", "int32_t n, cudaStream_t stream);", "int64_t n, cudaStream_t stream);", "out/a/a.h:67"},
-        Change{"CompilerAsked", "a.cu", "extern \"C\" cudaError_t a_prepare", "#ifndef __clang__\n#define a_prepare b\n#endif\nextern \"C\" cudaError_t a_prepare",
+        Change{"AnotherSignature", "a.h", "int32_t n, cudaStream_t stream);", "int64_t n, cudaStream_t stream);",
+               "out/a/a.h:67"},
+        Change{"CompilerAsked", "a.cu", "extern \"C\" cudaError_t a_prepare",
+               "#ifndef __clang__\n#define a_prepare b\n#endif\nextern \"C\" cudaError_t a_prepare",
                "has a conditional part that no generated text has here, '# ifndef __clang__'"},
         Change{"SecretIncluded", "a.cu", "", "#include \"/etc/shadow\"\n",
                "the text includes \"/etc/shadow\", which is no part of a bundle"},
@@ -92,40 +94,60 @@ INSTANTIATE_TEST_SUITE_P(
                "which is no part of a bundle"},
         Change{"SecretEmbedded", "a.cu", "", "static const char secret[] = {\n#embed \"/etc/shadow\"\n};\n",
                "has 'static' where another text is generated: host code must be the generated one"},
-        Change{"PipeIncluded", "a.cu", "", "#include \"pipe.h\"\n", "the text includes \"pipe.h\", which is no part of a bundle"},
-        Change{"Constructor", "a_transformer.cpp", "inline uint64_t checksum(", "__attribute__((constructor)) static void early() {}\ninline uint64_t checksum(",
+        Change{"PipeIncluded", "a.cu", "", "#include \"pipe.h\"\n",
+               "the text includes \"pipe.h\", which is no part of a bundle"},
+        Change{"Constructor", "a_transformer.cpp", "inline uint64_t checksum(",
+               "__attribute__((constructor)) static void early() {}\ninline uint64_t checksum(",
                "uses '__attribute__', which no generated text has"},
-        Change{"Assembly", "a.cu", "const int last =", "asm(\"nop\");\n  const int last =", "uses 'asm', which no generated text has"},
+        Change{"Assembly", "a.cu",
+               "const int last =", "asm(\"nop\");\n  const int last =", "uses 'asm', which no generated text has"},
         // What nvcc and g++ would take otherwise than the emulator: names of their headers, in code that is open.
-        Change{"MacroInATransformer", "a_transformer.cpp", "const auto at = [&](SectionId id) -> void* {\n    return static_cast<unsigned char*>(packed) + format.section(id).offset;",
-               "const auto at = [&](SectionId INT8_C) -> void* {\n    return static_cast<unsigned char*>(packed) + format.section(INT8_C).offset;",
+        Change{"MacroInATransformer", "a_transformer.cpp",
+               "const auto at = [&](SectionId id) -> void* {\n    return static_cast<unsigned char*>(packed) + "
+               "format.section(id).offset;",
+               "const auto at = [&](SectionId INT8_C) -> void* {\n    return static_cast<unsigned char*>(packed) + "
+               "format.section(INT8_C).offset;",
                "uses 'INT8_C', which no generated text has, and which a header may have; rename it"},
-        Change{"LowerMacroInATransformer", "a_transformer.cpp", "const auto at = [&](SectionId id) -> void* {\n    return static_cast<unsigned char*>(packed) + format.section(id).offset;",
-               "const auto at = [&](SectionId stdout) -> void* {\n    return static_cast<unsigned char*>(packed) + format.section(stdout).offset;",
+        Change{"LowerMacroInATransformer", "a_transformer.cpp",
+               "const auto at = [&](SectionId id) -> void* {\n    return static_cast<unsigned char*>(packed) + "
+               "format.section(id).offset;",
+               "const auto at = [&](SectionId stdout) -> void* {\n    return static_cast<unsigned char*>(packed) + "
+               "format.section(stdout).offset;",
                "uses 'stdout', which no generated text has, and which headers or compilers have"},
-        Change{"MacroInAKernel", "a.cu", "const int last = RPP[list + 1];", "const int CUDART_CB = RPP[list + 1];\n  const int last = CUDART_CB;",
+        Change{"MacroInAKernel", "a.cu", "const int last = RPP[list + 1];",
+               "const int CUDART_CB = RPP[list + 1];\n  const int last = CUDART_CB;",
                "uses 'CUDART_CB', which no generated text has, and which a header may have; rename it"},
-        Change{"MacroInALauncher", "a.cu", "cudaLaunchConfig_t launch = {};", "cudaLaunchConfig_t launch = {};\n  const auto CUDART_CB = launch;",
+        Change{"MacroInALauncher", "a.cu", "cudaLaunchConfig_t launch = {};",
+               "cudaLaunchConfig_t launch = {};\n  const auto CUDART_CB = launch;",
                "has 'const' where another text is generated: host code must be the generated one"},
-        Change{"SizeInAKernel", "a.cu", "const int last = RPP[list + 1];", "const int last = sizeof(cudaFuncAttributes) == 56 ? 0 : RPP[list + 1];",
+        Change{"SizeInAKernel", "a.cu", "const int last = RPP[list + 1];",
+               "const int last = sizeof(cudaFuncAttributes) == 56 ? 0 : RPP[list + 1];",
                "uses 'cudaFuncAttributes', which no generated text has"},
-        Change{"SizeInALauncher", "a.cu", "cudaLaunchConfig_t launch = {};", "if (sizeof(cudaFuncAttributes) != 56) return cudaSuccess;\n  cudaLaunchConfig_t launch = {};",
+        Change{"SizeInALauncher", "a.cu", "cudaLaunchConfig_t launch = {};",
+               "if (sizeof(cudaFuncAttributes) != 56) return cudaSuccess;\n  cudaLaunchConfig_t launch = {};",
                "has 'if' where another text is generated: host code must be the generated one"},
-        Change{"ArchitectureInALauncher", "a.cu", "cudaLaunchConfig_t launch = {};", "#ifdef __CUDA_ARCH__\n#endif\n  cudaLaunchConfig_t launch = {};",
+        Change{"ArchitectureInALauncher", "a.cu", "cudaLaunchConfig_t launch = {};",
+               "#ifdef __CUDA_ARCH__\n#endif\n  cudaLaunchConfig_t launch = {};",
                "host code must be the generated one"},
         // What keeps something from one call to the next.
-        Change{"CounterInATransformer", "a_transformer.cpp", "  ListCounts at;\n  bool inside = true;", "  static int calls = 0;\n  ListCounts at;\n  bool inside = ++calls < 1001;",
-               "has 'static int calls = 0', which no generated text has: a text keeps nothing from one call to the next"},
-        Change{"CounterBesideATransformer", "a_transformer.cpp", "inline uint64_t checksum(", "inline int calls = 0;\ninline uint64_t checksum(",
+        Change{
+            "CounterInATransformer", "a_transformer.cpp", "  ListCounts at;\n  bool inside = true;",
+            "  static int calls = 0;\n  ListCounts at;\n  bool inside = ++calls < 1001;",
+            "has 'static int calls = 0', which no generated text has: a text keeps nothing from one call to the next"},
+        Change{"CounterBesideATransformer", "a_transformer.cpp", "inline uint64_t checksum(",
+               "inline int calls = 0;\ninline uint64_t checksum(",
                "has 'inline int calls = 0 ;', which no generated text has, and which is no function"},
-        Change{"CounterOfADevice", "a.cu", "template <bool tuned>\n__global__", "__device__ int calls = 0;\ntemplate <bool tuned>\n__global__",
+        Change{"CounterOfADevice", "a.cu", "template <bool tuned>\n__global__",
+               "__device__ int calls = 0;\ntemplate <bool tuned>\n__global__",
                "has '__device__ int calls = 0 ;', which no generated text has, and which is no function"},
         Change{"ThreadsErrorText", "a_transformer.cpp", "static thread_local char error_text", "static char error_text",
                "has 'char' where another text is generated"},
-        Change{"ZeroWidthInAComment", "a.cu", "// Use, copy", "// Us\u200be, copy", "a.cu:4: has characters that do not show"},
-        Change{"TagInAComment", "a_transformer.cpp", "// Use, copy", "// Use\U000e0041, copy", "a_transformer.cpp:4: has characters that do not show"},
-        Change{"NoteInTheManifest", "manifest.json", "\"layout\": \"kn\"", "\"layout\": \"kn\",\n  \"note\": \"trust me\"",
-               "manifest.json:"},
+        Change{"ZeroWidthInAComment", "a.cu", "// Use, copy", "// Us\u200be, copy",
+               "a.cu:4: has characters that do not show"},
+        Change{"TagInAComment", "a_transformer.cpp", "// Use, copy", "// Use\U000e0041, copy",
+               "a_transformer.cpp:4: has characters that do not show"},
+        Change{"NoteInTheManifest", "manifest.json", "\"layout\": \"kn\"",
+               "\"layout\": \"kn\",\n  \"note\": \"trust me\"", "manifest.json:"},
         Change{"AnotherVersion", "manifest.json", "\"tool_version\": \"0.1.0\"", "\"tool_version\": \"9.9.9\"",
                "is of escgen 9.9.9, this is escgen 0.1.0; verify the bundle with that version", 2},
         Change{"SourceThatEndsAComment", "manifest.json", "\"source\": \"a.mtx\"", "\"source\": \"*/ #include /*\"",
@@ -187,12 +209,15 @@ TEST_F(HostileBundle, WithSomethingElseInPlaceOfAFile) {
   for (const std::string bundle : {"out/a", "out/m"}) {
     for (const fs::directory_entry& entry : fs::directory_iterator(path(bundle))) {
       const std::string file = bundle + "/" + entry.path().filename().string();
-      for (const std::string& make : {"mkfifo " + file, "ln -s /dev/zero " + file, "ln -s kept " + file, "ln -s /proc/kmsg " + file, "mkdir " + file,
-                                     "ln -s " + entry.path().filename().string() + " " + file}) {
+      for (const std::string& make :
+           {"mkfifo " + file, "ln -s /dev/zero " + file, "ln -s kept " + file, "ln -s /proc/kmsg " + file,
+            "mkdir " + file, "ln -s " + entry.path().filename().string() + " " + file}) {
         ASSERT_EQ(shell("mv " + file + " kept && cp kept " + bundle + "/../kept && " + make).status, 0);
         const ProcessResult verified = shell("exec timeout 60 $ESCGEN verify " + bundle + " -q");
         EXPECT_THAT(verified.status, AnyOf(1, 2)) << make << ": " << verified.errors;
-        EXPECT_THAT(verified.errors, AnyOf(HasSubstr("is not a regular file"), HasSubstr("is a directory"), HasSubstr("is no file of a bundle"))) << make;
+        EXPECT_THAT(verified.errors, AnyOf(HasSubstr("is not a regular file"), HasSubstr("is a directory"),
+                                           HasSubstr("is no file of a bundle")))
+            << make;
         shell("rm -rf " + file + " out/kept && mv kept " + file);
       }
     }
@@ -248,14 +273,16 @@ TEST_F(HostileBundle, OfWhichNothingRunsWhereThereIsNoGpu) {
 }
 
 TEST_F(HostileBundle, WhoseTextIsEndlessEndsAndLeavesNothing) {
-  replace("out/a/a.cu", "const int last = RPP[list + 1];", "const int last = RPP[list + 1];\n  for (volatile int i = 0; i == 0;) {\n  }\n");
+  replace("out/a/a.cu", "const int last = RPP[list + 1];",
+          "const int last = RPP[list + 1];\n  for (volatile int i = 0; i == 0;) {\n  }\n");
   const ProcessResult verified = escgen({"verify", "out/a"});
   EXPECT_EQ(verified.status, 1);
   EXPECT_THAT(verified.output, AllOf(HasSubstr("step limit: "), EndsWith("failed by emulation\n")));
 }
 
 TEST_F(HostileBundle, OfWhichTextThatWouldLeaveTheProcessFails) {
-  replace("out/a/a_transformer.cpp", "  ListCounts at;\n  bool inside = true;", "  ListCounts at;\n  leave(0);\n  bool inside = true;");
+  replace("out/a/a_transformer.cpp", "  ListCounts at;\n  bool inside = true;",
+          "  ListCounts at;\n  leave(0);\n  bool inside = true;");
   const ProcessResult verified = escgen({"verify", "out/a"});
   EXPECT_NE(verified.status, 0);
   EXPECT_THAT(verified.errors, HasSubstr("'leave'"));
@@ -264,8 +291,9 @@ TEST_F(HostileBundle, OfWhichTextThatWouldLeaveTheProcessFails) {
 
 /// Host code is compiled without __CUDA_ARCH__, by nvcc as here: what bulk copies depend on is another value there.
 TEST_F(HostileBundle, WhoseHostCodeAsksForTheArchitecture) {
-  ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "16", "--dtype", "f16", "-o", "bulk", "--schedule", "stream:columns=16,panels=1,warps=1,stages=2,pdl=off,copies=bulk",
-                    "--no-verify"}).status,
+  ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "16", "--dtype", "f16", "-o", "bulk", "--schedule",
+                    "stream:columns=16,panels=1,warps=1,stages=2,pdl=off,copies=bulk", "--no-verify"})
+                .status,
             0);
   const auto expect_words = [&](const std::string& from, const std::string& to, const std::string& words) {
     const std::string intact = read("bulk/a/a.cu");
@@ -275,11 +303,13 @@ TEST_F(HostileBundle, WhoseHostCodeAsksForTheArchitecture) {
     EXPECT_THAT(verified.errors, HasSubstr(words));
     write("bulk/a/a.cu", intact);
   };
-  expect_words("cudaLaunchConfig_t launch = {};", "if (!copies_in_bulk) return cudaSuccess;\n  cudaLaunchConfig_t launch = {};",
+  expect_words("cudaLaunchConfig_t launch = {};",
+               "if (!copies_in_bulk) return cudaSuccess;\n  cudaLaunchConfig_t launch = {};",
                "has 'if' where another text is generated: host code must be the generated one");
   expect_words("constexpr int tile_columns = 16;", "constexpr int tile_columns = copies_in_bulk ? 16 : 8;",
                "declares 'tile_columns' otherwise than is generated, though host code uses it");
-  expect_words("constexpr bool copies_in_bulk = false;", "constexpr bool copies_in_bulk = true;", "host code must be the generated one");
+  expect_words("constexpr bool copies_in_bulk = false;", "constexpr bool copies_in_bulk = true;",
+               "host code must be the generated one");
 }
 
 TEST_F(HostileBundle, NestOfAKernelFile) {

@@ -172,15 +172,22 @@ class AddKernels : public Project {
   /// What CMake says of these lines, without its line breaks; the build tree is new.
   ProcessResult configure(const std::string& lines, const std::string& languages = "NONE") const {
     fs::remove_all(path("build"));
-    write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.19)\n"
-                            "project(app LANGUAGES " + languages + ")\n"
-                            "set(CMAKE_CUDA_COMPILER nvcc)\n"
-                            "add_executable(esc::escgen IMPORTED)\n"
-                            "set_target_properties(esc::escgen PROPERTIES IMPORTED_LOCATION " ESCGEN ")\n"
-                            "include(" ESC_SOURCE_DIR "/cmake/EscAddKernels.cmake)\n"
-                            "add_executable(app main.cpp)\n"
-                            "add_executable(other main.cpp)\n" + lines);
-    ProcessResult said = run_process({ESC_CMAKE, "-S", ".", "-B", "build", "-G", ESC_CMAKE_GENERATOR}, {.folder = folder()});
+    write("CMakeLists.txt",
+          "cmake_minimum_required(VERSION 3.19)\n"
+          "project(app LANGUAGES " +
+              languages +
+              ")\n"
+              "set(CMAKE_CUDA_COMPILER nvcc)\n"
+              "add_executable(esc::escgen IMPORTED)\n"
+              "set_target_properties(esc::escgen PROPERTIES IMPORTED_LOCATION " ESCGEN
+              ")\n"
+              "include(" ESC_SOURCE_DIR
+              "/cmake/EscAddKernels.cmake)\n"
+              "add_executable(app main.cpp)\n"
+              "add_executable(other main.cpp)\n" +
+              lines);
+    ProcessResult said =
+        run_process({ESC_CMAKE, "-S", ".", "-B", "build", "-G", ESC_CMAKE_GENERATOR}, {.folder = folder()});
     said.output = std::regex_replace(said.output, std::regex("[ \n]+"), " ");
     return said;
   }
@@ -190,33 +197,45 @@ class AddKernels : public Project {
     const ProcessResult refused = configure(lines);
     EXPECT_NE(refused.status, 0);
     EXPECT_THAT(refused.output, HasSubstr(words));
-    EXPECT_EQ(refused.output.find("CMake Error", refused.output.find("CMake Error") + 1), std::string::npos) << refused.output;
+    EXPECT_EQ(refused.output.find("CMake Error", refused.output.find("CMake Error") + 1), std::string::npos)
+        << refused.output;
   }
 };
 
 TEST_F(AddKernels, SaysWhatIsWrongWithItsArguments) {
   for (const char* const bcol : {"0", "-1", "016", "8,16", "many", "2147483648", "99999999999999999999"}) {
-    expect_words(std::string("esc_add_kernels(app MATRIX a.mtx BCOL 8 ") + bcol + ")\n",
-                 std::string("esc_add_kernels(app): BCOL ") + bcol + " is no number of columns of B; give whole numbers");
+    expect_words(
+        std::string("esc_add_kernels(app MATRIX a.mtx BCOL 8 ") + bcol + ")\n",
+        std::string("esc_add_kernels(app): BCOL ") + bcol + " is no number of columns of B; give whole numbers");
   }
   expect_words("esc_add_kernels(app MATRIX a.mtx BCOL 8 16 8)\n", "esc_add_kernels(app): BCOL has a number twice");
   for (const char* const architecture : {"sm_90", "ninety", "90-cubin", "9.0"}) {
     expect_words(std::string("esc_add_kernels(app MATRIX a.mtx BCOL 8 ARCHITECTURES 80 ") + architecture + ")\n",
-                 std::string("esc_add_kernels(app): ARCHITECTURES ") + architecture + " is no architecture; name them as CMake does");
+                 std::string("esc_add_kernels(app): ARCHITECTURES ") + architecture +
+                     " is no architecture; name them as CMake does");
   }
-  expect_words("esc_add_kernels(app MATRIX a.mtx BCOL 8 ARCHITECTURES native)\n", "has found no GPU here that kernels are for; name the architecture, as in ARCHITECTURES 90");
-  expect_words("esc_add_kernels(app MATRIX a.mtx BCOL 8 ARCHITECTURES all-major)\n", "ARCHITECTURES all-major is not known to CMake");
-  expect_words("esc_add_kernels(app MATRIX a.mtx BCOL 8 NAME my-layer)\n", "NAME my-layer cannot be the prefix of C functions");
-  expect_words("esc_add_kernels(app MATRIX b.mtx BCOL 8)\n", "b.mtx; where the build makes a MATRIX, add the command that does so before");
+  expect_words("esc_add_kernels(app MATRIX a.mtx BCOL 8 ARCHITECTURES native)\n",
+               "has found no GPU here that kernels are for; name the architecture, as in ARCHITECTURES 90");
+  expect_words("esc_add_kernels(app MATRIX a.mtx BCOL 8 ARCHITECTURES all-major)\n",
+               "ARCHITECTURES all-major is not known to CMake");
+  expect_words("esc_add_kernels(app MATRIX a.mtx BCOL 8 NAME my-layer)\n",
+               "NAME my-layer cannot be the prefix of C functions");
+  expect_words("esc_add_kernels(app MATRIX b.mtx BCOL 8)\n",
+               "b.mtx; where the build makes a MATRIX, add the command that does so before");
 }
 
 TEST_F(AddKernels, SaysThatOtherKernelsNeedAnotherName) {
   const std::string first = "esc_add_kernels(app MATRIX a.mtx BCOL 8)\n";
   expect_words(first + "esc_add_kernels(other MATRIX a.mtx BCOL 16)\n",
-               "esc_add_kernels(other): the target a is there already, made with other arguments; give these kernels another NAME, as in NAME a_2, or the same arguments");
-  expect_words(first + "esc_add_kernels(other MATRIX a.mtx BCOL 8 DTYPE f16)\n", "give these kernels another NAME, as in NAME a_2");
-  expect_words(first + "esc_add_kernels(other MATRIX a.mtx BCOL 8 16)\n", "the target a_esc_bundle is there already, made with other arguments; give these kernels another NAME, as in NAME a_2");
-  expect_words("add_custom_target(a)\n" + first, "esc_add_kernels(app): there is a target a already; give the kernels another NAME");
+               "esc_add_kernels(other): the target a is there already, made with other arguments; give these kernels "
+               "another NAME, as in NAME a_2, or the same arguments");
+  expect_words(first + "esc_add_kernels(other MATRIX a.mtx BCOL 8 DTYPE f16)\n",
+               "give these kernels another NAME, as in NAME a_2");
+  expect_words(first + "esc_add_kernels(other MATRIX a.mtx BCOL 8 16)\n",
+               "the target a_esc_bundle is there already, made with other arguments; give these kernels another NAME, "
+               "as in NAME a_2");
+  expect_words("add_custom_target(a)\n" + first,
+               "esc_add_kernels(app): there is a target a already; give the kernels another NAME");
 }
 
 TEST_F(AddKernels, AreSharedByTargetsThatAskForTheSame) {
@@ -229,10 +248,13 @@ TEST_F(AddKernels, AreSharedByTargetsThatAskForTheSame) {
       "endforeach()\n"
       "get_target_property(architectures a_n8 CUDA_ARCHITECTURES)\n"
       "message(STATUS \"for ${architectures}.\")\n"
-      "add_custom_command(OUTPUT made.mtx COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_CURRENT_SOURCE_DIR}/a.mtx made.mtx)\n"
-      "esc_add_kernels(app MATRIX ${CMAKE_CURRENT_BINARY_DIR}/made.mtx BCOL 8 ARCHITECTURES 90)\n", "CXX");
+      "add_custom_command(OUTPUT made.mtx COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_CURRENT_SOURCE_DIR}/a.mtx "
+      "made.mtx)\n"
+      "esc_add_kernels(app MATRIX ${CMAKE_CURRENT_BINARY_DIR}/made.mtx BCOL 8 ARCHITECTURES 90)\n",
+      "CXX");
   EXPECT_EQ(done.status, 0) << done.output;
-  EXPECT_THAT(done.output, AllOf(HasSubstr("app links a_n8;a_n16."), HasSubstr("other links a_n8;a_n16."), HasSubstr("for 90a-real.")));
+  EXPECT_THAT(done.output, AllOf(HasSubstr("app links a_n8;a_n16."), HasSubstr("other links a_n8;a_n16."),
+                                 HasSubstr("for 90a-real.")));
   EXPECT_EQ(build("a_esc_bundle").status, 0);
   EXPECT_THAT(read("build/esc_kernels/a_n8/manifest.json"), HasSubstr("\"sm_90\""));
 }

@@ -314,38 +314,85 @@ TEST_F(ConvolutionOption, MoreTapsThanAWordHasBitsAreRefused) {
   EXPECT_EQ(escgen(convolution({"--bcol", "1"}, "many.npy", "H=50,W=50,stride=1,pad=0,dilation=1")).status, 0);
 }
 
-/// Names of the canonical form, of generated texts, of macros, of C++ and of sizes, for everything that a nest names: the same product under each.
+/// Names of the canonical form, of generated texts, of macros, of C++ and of sizes, for everything that a nest names:
+/// the same product under each.
 TEST_F(LayoutWorkshop, NamesOfANestAreTheUsersOwn) {
   const std::vector<Renaming> names{
       {{"n", "i"}, {"p", "j"}, {"q", "k"}, {"f", "m"}, {"c", "l"}},
       {{"n", "i_"}, {"p", "i"}, {"q", "k_"}, {"f", "j_"}, {"c", "k"}, {"r", "j"}, {"s", "j__"}},
-      {{"n", "row"}, {"p", "column"}, {"q", "ldb"}, {"f", "items"}, {"c", "tap"}, {"r", "outside"}, {"s", "leading_dimension"}, {"sum", "B"}, {"value", "C"},
-       {"bias", "packed"}, {"residual", "b"}, {"X", "stream"}, {"Y", "n"}, {"Weights", "ldc"}, {"N", "K"}, {"C", "M"}, {"F", "N"}},
-      {{"n", "unix"}, {"p", "linux"}, {"q", "INT8_C"}, {"f", "threadIdx"}, {"c", "CUDART_CB"}, {"r", "uint32_t"}, {"s", "warp"}, {"bias", "NULL"},
-       {"residual", "errno"}, {"X", "EOF"}, {"Y", "memcpy"}, {"sum", "isnan"}, {"value", "assert"}},
-      {{"n", "class"}, {"p", "this"}, {"q", "new"}, {"f", "template"}, {"c", "operator"}, {"bias", "delete"}, {"residual", "typename"}, {"X", "throw"}, {"sum", "virtual"}},
-      {{"n", "__LINE_"}, {"p", "__unix_"}, {"q", "_"}, {"bias", "__FILE_"}, {"residual", "__linux_"}, {"f", "__i"}, {"sum", "own__linux_"}, {"value", "_Bool_"}},
+      {{"n", "row"},
+       {"p", "column"},
+       {"q", "ldb"},
+       {"f", "items"},
+       {"c", "tap"},
+       {"r", "outside"},
+       {"s", "leading_dimension"},
+       {"sum", "B"},
+       {"value", "C"},
+       {"bias", "packed"},
+       {"residual", "b"},
+       {"X", "stream"},
+       {"Y", "n"},
+       {"Weights", "ldc"},
+       {"N", "K"},
+       {"C", "M"},
+       {"F", "N"}},
+      {{"n", "unix"},
+       {"p", "linux"},
+       {"q", "INT8_C"},
+       {"f", "threadIdx"},
+       {"c", "CUDART_CB"},
+       {"r", "uint32_t"},
+       {"s", "warp"},
+       {"bias", "NULL"},
+       {"residual", "errno"},
+       {"X", "EOF"},
+       {"Y", "memcpy"},
+       {"sum", "isnan"},
+       {"value", "assert"}},
+      {{"n", "class"},
+       {"p", "this"},
+       {"q", "new"},
+       {"f", "template"},
+       {"c", "operator"},
+       {"bias", "delete"},
+       {"residual", "typename"},
+       {"X", "throw"},
+       {"sum", "virtual"}},
+      {{"n", "__LINE_"},
+       {"p", "__unix_"},
+       {"q", "_"},
+       {"bias", "__FILE_"},
+       {"residual", "__linux_"},
+       {"f", "__i"},
+       {"sum", "own__linux_"},
+       {"value", "_Bool_"}},
       {{"N", "K"}, {"C", "N"}, {"F", "C"}, {"R", "S"}, {"S", "R"}, {"block", "kernel"}},
   };
   for (const Renaming& one : names) {
     SCOPED_TRACE(testing::PrintToString(one));
     write("nest.c", renamed(block_of_a_network, one));
-    const ProcessResult made = escgen({"generate", "w.npy", "--kernel", "nest.c", "--size", "H=4,W=4", "--bcol", "2", "-o", "out", "--name", "layer", "--force"});
+    const ProcessResult made = escgen({"generate", "w.npy", "--kernel", "nest.c", "--size", "H=4,W=4", "--bcol", "2",
+                                       "-o", "out", "--name", "layer", "--force"});
     EXPECT_EQ(made.status, 0) << made.errors;
     EXPECT_THAT(made.output, HasSubstr("verified   by emulation"));
   }
 }
 
-/// A block has all filters, so that a sample of rows is the whole product: calls that ask for a part of it run some tiles of its columns.
+/// A block has all filters, so that a sample of rows is the whole product: calls that ask for a part of it run some
+/// tiles of its columns.
 TEST_F(LayoutWorkshop, PartsOfAConvolutionAreTilesOfItsColumns) {
   write_weights("filters.npy", 32, 32, 3, 3);
-  ASSERT_EQ(escgen({"generate", "filters.npy", "--kernel", templates + "conv2d.c", "--size", "H=40,W=40,stride=1,pad=1,dilation=1", "--bcol", "1", "--no-verify", "-o",
-                    "out", "--name", "layer"})
-                .status,
-            0);
+  ASSERT_EQ(
+      escgen({"generate", "filters.npy", "--kernel", templates + "conv2d.c", "--size",
+              "H=40,W=40,stride=1,pad=1,dilation=1", "--bcol", "1", "--no-verify", "-o", "out", "--name", "layer"})
+          .status,
+      0);
   const ProcessResult verified = escgen({"verify", "out/layer"});
   EXPECT_EQ(verified.status, 0) << verified.output;
-  EXPECT_THAT(verified.output, AllOf(ContainsRegex(" 32 rows, relative error [^\n]*, tuned\n"), ContainsRegex("[0-9]+ rows and [0-9]+ of 1600 columns, relative [^\n]*ldc alone is another\n")));
+  EXPECT_THAT(verified.output,
+              AllOf(ContainsRegex(" 32 rows, relative error [^\n]*, tuned\n"),
+                    ContainsRegex("[0-9]+ rows and [0-9]+ of 1600 columns, relative [^\n]*ldc alone is another\n")));
 }
 
 }  // namespace

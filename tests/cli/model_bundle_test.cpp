@@ -169,7 +169,8 @@ TEST_F(ModelBundles, SayTheirBytes) {
 
 /// A stream of few rows fills its panels with zeros.
 TEST_F(ModelBundles, LeaveLayersDenseThatWouldBeLarger) {
-  const std::vector<std::string> larger{"--no-verify", "--bcol", "16", "--dtype", "f16", "--schedule", "stream:columns=8,panels=1,warps=1,stages=2"};
+  const std::vector<std::string> larger{
+      "--no-verify", "--bcol", "16", "--dtype", "f16", "--schedule", "stream:columns=8,panels=1,warps=1,stages=2"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), larger.begin(), larger.end());
     return generate(more);
@@ -196,10 +197,12 @@ TEST_F(ModelBundles, DecideOfKeptLayersAsFromNothing) {
 TEST_F(ModelBundles, SayWhoseSchedulesTheyHave) {
   const ProcessResult unnamed = escgen({"generate", "tiny.safetensors", "--bcol", "16", "--no-verify", "-o", "out"});
   ASSERT_EQ(unnamed.status, 0) << unnamed.errors;
-  EXPECT_THAT(unnamed.output, HasSubstr("note       no GPU was named (--gpu): built for sm_80 and sm_90, with the schedule for one NVIDIA H200 (4 kernels)\n"));
+  EXPECT_THAT(unnamed.output, HasSubstr("note       no GPU was named (--gpu): built for sm_80 and sm_90, with the "
+                                        "schedule for one NVIDIA H200 (4 kernels)\n"));
   EXPECT_THAT(unnamed.output, Not(HasSubstr("speed      sm_80")));
   fs::remove_all(path("out"));
-  const ProcessResult other = escgen({"generate", "tiny.safetensors", "--bcol", "16", "--gpu", "b200", "--no-verify", "-o", "out"});
+  const ProcessResult other =
+      escgen({"generate", "tiny.safetensors", "--bcol", "16", "--gpu", "b200", "--no-verify", "-o", "out"});
   EXPECT_THAT(other.output, HasSubstr("note       no measurements of such layers on b200: "));
   EXPECT_THAT(manifest()["layers"][0]["variants"][0]["notes"].dump(), HasSubstr("on b200"));
   EXPECT_TRUE(manifest()["layers"][0]["variants"][0].contains("not_measured"));
@@ -358,7 +361,8 @@ TEST_F(ModelBundles, KeepNothingThatIsAskedForOtherwise) {
   expect_kept("", {"--no-verify", "--all", "--bcol", "4", "--dtype", "f64"});
   expect_kept("", {"--no-verify", "--all", "--bcol", "4", "--dtype", "f32"});
   expect_kept("", {"--no-verify", "--all", "--bcol", "4", "--dtype", "tf32"});  // which has the nest of f32 in C
-  expect_kept("", {"--no-verify", "--all", "--bcol", "4", "--schedule", "rows:columns=4,vector=4,unroll=4,task=32,light=8"});
+  expect_kept(
+      "", {"--no-verify", "--all", "--bcol", "4", "--schedule", "rows:columns=4,vector=4,unroll=4,task=32,light=8"});
   expect_kept("", {"--no-verify", "--all", "--bcol", "4", "--layout", "nk"});
 }
 
@@ -367,13 +371,20 @@ TEST_F(ModelBundles, AreRefusedBeforeTheWorkWhereOthersAre) {
   ASSERT_EQ(generate().status, 0);
   const auto status = [&](const std::string& more) {
     const ProcessResult run = shell(ESC_WITHOUT_SECCOMP " $ESCGEN generate tiny.safetensors --gpu h200 -o out " + more);
-    EXPECT_THAT(run.errors, AnyOf(IsEmpty(), HasSubstr("out/tiny: holds a different bundle; see the difference with --check, replace with --force"))) << more;
+    EXPECT_THAT(
+        run.errors,
+        AnyOf(IsEmpty(),
+              HasSubstr("out/tiny: holds a different bundle; see the difference with --check, replace with --force")))
+        << more;
     return run.status;
   };
   const Snapshot before = snapshot("out");
   EXPECT_EQ(status("--bcol 1,16"), 0) << "the same, which is verified";
-  for (const char* const other : {"--bcol 1,8", "--bcol 1", "--bcol 1,16,64", "--bcol 1,16 --dtype f16", "--bcol 1,16 --layout nk", "--bcol 1,16 --epilogue relu", "--bcol 1,16 --arch sm_80",
-                                  "--bcol 1,16 --tensor a*", "--bcol 1,16 --min-sparsity 0.75", "--bcol 1,16 --min-sparsity 0.01", "--bcol 1,16 --no-packed", "--bcol 1,16 --no-verify"}) {
+  for (const char* const other :
+       {"--bcol 1,8", "--bcol 1", "--bcol 1,16,64", "--bcol 1,16 --dtype f16", "--bcol 1,16 --layout nk",
+        "--bcol 1,16 --epilogue relu", "--bcol 1,16 --arch sm_80", "--bcol 1,16 --tensor a*",
+        "--bcol 1,16 --min-sparsity 0.75", "--bcol 1,16 --min-sparsity 0.01", "--bcol 1,16 --no-packed",
+        "--bcol 1,16 --no-verify"}) {
     EXPECT_EQ(status(other), 2) << other;
   }
   std::vector<Drawn> tensors = layers();
@@ -382,7 +393,8 @@ TEST_F(ModelBundles, AreRefusedBeforeTheWorkWhereOthersAre) {
   EXPECT_EQ(status("--bcol 1,16"), 2) << "another weight";
   EXPECT_TRUE(snapshot("out") == before);
   write("out/tiny/notes.txt", "mine");
-  EXPECT_THAT(shell("$ESCGEN generate tiny.safetensors --bcol 1,16 -o out --force").errors, HasSubstr("out/tiny: holds notes.txt, which is no file of a bundle tiny"));
+  EXPECT_THAT(shell("$ESCGEN generate tiny.safetensors --bcol 1,16 -o out --force").errors,
+              HasSubstr("out/tiny: holds notes.txt, which is no file of a bundle tiny"));
 }
 
 TEST_F(ModelBundles, KeepNothingThatIsNotWhole) {
@@ -408,7 +420,8 @@ TEST_F(ModelBundles, KeepNothingThatIsNotWhole) {
 
 /// What they hold is the weights, rounded; and so are new ones.
 TEST_F(ModelBundles, OfTf32AreVerifiedAndPackedAgain) {
-  ASSERT_EQ(generate({"--dtype", "tf32", "--all", "--schedule", "stream:columns=8,panels=1,warps=1,stages=2"}).status, 0);
+  ASSERT_EQ(generate({"--dtype", "tf32", "--all", "--schedule", "stream:columns=8,panels=1,warps=1,stages=2"}).status,
+            0);
   EXPECT_EQ(manifest()["dtype"], "tf32");
   EXPECT_THAT(read("out/tiny/tiny.h"), HasSubstr("in float32"));
   const ProcessResult verified = escgen({"verify", "out/tiny"});
@@ -504,7 +517,8 @@ TEST_F(ModelBundles, AreRefusedWhatIsForOneLayer) {
                  "--kernel: is not for a model");
   expect_refusal({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--jobs", "2", "-o", "out"}, "--jobs 2: is for models");
   expect_refusal({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--no-packed", "-o", "out"}, "--no-packed: is for models");
-  expect_refusal({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--all", "-o", "out"}, "--all: is for models");
+  expect_refusal({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--all", "-o", "out"},
+                 "--all: is for models");
   ASSERT_EQ(escgen({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--no-verify", "-o", "out"}).status, 0);
   expect_refusal({"pack", "out/a", "tiny.safetensors"}, "is not the manifest of a model's bundle");
 }

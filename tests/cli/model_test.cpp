@@ -40,8 +40,8 @@ TEST_F(Models, AreListedForMachines) {
 TEST_F(Models, AreEstimatedForMachines) {
   const nlohmann::json estimate =
       parse_json(escgen({"inspect", layers, "--estimate", "--bcol", "16", "--json"}).output);
-  EXPECT_THAT(keys(estimate), UnorderedElementsAre("model", "gpu", "gpu_named", "bcol", "bcols", "dtype", "layers", "total", "totals",
-                                                   "notes", "bound_by"));
+  EXPECT_THAT(keys(estimate), UnorderedElementsAre("model", "gpu", "gpu_named", "bcol", "bcols", "dtype", "layers",
+                                                   "total", "totals", "notes", "bound_by"));
   EXPECT_EQ(estimate["gpu_named"], false);
   ASSERT_EQ(estimate["layers"].size(), 8U);
   const nlohmann::json& gate = estimate["layers"][2];
@@ -83,7 +83,8 @@ TEST_F(Models, LikeMeasuredOnesSayWhatTheyAreExpectedToTake) {
       R"(speed      one NVIDIA H200, bCol 8: 2 layers like measured ones, about [0-9]\.[0-9] us in place of [0-9]\.[0-9] with)";
   EXPECT_THAT(made.output, ContainsRegex(speed));
   // Without a GPU's name the times are those of the same GPU, and of no architecture.
-  const std::string unnamed = escgen({"generate", "net.safetensors", "--bcol", "8", "--no-verify", "-o", "unnamed"}).output;
+  const std::string unnamed =
+      escgen({"generate", "net.safetensors", "--bcol", "8", "--no-verify", "-o", "unnamed"}).output;
   EXPECT_THAT(unnamed, AllOf(ContainsRegex(speed), HasSubstr("no GPU was named (--gpu): built for sm_80 and sm_90")));
   EXPECT_EQ(unnamed.find("speed      sm_"), unnamed.npos);
   // What was kept of an earlier run says the same.
@@ -102,11 +103,16 @@ TEST_F(Models, LikeMeasuredOnesSayWhatTheyAreExpectedToTake) {
 
 /// Both are asked for several numbers of columns, and decide alike.
 TEST_F(Models, AreEstimatedAsTheyAreGenerated) {
-  for (const std::vector<std::string>& more :
-       {std::vector<std::string>{}, {"--gpu", "h200"}, {"--gpu", "l4", "--dtype", "f32"}, {"--min-sparsity", "0.75"},
-        {"--tensor", "*_proj.weight", "--dtype", "bf16"}, {"--dtype", "f16"}, {"--layout", "nk", "--dtype", "bf16"}}) {
+  for (const std::vector<std::string>& more : {std::vector<std::string>{},
+                                               {"--gpu", "h200"},
+                                               {"--gpu", "l4", "--dtype", "f32"},
+                                               {"--min-sparsity", "0.75"},
+                                               {"--tensor", "*_proj.weight", "--dtype", "bf16"},
+                                               {"--dtype", "f16"},
+                                               {"--layout", "nk", "--dtype", "bf16"}}) {
     std::vector<std::string> estimate{"inspect", layers, "--estimate", "--bcol", "1,16,64", "--json"};
-    std::vector<std::string> generate{"generate", layers, "--bcol", "1,16,64", "--json", "--no-verify", "-o", "out", "--force"};
+    std::vector<std::string> generate{"generate",    layers, "--bcol", "1,16,64", "--json",
+                                      "--no-verify", "-o",   "out",    "--force"};
     estimate.insert(estimate.end(), more.begin(), more.end());
     generate.insert(generate.end(), more.begin(), more.end());
     const nlohmann::json estimated = parse_json(escgen(estimate).output)["layers"];
@@ -120,9 +126,12 @@ TEST_F(Models, AreEstimatedAsTheyAreGenerated) {
     const nlohmann::json generated = parse_json(made.output)["layers"];
     ASSERT_EQ(estimated.size(), generated.size());
     for (std::size_t at = 0; at < generated.size(); ++at) {
-      const auto why = [](const nlohmann::json& layer, const char* key) { return layer.value(key, layer.value("left_out", "")); };
+      const auto why = [](const nlohmann::json& layer, const char* key) {
+        return layer.value(key, layer.value("left_out", ""));
+      };
       EXPECT_EQ(why(estimated[at], "no_estimate"), why(generated[at], "left_out"));
-      EXPECT_EQ(estimated[at].value("kernels", nlohmann::json()).size() == 3 && !estimated[at].contains("left_out"), generated[at].contains("kernels"));
+      EXPECT_EQ(estimated[at].value("kernels", nlohmann::json()).size() == 3 && !estimated[at].contains("left_out"),
+                generated[at].contains("kernels"));
     }
   }
 }
@@ -137,7 +146,8 @@ TEST_F(Models, WithOneMatrixOfSciPyAreThatMatrix) {
 /// The bundle of a layer is that of the same matrix as a file, whatever form it has.
 TEST_F(Models, MakeTheBundlesOfTheirMatrices) {
   const auto generate = [&](const std::string& matrix, const std::string& folder) {
-    const ProcessResult generated = escgen({"generate", matrix, "--bcol", "8", "--dtype", "f32", "--name", "layer", "--no-verify", "-o", folder});
+    const ProcessResult generated =
+        escgen({"generate", matrix, "--bcol", "8", "--dtype", "f32", "--name", "layer", "--no-verify", "-o", folder});
     EXPECT_EQ(generated.status, 0) << generated.errors;
     nlohmann::json manifest = parse_json(read(folder + "/layer/manifest.json"));
     EXPECT_EQ(manifest["source"], fs::path(matrix).filename().string());
@@ -200,7 +210,8 @@ TEST_F(Models, AreRefusedWithWhatToWrite) {
 /// A .safetensors file of these tensors, of elements 0 and 1.
 class TensorFile {
  public:
-  TensorFile& add(const std::string& name, const std::string& type, const std::vector<int>& shape, int element_bytes, int nonzero_each = 1) {
+  TensorFile& add(const std::string& name, const std::string& type, const std::vector<int>& shape, int element_bytes,
+                  int nonzero_each = 1) {
     std::size_t elements = 1;
     for (const int extent : shape) {
       elements *= static_cast<std::size_t>(extent);
@@ -208,7 +219,8 @@ class TensorFile {
     const std::size_t begin = data_.size();
     for (std::size_t at = 0; at < elements; ++at) {
       const float value = at % static_cast<std::size_t>(nonzero_each) == 0 ? 1.0F : 0.0F;
-      data_ += element_bytes == 4 ? std::string(reinterpret_cast<const char*>(&value), 4) : std::string(static_cast<std::size_t>(element_bytes), '\1');
+      data_ += element_bytes == 4 ? std::string(reinterpret_cast<const char*>(&value), 4)
+                                  : std::string(static_cast<std::size_t>(element_bytes), '\1');
     }
     header_[name] = {{"dtype", type}, {"shape", shape}, {"data_offsets", {begin, data_.size()}}};
     return *this;
@@ -227,10 +239,17 @@ class TensorFile {
 };
 
 TEST_F(Models, OfQuantisedLayersHaveNoKernelOfAScale) {
-  write("q.safetensors", TensorFile().add("l.weight", "I8", {8, 16}, 1).add("l.weight_scale", "F32", {8, 1}, 4).bytes());
-  expect_refusal({"generate", "q.safetensors", "--bcol", "8", "-o", "out"}, "q.safetensors:l.weight: is quantised (I8 with weight_scale); write the model again");
-  expect_refusal({"generate", "q.safetensors:l.weight_scale", "--bcol", "8", "-o", "out"}, "belongs to l.weight, which is quantised (I8)");
-  write("mixed.safetensors", TensorFile().add("h.weight", "F32", {8, 16}, 4, 4).add("l.weight", "I8", {8, 16}, 1).add("l.weight_scale", "F32", {8, 1}, 4).bytes());
+  write("q.safetensors",
+        TensorFile().add("l.weight", "I8", {8, 16}, 1).add("l.weight_scale", "F32", {8, 1}, 4).bytes());
+  expect_refusal({"generate", "q.safetensors", "--bcol", "8", "-o", "out"},
+                 "q.safetensors:l.weight: is quantised (I8 with weight_scale); write the model again");
+  expect_refusal({"generate", "q.safetensors:l.weight_scale", "--bcol", "8", "-o", "out"},
+                 "belongs to l.weight, which is quantised (I8)");
+  write("mixed.safetensors", TensorFile()
+                                 .add("h.weight", "F32", {8, 16}, 4, 4)
+                                 .add("l.weight", "I8", {8, 16}, 1)
+                                 .add("l.weight_scale", "F32", {8, 1}, 4)
+                                 .bytes());
   const ProcessResult mixed = escgen({"generate", "mixed.safetensors", "--bcol", "8", "--no-verify", "-o", "out"});
   EXPECT_EQ(mixed.status, 0) << mixed.errors;
   EXPECT_THAT(mixed.output, AllOf(HasSubstr("is quantised (I8 with weight_scale)"), HasSubstr("1 of 3 written")));
@@ -238,11 +257,13 @@ TEST_F(Models, OfQuantisedLayersHaveNoKernelOfAScale) {
 
 TEST_F(Models, OfOneDenseMatrixHaveNoKernelUnasked) {
   write("dense.safetensors", TensorFile().add("l.weight", "F32", {8, 16}, 4).bytes());
-  expect_refusal({"generate", "dense.safetensors", "--bcol", "8", "-o", "out"}, "has one matrix, l.weight, with 0.0 % zeros");
+  expect_refusal({"generate", "dense.safetensors", "--bcol", "8", "-o", "out"},
+                 "has one matrix, l.weight, with 0.0 % zeros");
   EXPECT_EQ(escgen({"generate", "dense.safetensors", "--bcol", "8", "--min-sparsity", "0.5", "-o", "out"}).errors,
             "dense.safetensors: skipped, 0.0 % zeros are less than 50.0 %\n");
   EXPECT_FALSE(fs::exists(path("out/l")));
-  for (const std::vector<std::string>& asked : {std::vector<std::string>{"dense.safetensors", "--min-sparsity", "0"}, {"dense.safetensors:l.weight"}}) {
+  for (const std::vector<std::string>& asked :
+       {std::vector<std::string>{"dense.safetensors", "--min-sparsity", "0"}, {"dense.safetensors:l.weight"}}) {
     std::vector<std::string> line{"generate", "--bcol", "8", "--no-verify", "-o", "out", "--force"};
     line.insert(line.end(), asked.begin(), asked.end());
     EXPECT_EQ(escgen(line).status, 0);
@@ -250,8 +271,11 @@ TEST_F(Models, OfOneDenseMatrixHaveNoKernelUnasked) {
 }
 
 TEST_F(Models, HaveALayerForEachExpert) {
-  write("moe.safetensors", TensorFile().add("mlp.experts.gate_up_proj", "F32", {2, 16, 8}, 4, 5).add("mlp.experts.down_proj", "F32", {2, 8, 8}, 4, 5).bytes());
-  const ProcessResult made = escgen({"generate", "moe.safetensors", "--bcol", "8", "--no-verify", "-o", "out"});
+  write("moe.safetensors", TensorFile()
+                               .add("mlp.experts.gate_up_proj", "F32", {2, 16, 8}, 4, 5)
+                               .add("mlp.experts.down_proj", "F32", {2, 8, 8}, 4, 5)
+                               .bytes());
+  const ProcessResult made = escgen({"generate", "moe.safetensors", "--bcol", "8", "--no-verify", "--all", "-o", "out"});
   EXPECT_EQ(made.status, 0) << made.errors;
   EXPECT_THAT(made.output, HasSubstr("4 of 4 written"));
   EXPECT_EQ(escgen({"pack", "out/moe", "moe.safetensors"}).status, 0);
@@ -272,15 +296,19 @@ TEST_F(Models, OfPicklesAreConvertedWhateverTheirNesting) {
         "def is_tensor(x): return isinstance(x, Tensor)\n"
         "def load(name, map_location, weights_only):\n"
         "  a, b, c, d = map(Tensor, 'abcd')\n"
-        "  return {'epoch': 3, 'model': {'l.weight': a, 'deep': [b, {'w': c}]}, 'optimizer': {'state': {0: d}}, 'args': None}\n");
+        "  return {'epoch': 3, 'model': {'l.weight': a, 'deep': [b, {'w': c}]}, 'optimizer': {'state': {0: d}}, "
+        "'args': None}\n");
   fs::create_directory(path("safetensors"));
+  write("safetensors/__init__.py", "");  // goes before one that is installed
   write("safetensors/torch.py", "def save_file(tensors, name): print(name, sorted(tensors.items()))\n");
   write("a.pt", "PK");
   const std::string refusal = escgen({"inspect", "a.pt"}).errors;
   const std::size_t begin = refusal.find("python3 -c");
   ASSERT_NE(begin, refusal.npos) << refusal;
   const ProcessResult converted = shell("PYTHONPATH=. " + refusal.substr(begin));
-  EXPECT_EQ(converted.output, "a.safetensors [('model.deep.0', 'b'), ('model.deep.1.w', 'c'), ('model.l.weight', 'a')]\n") << converted.errors;
+  EXPECT_EQ(converted.output,
+            "a.safetensors [('model.deep.0', 'b'), ('model.deep.1.w', 'c'), ('model.l.weight', 'a')]\n")
+      << converted.errors;
 }
 
 /// Few bytes that claim much: the range of a tensor is not read before somebody asks for it, and then in parts.

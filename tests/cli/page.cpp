@@ -60,11 +60,13 @@ std::vector<PageCommand> commands_of(const std::string& page) {
 
 bool shows(const PageCommand& command, const std::string& printed) { return match(command.output, lines_of(printed)); }
 
-std::string with_outputs(const std::string& page, const std::vector<PageCommand>& commands, const std::vector<std::string>& printed) {
+std::string with_outputs(const std::string& page, const std::vector<PageCommand>& commands,
+                         const std::vector<std::string>& printed) {
   std::vector<std::string> lines = lines_of(page);
   for (std::size_t number = commands.size(); number-- > 0;) {
     const PageCommand& command = commands[number];
-    if (!command.shows_output || shows(command, printed[number]) || std::ranges::find(command.output, elision) != command.output.end()) {
+    if (!command.shows_output || shows(command, printed[number]) ||
+        std::ranges::find(command.output, elision) != command.output.end()) {
       continue;
     }
     const auto begin = lines.begin() + static_cast<std::ptrdiff_t>(command.line);

@@ -98,7 +98,7 @@ TEST_F(RefusedMatrices, FilesThatAreNone) {
   ASSERT_EQ(shell("mkfifo pipe.npy").status, 0);
   expect_refused_everywhere("a.npz", "a.npz, byte 2: the file is too short for a zip archive");
   expect_refused_everywhere("a.safetensors", "a.safetensors, byte 1: the file ends before the length of its header");
-  expect_refused_everywhere("a.csv", "a.csv: the ending .csv is not a matrix format");
+  expect_refused_everywhere("a.csv", "a.csv: is a table; save its numbers with numpy.save");
   expect_refused_everywhere("a", "a: has no ending that names a matrix format");
   expect_refused_everywhere("folder.mtx", "folder.mtx: is a directory");
   expect_refused_everywhere("pipe.npy", "pipe.npy: is not a regular file");

@@ -120,8 +120,10 @@ TEST_F(RefusedOptions, Target) {
                           "--gpu voodoo2: is not a GPU that is known here; use --arch, or one of");
   for (const std::string arch :
        {"sm_1", "sm_", "sm_9999", "ninety", "-90", "sm_70", "sm_72", "sm_76", "sm_91", "sm_999", "sm_090", "sm_90a"}) {
-    expect_generate_refusal({"--arch=" + arch},
-                            "--arch " + arch + ": is not a CUDA architecture that bundles are built for; write it as in sm_90: one of sm_75, ");
+    expect_generate_refusal(
+        {"--arch=" + arch},
+        "--arch " + arch +
+            ": is not a CUDA architecture that bundles are built for; write it as in sm_90: one of sm_75, ");
   }
   expect_generate_refusal({"--arch", "sm_80", "--schedule", "gather:warps=2,sets=1"},
                           "gather:warps=2,sets=1,pdl=on: sm_80 has no engine that copies in bulk; choose a schedule of family panel, or build for sm_90 and newer");

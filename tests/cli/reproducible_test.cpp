@@ -81,7 +81,8 @@ TEST_F(Reproducible, FormatOfTheMatrixFile) {
 }
 
 TEST_F(Reproducible, SampledMatrix) {
-  for (const std::string structure : {"uniform", "rows", "columns", "blocks", "powerlaw", "wanda", "sparsegpt", "magnitude"}) {
+  for (const std::string structure :
+       {"uniform", "rows", "columns", "blocks", "powerlaw", "wanda", "sparsegpt", "magnitude"}) {
     for (const std::string ending : {".mtx", ".smtx", ".npy"}) {
       const std::vector<std::string> line{"sample", "--structure", structure, "--rows", "40",
                                           "--cols", "30",          "-q",      "-o"};

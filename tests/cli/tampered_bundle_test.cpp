@@ -84,7 +84,9 @@ TEST_F(TamperedBundle, AnUnpreparedKernelThatIsNotTold) {
   replace("out/a/a.cu", "? cudaErrorNotReady", "? cudaErrorNotSupported");
   const ProcessResult verified = escgen({"verify", "out/a"});
   EXPECT_EQ(verified.status, 1);
-  EXPECT_THAT(verified.output + verified.errors, AnyOf(HasSubstr("a call with a device that was not prepared returns 801 instead of 600"), HasSubstr("a.cu:")));
+  EXPECT_THAT(
+      verified.output + verified.errors,
+      AnyOf(HasSubstr("a call with a device that was not prepared returns 801 instead of 600"), HasSubstr("a.cu:")));
 }
 
 TEST_F(TamperedBundle, TextThatDoesNotCompile) {
@@ -118,12 +120,14 @@ TEST_F(TamperedBundle, TransformerThatDoesNotCheckThePattern) {
 }
 
 TEST_F(TamperedBundle, IsRightWithAnotherKernelAndTransformer) {
-  replace("out/a/a.cu", "c0_0 += ANNZ[values + c] * b0_0;", "c0_0 = fmaf(ANNZ[values + c], b0_0, c0_0 + nothing_of(c));", true);
+  replace("out/a/a.cu", "c0_0 += ANNZ[values + c] * b0_0;",
+          "c0_0 = fmaf(ANNZ[values + c], b0_0, c0_0 + nothing_of(c));", true);
   replace("out/a/a.cu", "template <bool tuned>\n__global__",
           "constexpr float nothing[2] = {0.0f, 0.0f};\n"
           "template <typename T>\n__device__ float nothing_of(T place) {\n  return nothing[place % 2];\n}\n"
           "template <bool tuned>\n__global__");
-  replace("out/a/a_transformer.cpp", "window[j][r] = values[at];", "const auto read = values[at];\n window[j][r] = read;", true);
+  replace("out/a/a_transformer.cpp", "window[j][r] = values[at];",
+          "const auto read = values[at];\n window[j][r] = read;", true);
   const ProcessResult verified = escgen({"verify", "out/a"});
   EXPECT_EQ(verified.status, 0) << verified.errors << verified.output;
 }

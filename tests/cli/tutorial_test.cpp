@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of the pages, word by word, one behind the other: they must run in this order in one folder, and print what the page shows
-// below them. ESC_UPDATE_GOLDEN=1 in the environment writes what they print now into the pages. Those that need a GPU are left out where
-// there is none.
+// The commands of the pages, word by word, one behind the other: they must run in this order in one folder, and print
+// what the page shows below them. ESC_UPDATE_GOLDEN=1 in the environment writes what they print now into the pages.
+// Those that need a GPU are left out where there is none.
 
 #include <algorithm>
 #include <cstdlib>
@@ -34,8 +34,10 @@ class Pages : public Workshop {
   ProcessResult shell(const std::string& command) const {
     const std::string nvcc = find_nvcc();
     const std::string paths = fs::path(ESCGEN).parent_path().string() + (nvcc.empty() ? "" : ":" + fs::path(nvcc).parent_path().string());
-    return run_process({"/bin/bash", "-c", "export PATH=" + paths + ":/usr/bin:$PATH CMAKE_GENERATOR='" ESC_CMAKE_GENERATOR "'; " + command},
-                       {.folder = folder(), .errors_apart = true});
+    return run_process(
+        {"/bin/bash", "-c",
+         "export PATH=" + paths + ":/usr/bin:$PATH CMAKE_GENERATOR='" ESC_CMAKE_GENERATOR "'; " + command},
+        {.folder = folder(), .errors_apart = true});
   }
 
   /// Runs the commands of the page that are to be run; how many they were.
@@ -59,7 +61,8 @@ class Pages : public Workshop {
       printed[number] = done.output;
       ++run;
       if (command.shows_output && std::getenv("ESC_UPDATE_GOLDEN") == nullptr) {
-        EXPECT_TRUE(shows(command, done.output)) << name << " shows below " << command.text << "\n" << text_of(command) << "which prints\n"
+        EXPECT_TRUE(shows(command, done.output)) << name << " shows below " << command.text << "\n"
+                                                 << text_of(command) << "which prints\n"
                                                  << done.output << "run with ESC_UPDATE_GOLDEN=1 to accept the change";
       }
     }
@@ -104,7 +107,8 @@ class Pages : public Workshop {
     for (const std::string name : {"down_proj", "up_proj"}) {
       const std::size_t begin = data.size();
       data += elements(rows * columns);
-      header["model.layers.0.mlp." + name + ".weight"] = {{"dtype", "F32"}, {"shape", {rows, columns}}, {"data_offsets", {begin, data.size()}}};
+      header["model.layers.0.mlp." + name + ".weight"] = {
+          {"dtype", "F32"}, {"shape", {rows, columns}}, {"data_offsets", {begin, data.size()}}};
     }
     const std::string text = header.dump();
     const std::uint64_t length = text.size();
@@ -170,12 +174,17 @@ TEST_F(Pages, ModelsArePrintedAsTheirPageSaysIt) {
   ASSERT_NE(spec, page.npos);
   write("spec.json", page.substr(spec + 8, page.find("```", spec + 3) - spec - 8));
   fs::copy_file(ESC_SOURCE_DIR "/tests/data/models/layers.safetensors", path("layers.safetensors"));
-  EXPECT_EQ(run_page("docs/models.md", [](const PageCommand& command) { return is_ours(command) && command.text.find("times.json") == std::string::npos; }), 8U);
+  EXPECT_EQ(run_page("docs/models.md",
+                     [](const PageCommand& command) {
+                       return is_ours(command) && command.text.find("times.json") == std::string::npos;
+                     }),
+            8U);
 }
 
 TEST(Page, ShowsWhatIsPrinted) {
   const std::string page =
-      "A page.\n\n    $ escgen a\n    one\n    ...\n    four\n\n    escgen b    # on a GPU\n    build/release/bin/escgen c\n\n```c\n    int i;\n```\n\n    $ escgen d\n    five\n";
+      "A page.\n\n    $ escgen a\n    one\n    ...\n    four\n\n    escgen b    # on a GPU\n    "
+      "build/release/bin/escgen c\n\n```c\n    int i;\n```\n\n    $ escgen d\n    five\n";
   const std::vector<PageCommand> commands = commands_of(page);
   ASSERT_EQ(commands.size(), 4U);
   EXPECT_TRUE(shows(commands[0], "one\ntwo\nthree\nfour\n"));
@@ -185,7 +194,8 @@ TEST(Page, ShowsWhatIsPrinted) {
   EXPECT_TRUE(commands[1].needs_gpu && !commands[1].shows_output);
   EXPECT_EQ(commands[2].text, "escgen c");
   EXPECT_FALSE(shows(commands[3], "five\nsix\n"));
-  EXPECT_EQ(with_outputs(page, commands, {"other\n", "", "", "six\nseven\n"}), page.substr(0, page.size() - 9) + "    six\n    seven\n");
+  EXPECT_EQ(with_outputs(page, commands, {"other\n", "", "", "six\nseven\n"}),
+            page.substr(0, page.size() - 9) + "    six\n    seven\n");
 }
 
 }  // namespace

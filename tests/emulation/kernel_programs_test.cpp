@@ -18,7 +18,9 @@ namespace {
 /// The kernel tells what it was compiled for, the launcher what the host was.
 std::string text_with(const std::string& condition) {
   return "#include <cuda_runtime.h>\n"
-         "#if " + condition + "\nconstexpr int architecture = 91;\n"
+         "#if " +
+         condition +
+         "\nconstexpr int architecture = 91;\n"
          "#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900\nconstexpr int architecture = 90;\n"
          "#elif defined(__CUDA_ARCH__)\nconstexpr int architecture = 80;\n"
          "#else\nconstexpr int architecture = 0;\n#endif\n"

@@ -168,9 +168,10 @@ Verdict compare(const std::vector<Step>& steps, bool followed = false) {
       clock->enter_thread(step.thread);
       WordShadow& word = words[step.word];
       const std::uint32_t floor = clock->first_of_launch();
-      const Conflict conflict = step.action == Action::read
-                                    ? clock->read(word, 15, floor)
-                                    : clock->write(word, 15, floor, step.action == Action::atomic ? Writing::adding : Writing::plain);
+      const Conflict conflict =
+          step.action == Action::read
+              ? clock->read(word, 15, floor)
+              : clock->write(word, 15, floor, step.action == Action::atomic ? Writing::adding : Writing::plain);
       const bool races = reference.access(step);
       if (races || conflict.entry != 0) {
         return !races ? Verdict::invented : conflict.entry == 0 ? Verdict::missed : Verdict::agree;

@@ -37,7 +37,8 @@ std::vector<GeneratedLayer> layers_of_bundles() {
   add(matrix, 5, "atomic:ufi=3,ufk=2,warptile=1,threads=32,compaction=off");
   add(matrix, 5, "panel:ufi=4,columns=4,vector=1,groups=4,warps=2,panels=4,ufk=8,stage=on,pdl=off");
   add(matrix, 5, "rows:columns=4,vector=1,unroll=2,task=8,light=2,warps=2,pdl=on");
-  add(tiny_matrix(ScalarType::f64), 8, "panel:ufi=2,columns=8,vector=2,groups=4,warps=2,panels=4,ufk=4,stage=on,pdl=on");
+  add(tiny_matrix(ScalarType::f64), 8,
+      "panel:ufi=2,columns=8,vector=2,groups=4,warps=2,panels=4,ufk=4,stage=on,pdl=on");
   add({1, 5, {0, 2}, {1, 3}, {0.5, -2}}, 33, "4-7-1-32");
   add({6, 9, {0, 0, 0, 0, 0, 0, 0}, {}, {}}, 32, "4-7-1-32");
   return layers;

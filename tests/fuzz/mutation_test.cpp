@@ -2,6 +2,8 @@
 // Every kind of input that comes from outside, against mutants of what is accepted and of what is refused: each is read
 // or refused with reasons, in reasonable time.
 
+#include "tests/fuzz/mutation.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +13,6 @@
 #include <string>
 
 #include "tests/fuzz/harness.h"
-#include "tests/fuzz/mutation.h"
 #include "tests/support/run_size.h"
 
 namespace esc::fuzz {

@@ -22,9 +22,11 @@ SparseMatrix tiny_matrix(ScalarType element) {
   return matrix;
 }
 
-GeneratedLayer tiny_layer(const LoopNest& nest, const SparseMatrix& matrix, std::int64_t bcol, const ScheduleChoice& choice) {
-  return generate_layer(matrix, nest,
-                        {.name = "fuzzed", .source_file = "fuzzed.mtx", .bcol = bcol, .architectures = {80, 90}, .choice = choice});
+GeneratedLayer tiny_layer(const LoopNest& nest, const SparseMatrix& matrix, std::int64_t bcol,
+                          const ScheduleChoice& choice) {
+  return generate_layer(
+      matrix, nest,
+      {.name = "fuzzed", .source_file = "fuzzed.mtx", .bcol = bcol, .architectures = {80, 90}, .choice = choice});
 }
 
 void make_tiny_layer(const LoopNest& nest, const SparseMatrix& matrix, std::int64_t bcol, const ScheduleChoice& choice) {

@@ -14,7 +14,8 @@ namespace esc::fuzz {
 SparseMatrix tiny_matrix(ScalarType element);
 
 /// The layer of the nest, the matrix and the choice. Throws UserError where they do not go together.
-GeneratedLayer tiny_layer(const LoopNest& nest, const SparseMatrix& matrix, std::int64_t bcol, const ScheduleChoice& choice);
+GeneratedLayer tiny_layer(const LoopNest& nest, const SparseMatrix& matrix, std::int64_t bcol,
+                          const ScheduleChoice& choice);
 
 /// Makes it with the text of its kernel, as `escgen generate` does.
 void make_tiny_layer(const LoopNest& nest, const SparseMatrix& matrix, std::int64_t bcol, const ScheduleChoice& choice);

@@ -41,6 +41,7 @@
 #include "generator/verify/kernel_programs.h"
 #include "generator/verify/verify.h"
 #include "tests/property/mutation_subjects.h"
+#include "tests/property/right_bundles.h"
 #include "tests/support/forked_jobs.h"
 #include "tests/support/run_size.h"
 
@@ -51,40 +52,14 @@ namespace fs = std::filesystem;
 using tests::AimedFault;
 using tests::JobEnd;
 using tests::MutationSubject;
+using tests::RightBundle;
+using tests::RightBundles;
 
 /// How a verification ends.
 enum Verdict : int { refused = 10, found_wrong = 11, survived = 12, does_not_compile = 13 };
 
-/// What `escgen verify` does, but for what a user does not get: all that is wrong.
-EmulationEffort effort_of_a_verdict() {
-  EmulationEffort effort = thorough_effort;
-  effort.whole_report = false;
-  return effort;
-}
-
-/// A subject's bundle, which is right.
-struct RightBundle {
-  const MutationSubject* subject;
-  fs::path folder;
-  LoadedBundle bundle;
-  TransformerVerification transformer;  ///< what is found of its transformer, once a verdict needs it
-
-  const std::string& text(bool of_kernel) const { return of_kernel ? bundle.kernel_text : bundle.transformer_text; }
-};
-
-using RightBundles = std::map<std::string, RightBundle>;
-
 /// The share of all that may be in aimed_survivors.txt.
-constexpr double most_surviving = 0.83;
-
-RightBundles write_bundles(const std::vector<MutationSubject>& subjects, const fs::path& folder) {
-  RightBundles bundles;
-  for (const MutationSubject& subject : subjects) {
-    tests::write_bundle_of(subject, folder);
-    bundles[subject.name] = {&subject, folder / subject.name, load_bundle(folder / subject.name), {}};
-  }
-  return bundles;
-}
+constexpr double most_surviving = 0.05;
 
 bool compiles(const AimedFault& fault, const std::string& text, const Dispatch& dispatch) {
   try {
@@ -108,16 +83,22 @@ fs::path write_faulty(const AimedFault& fault, const RightBundle& right, const f
   return place / name;
 }
 
-/// What `escgen verify` says of the folder. Half of what it would do is known where the transformer is the right one.
-Verdict verdict_on(const fs::path& folder, const RightBundle& right, bool has_right_transformer) {
+/// What `escgen verify` says of a right bundle with the fault. Half of what it would do is known where the transformer is
+/// the right one.
+Verdict verdict_on(const AimedFault& fault, const RightBundle& right, const fs::path& place) {
+  if (!compiles(fault, fault.in(right.text(fault.in_kernel)), right.texts.dispatch)) {
+    return does_not_compile;
+  }
+  fs::create_directory(place);
+  const fs::path folder = write_faulty(fault, right, place);
   try {
     const LoadedBundle bundle = load_bundle(folder);
     check_policy(folder, bundle, right.subject->nest);
     const BundleUnderTest texts = bundle.under_test(right.subject->nest);
     try {
       const VerificationReport report =
-          has_right_transformer ? verify_kernel(texts, bundle.matrix, right.transformer, effort_of_a_verdict())
-                                : verify_by_emulation(texts, bundle.matrix, effort_of_a_verdict());
+          fault.in_kernel ? verify_kernel(texts, bundle.matrix, right.transformer, tests::effort_of_a_verdict())
+                          : verify_by_emulation(texts, bundle.matrix, tests::effort_of_a_verdict());
       return report.passed() ? survived : found_wrong;
     } catch (const UserError&) {
       return found_wrong;
@@ -125,36 +106,6 @@ Verdict verdict_on(const fs::path& folder, const RightBundle& right, bool has_ri
   } catch (const UserError&) {
     return refused;
   }
-}
-
-/// The same of a right bundle with the fault.
-Verdict verdict_on(const AimedFault& fault, const RightBundle& right, const fs::path& place) {
-  const Dispatch dispatch = right.bundle.under_test(right.subject->nest).dispatch;
-  if (!compiles(fault, fault.in(right.text(fault.in_kernel)), dispatch)) {
-    return does_not_compile;
-  }
-  fs::create_directory(place);
-  return verdict_on(write_faulty(fault, right, place), right, fault.in_kernel);
-}
-
-/// How long a verification may run.
-constexpr std::chrono::seconds limit(200);
-
-/// Bundles without a fault pass: of all subjects, or a few.
-void expect_right_bundles_to_pass(const RightBundles& bundles) {
-  constexpr std::size_t ordinary = 2;
-  std::vector<const RightBundle*> tried;
-  for (const auto& [name, right] : bundles) {
-    if (tests::full_sweep() || tried.size() < ordinary) {
-      tried.push_back(&right);
-    }
-  }
-  tests::run_forked(
-      tried.size(), limit,
-      [&](std::size_t number) -> int { return verdict_on(tried[number]->folder, *tried[number], false); },
-      [&](std::size_t number, const JobEnd& end) {
-        EXPECT_EQ(end.status, survived) << tried[number]->subject->name << " is right";
-      });
 }
 
 /// A number that the environment has, or one that is drawn.
@@ -214,7 +165,7 @@ TEST(AimedFaults, StandInTheTextsOfAllFamiliesAndLayouts) {
   const std::vector<AimedFault> faults = tests::read_aimed_faults(AIMED_FAULTS);
   const std::vector<MutationSubject> subjects = tests::mutation_subjects();
   const TemporaryFolder folder;
-  const RightBundles bundles = write_bundles(subjects, folder.path());
+  const RightBundles bundles = tests::write_right_bundles(subjects, folder.path());
   std::set<std::string> used;
   for (const AimedFault& fault : faults) {
     used.insert(fault.subject);
@@ -247,28 +198,28 @@ TEST(AimedFaults, AreFoundButForThoseThatAreListed) {
 
 TEST(AimedFaults, AreFoundByAVerification) {
   const std::vector<AimedFault> faults = faults_of_this_run(tests::read_aimed_faults(AIMED_FAULTS));
-  std::vector<MutationSubject> subjects = tests::mutation_subjects();
-  std::erase_if(subjects, [&](const MutationSubject& subject) {
-    return std::ranges::none_of(faults, [&](const AimedFault& fault) { return fault.subject == subject.name; });
-  });
+  std::set<std::string> subjects;
+  std::set<std::string> of_kernels;
+  for (const AimedFault& fault : faults) {
+    subjects.insert(fault.subject);
+    if (fault.in_kernel) {
+      of_kernels.insert(fault.subject);
+    }
+  }
+  std::vector<MutationSubject> used = tests::mutation_subjects();
+  std::erase_if(used, [&](const MutationSubject& subject) { return !subjects.contains(subject.name); });
   const TemporaryFolder folder;
   // Children have no other threads than the one that made them.
   const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
-  RightBundles bundles = write_bundles(subjects, folder.path());
-  for (auto& [name, right] : bundles) {
-    if (std::ranges::any_of(faults,
-                            [&name](const AimedFault& fault) { return fault.in_kernel && fault.subject == name; })) {
-      right.transformer =
-          verify_transformer(right.bundle.under_test(right.subject->nest), right.bundle.matrix, effort_of_a_verdict());
-    }
-  }
+  RightBundles bundles = tests::write_right_bundles(used, folder.path());
+  tests::run_transformers(bundles, of_kernels);
+  tests::expect_right_bundles_to_pass(bundles, subjects, tests::full_sweep() ? subjects.size() : 2);
 
-  expect_right_bundles_to_pass(bundles);
   const std::set<std::string> listed = known_survivors();
   std::map<std::string, Tally> tallies;
   std::vector<std::string> survivors;
   tests::run_forked(
-      faults.size(), limit,
+      faults.size(), tests::longest_verdict,
       [&](std::size_t number) -> int {
         const AimedFault& fault = faults[number];
         return verdict_on(fault, bundles.at(fault.subject), folder.path() / fmt::format("fault {}", number));

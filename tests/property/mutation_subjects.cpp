@@ -185,7 +185,9 @@ void write_bundle_of(const MutationSubject& subject, const std::filesystem::path
                                                .bcol = subject.bcol,
                                                .architectures = {90},
                                                .choice = parse_choice(subject.schedule, "user")});
-  write_bundle(make_bundle(layer, [](const std::string& file, const std::string& text) { return format_source(text, file); }), folder, false);
+  write_bundle(
+      make_bundle(layer, [](const std::string& file, const std::string& text) { return format_source(text, file); }),
+      folder, false);
 }
 
 }  // namespace esc::tests

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scripts of directives as users may write them, drawn from the seed of the run: each is refused with a rule and a remedy, or every
-// stage of its lowering computes what the input computes and its kernel agrees with the reference.
+// Scripts of directives as users may write them, drawn from the seed of the run: each is refused with a rule and a
+// remedy, or every stage of its lowering computes what the input computes and its kernel agrees with the reference.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -68,34 +68,52 @@ TEST(SafetensorsRefusals, NameTheTensorAndTheByte) {
           {safetensors_bytes("[]", ""), at(8), "the header is not an object"},
           {safetensors_bytes("{\"a\"", ""), at(12), "the header is not JSON"},
           {safetensors_bytes("{\"a\": \"\xff\"}", ""), at(15), "the header is not JSON"},
-          {with_entry(first + header_entry("v", "F32", "[1, 2]", 8, 16), two + two), at(second_name), "\"v\" is there twice"},
-          {with_entry("\"w\": {\"dtype\": \"F32\", \"dtype\": \"F32\", \"shape\": [2], \"data_offsets\": [0, 8]}"), at(8), "\"w.dtype\" is there twice"},
+          {with_entry(first + header_entry("v", "F32", "[1, 2]", 8, 16), two + two), at(second_name),
+           "\"v\" is there twice"},
+          {with_entry("\"w\": {\"dtype\": \"F32\", \"dtype\": \"F32\", \"shape\": [2], \"data_offsets\": [0, 8]}"),
+           at(8), "\"w.dtype\" is there twice"},
           {with_entry("\"w\": 7"), at(9), "\"w\" does not have dtype, shape and data_offsets"},
-          {with_entry("\"w\": {\"dtype\": \"F32\", \"shape\": [1, 2]}"), at(9), "does not have dtype, shape and data_offsets"},
-          {with_entry("\"w\": {\"dtype\": \"F32\", \"shape\": [1, 2], \"data_offsets\": [0, 8], \"x\": 1}"), at(9), "and nothing else"},
+          {with_entry("\"w\": {\"dtype\": \"F32\", \"shape\": [1, 2]}"), at(9),
+           "does not have dtype, shape and data_offsets"},
+          {with_entry("\"w\": {\"dtype\": \"F32\", \"shape\": [1, 2], \"data_offsets\": [0, 8], \"x\": 1}"), at(9),
+           "and nothing else"},
           {with_entry(header_entry("w", "F31", "[1, 2]", 0, 8)), at(9), "\"w\" has the unknown type \"F31\""},
-          {with_entry("\"w\": {\"dtype\": 32, \"shape\": [1, 2], \"data_offsets\": [0, 8]}"), at(9), "has the unknown type \"32\""},
+          {with_entry("\"w\": {\"dtype\": 32, \"shape\": [1, 2], \"data_offsets\": [0, 8]}"), at(9),
+           "has the unknown type \"32\""},
           {with_entry(header_entry("w", "F32", "2", 0, 8)), at(9), "has a \"shape\" that is no list of whole numbers"},
           {with_entry(header_entry("w", "F32", "[1, -2]", 0, 8)), at(9), "has a \"shape\" that is no list"},
           {with_entry(header_entry("w", "F32", "[1.0, 2]", 0, 8)), at(9), "has a \"shape\" that is no list"},
-          {with_entry(header_entry("w", "F32", "[1, 18446744073709551615]", 0, 8)), at(9), "has a \"shape\" that is no list"},
-          {with_entry(header_entry("w", "F32", "[1, 3]", 0, 8)), at(9), "has 8 bytes, which is not the size of 1 x 3 elements of type F32"},
-          {with_entry(header_entry("w", "F16", "[1, 2]", 0, 8)), at(9), "which is not the size of 1 x 2 elements of type F16"},
-          {with_entry(header_entry("w", "F32", "[4611686018427387904, 4]", 0, 8)), at(9), "has 8 bytes, which is not the size of"},
-          {with_entry(header_entry("w", "F32", "[4294967296, 4294967296]", 0, 0), ""), at(9), "has 0 bytes, which is not the size of"},
-          {with_entry("\"w\": {\"dtype\": \"F32\", \"shape\": [1, 2], \"data_offsets\": [0]}"), at(9), "data_offsets that are not a begin and an end"},
+          {with_entry(header_entry("w", "F32", "[1, 18446744073709551615]", 0, 8)), at(9),
+           "has a \"shape\" that is no list"},
+          {with_entry(header_entry("w", "F32", "[1, 3]", 0, 8)), at(9),
+           "has 8 bytes, which is not the size of 1 x 3 elements of type F32"},
+          {with_entry(header_entry("w", "F16", "[1, 2]", 0, 8)), at(9),
+           "which is not the size of 1 x 2 elements of type F16"},
+          {with_entry(header_entry("w", "F32", "[4611686018427387904, 4]", 0, 8)), at(9),
+           "has 8 bytes, which is not the size of"},
+          {with_entry(header_entry("w", "F32", "[4294967296, 4294967296]", 0, 0), ""), at(9),
+           "has 0 bytes, which is not the size of"},
+          {with_entry("\"w\": {\"dtype\": \"F32\", \"shape\": [1, 2], \"data_offsets\": [0]}"), at(9),
+           "data_offsets that are not a begin and an end"},
           {with_entry(header_entry("w", "F32", "[1, 2]", 8, 0)), at(9), "data_offsets that are not a begin and an end"},
-          {with_entry(header_entry("w", "F32", "[1, 4]", 0, 16)), at(9), "\"w\" ends at byte 16 of the tensors, of which the file has 8"},
-          {with_entry(first + header_entry("w", "F32", "[1, 2]", 4, 12), two + two), at(second_name), "\"w\" lies in the bytes of \"v\": tied weights"},
-          {with_entry(first + header_entry("w", "F32", "[1, 2]", 0, 8)), at(second_name), "\"w\" lies in the bytes of \"v\": tied weights"},
+          {with_entry(header_entry("w", "F32", "[1, 4]", 0, 16)), at(9),
+           "\"w\" ends at byte 16 of the tensors, of which the file has 8"},
+          {with_entry(first + header_entry("w", "F32", "[1, 2]", 4, 12), two + two), at(second_name),
+           "\"w\" lies in the bytes of \"v\": tied weights"},
+          {with_entry(first + header_entry("w", "F32", "[1, 2]", 0, 8)), at(second_name),
+           "\"w\" lies in the bytes of \"v\": tied weights"},
           {with_entry(first + header_entry("w", "F32", "[1, 1]", 4, 8)), at(second_name), "tied weights"},
-          {"Entry not found", at(0), "begins with the text \"Entry no\", where a .safetensors file has the length of its header"},
+          {"Entry not found", at(0),
+           "begins with the text \"Entry no\", where a .safetensors file has the length of its header"},
           {"{\"error\":\n 404}", at(0), "begins with the text"},
-          {with_entry(first + header_entry("w", "F32", "[1, 2]", 16, 24), two + two + two), at(second_name), "\"w\" begins at byte"},
+          {with_entry(first + header_entry("w", "F32", "[1, 2]", 16, 24), two + two + two), at(second_name),
+           "\"w\" begins at byte"},
           {good + "z", at(good.size()), "1 bytes follow the last tensor"},
           {safetensors_bytes("{}", "z"), at(10), "1 bytes follow the last tensor"},
-          {with_entry("\"__metadata__\": [], " + header_entry("w", "F32", "[1, 2]", 0, 8)), at(9), "\"__metadata__\" is not an object of texts"},
-          {with_entry("\"__metadata__\": {\"a\": 1}, " + header_entry("w", "F32", "[1, 2]", 0, 8)), at(9), "is not an object of texts"},
+          {with_entry("\"__metadata__\": [], " + header_entry("w", "F32", "[1, 2]", 0, 8)), at(9),
+           "\"__metadata__\" is not an object of texts"},
+          {with_entry("\"__metadata__\": {\"a\": 1}, " + header_entry("w", "F32", "[1, 2]", 0, 8)), at(9),
+           "is not an object of texts"},
           {named(""), at(9), "as the name of a tensor is empty"},
           {named("../x"), at(9), "\"../x\" as the name of a tensor is a path that leads elsewhere"},
           {named("a/../x"), at(9), "is a path that leads elsewhere"},
@@ -103,7 +121,9 @@ TEST(SafetensorsRefusals, NameTheTensorAndTheByte) {
           {named("a*/ int b;"), at(9), "has the characters that end or begin a comment"},
           {named("a\\nb"), at(9), "has control characters"},
           {named("a\\u001b[2J"), at(9), "has control characters"},
-          {named("\xe2\x80\xae" "a"), at(9), "marks that turn the direction of reading"},
+          {named("\xe2\x80\xae"
+                 "a"),
+           at(9), "marks that turn the direction of reading"},
           {named(std::string(1025, 'a')), at(9), "has more than 1024 bytes"},
       },
       [](const std::string& bytes) { safetensors_of(bytes); });
@@ -253,7 +273,8 @@ void expect_judgement(const std::string& of, const std::vector<Judged>& tensors)
       elements *= static_cast<std::size_t>(extent);
       shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
     }
-    text.add(tensor.name, tensor.type, "[" + shape + "]", std::string(elements * tensor_type(tensor.type)->bytes(), '\0'));
+    text.add(tensor.name, tensor.type, "[" + shape + "]",
+             std::string(elements * tensor_type(tensor.type)->bytes(), '\0'));
   }
   for (const Weight& weight : safetensors_of(text.bytes())) {
     const auto judged = std::ranges::find(tensors, weight.name, &Judged::name);
@@ -268,17 +289,20 @@ void expect_judgement(const std::string& of, const std::vector<Judged>& tensors)
 }
 
 TEST(WeightRefusals, OfQuantisedLayersNameThem) {
-  expect_judgement("compressed-tensors, int8", {{"l.weight", "I8", {4, 8}, "is quantised (I8 with weight_scale, weight_zero_point)"},
-                                                {"l.weight_scale", "F32", {4, 1}, "belongs to l.weight, which is quantised (I8)"},
-                                                {"l.weight_zero_point", "I8", {4, 1}, "belongs to l.weight"},
-                                                {"l.bias", "F32", {4}, "has 1 dimensions"},
-                                                {"head.weight", "F32", {4, 8}, ""}});
-  expect_judgement("compressed-tensors, packed", {{"l.weight_packed", "I32", {4, 1}, "is quantised (I32 with weight_scale)"},
-                                                  {"l.weight_scale", "BF16", {4, 2}, "belongs to l.weight_packed"},
-                                                  {"l.weight_shape", "I64", {2}, "I64"}});
-  expect_judgement("nvfp4", {{"l.weight_packed", "U8", {4, 4}, "is quantised (U8 with weight_global_scale, weight_scale)"},
-                             {"l.weight_scale", "F8_E4M3", {4, 1}, "belongs to l.weight_packed"},
-                             {"l.weight_global_scale", "F32", {1, 1}, "belongs to l.weight_packed"}});
+  expect_judgement("compressed-tensors, int8",
+                   {{"l.weight", "I8", {4, 8}, "is quantised (I8 with weight_scale, weight_zero_point)"},
+                    {"l.weight_scale", "F32", {4, 1}, "belongs to l.weight, which is quantised (I8)"},
+                    {"l.weight_zero_point", "I8", {4, 1}, "belongs to l.weight"},
+                    {"l.bias", "F32", {4}, "has 1 dimensions"},
+                    {"head.weight", "F32", {4, 8}, ""}});
+  expect_judgement("compressed-tensors, packed",
+                   {{"l.weight_packed", "I32", {4, 1}, "is quantised (I32 with weight_scale)"},
+                    {"l.weight_scale", "BF16", {4, 2}, "belongs to l.weight_packed"},
+                    {"l.weight_shape", "I64", {2}, "I64"}});
+  expect_judgement("nvfp4",
+                   {{"l.weight_packed", "U8", {4, 4}, "is quantised (U8 with weight_global_scale, weight_scale)"},
+                    {"l.weight_scale", "F8_E4M3", {4, 1}, "belongs to l.weight_packed"},
+                    {"l.weight_global_scale", "F32", {1, 1}, "belongs to l.weight_packed"}});
   expect_judgement("fp8", {{"l.weight", "F8_E4M3", {4, 8}, "is quantised (F8_E4M3 with weight_scale_inv)"},
                            {"l.weight_scale_inv", "F32", {2, 2}, "belongs to l.weight"},
                            {"m.weight", "F8_E5M2", {4, 8}, "is quantised (F8_E5M2)"}});
@@ -286,9 +310,10 @@ TEST(WeightRefusals, OfQuantisedLayersNameThem) {
                                     {"l.qzeros", "I32", {1, 2}, "belongs to l.qweight"},
                                     {"l.scales", "F16", {2, 8}, "belongs to l.qweight"},
                                     {"l.g_idx", "I32", {8}, "I32"}});
-  expect_judgement("bitsandbytes", {{"l.weight", "U8", {16, 1}, "is quantised (U8 with weight.absmax, weight.quant_map)"},
-                                    {"l.weight.absmax", "F32", {2, 2}, "belongs to l.weight"},
-                                    {"l.weight.quant_map", "F32", {16, 1}, "belongs to l.weight"}});
+  expect_judgement("bitsandbytes",
+                   {{"l.weight", "U8", {16, 1}, "is quantised (U8 with weight.absmax, weight.quant_map)"},
+                    {"l.weight.absmax", "F32", {2, 2}, "belongs to l.weight"},
+                    {"l.weight.quant_map", "F32", {16, 1}, "belongs to l.weight"}});
   expect_judgement("MLX", {{"l.weight", "U32", {4, 8}, "is quantised (U32 with biases, scales)"},
                            {"l.scales", "F16", {4, 2}, "belongs to l.weight"},
                            {"l.biases", "F16", {4, 2}, "belongs to l.weight"}});
@@ -298,14 +323,20 @@ TEST(WeightRefusals, OfQuantisedLayersNameThem) {
   expect_judgement("AQLM", {{"l.codes", "I8", {4, 2, 1}, "is quantised (I8 with codebooks, scales)"},
                             {"l.codebooks", "F16", {1, 16, 1, 8}, "belongs to l.codes"},
                             {"l.scales", "F16", {4, 1, 1, 1}, "belongs to l.codes"}});
-  expect_judgement("VPTQ", {{"l.indices", "I32", {1, 4, 2}, "is quantised (I32 with centroids.weight)"}, {"l.centroids.weight", "F16", {1, 32}, "belongs to l.indices"}});
-  expect_judgement("torchao", {{"l._weight_qdata", "I8", {4, 8}, "is quantised (I8 with _weight_scale)"}, {"l._weight_scale", "F32", {4, 1}, "belongs to l._weight_qdata"}});
-  expect_judgement("marlin", {{"l.B", "I32", {4, 8}, "is quantised (I32 with s)"}, {"l.s", "F16", {2, 8}, "belongs to l.B"}});
-  expect_judgement("gpt-oss", {{"mlp.experts.gate_up_proj_blocks", "U8", {2, 4, 2, 2}, "is quantised (U8 with gate_up_proj_scales)"},
-                               {"mlp.experts.gate_up_proj_scales", "U8", {2, 4, 2}, "belongs to mlp.experts.gate_up_proj_blocks"},
-                               {"mlp.experts.gate_up_proj_bias", "BF16", {2, 4}, "a bias"}});
-  expect_judgement("a layer alone", {{"weight", "I8", {4, 8}, "is quantised (I8 with weight_scale)"}, {"weight_scale", "F32", {4, 1}, "belongs to weight"}});
-  expect_judgement("of another file", {{"l.weight_scale", "F32", {4, 1}, "is by its name a scale"}, {"m.scales", "F16", {4, 2}, "is by its name a scale"}});
+  expect_judgement("VPTQ", {{"l.indices", "I32", {1, 4, 2}, "is quantised (I32 with centroids.weight)"},
+                            {"l.centroids.weight", "F16", {1, 32}, "belongs to l.indices"}});
+  expect_judgement("torchao", {{"l._weight_qdata", "I8", {4, 8}, "is quantised (I8 with _weight_scale)"},
+                               {"l._weight_scale", "F32", {4, 1}, "belongs to l._weight_qdata"}});
+  expect_judgement("marlin",
+                   {{"l.B", "I32", {4, 8}, "is quantised (I32 with s)"}, {"l.s", "F16", {2, 8}, "belongs to l.B"}});
+  expect_judgement(
+      "gpt-oss", {{"mlp.experts.gate_up_proj_blocks", "U8", {2, 4, 2, 2}, "is quantised (U8 with gate_up_proj_scales)"},
+                  {"mlp.experts.gate_up_proj_scales", "U8", {2, 4, 2}, "belongs to mlp.experts.gate_up_proj_blocks"},
+                  {"mlp.experts.gate_up_proj_bias", "BF16", {2, 4}, "a bias"}});
+  expect_judgement("a layer alone", {{"weight", "I8", {4, 8}, "is quantised (I8 with weight_scale)"},
+                                     {"weight_scale", "F32", {4, 1}, "belongs to weight"}});
+  expect_judgement("of another file", {{"l.weight_scale", "F32", {4, 1}, "is by its name a scale"},
+                                       {"m.scales", "F16", {4, 2}, "is by its name a scale"}});
   expect_judgement("not quantised", {{"scale", "F32", {4, 8}, ""},
                                      {"attn.qkv.weight", "F32", {4, 8}, ""},
                                      {"attn.relative_position_index", "I64", {4, 4}, "has elements of type I64"},
@@ -315,7 +346,9 @@ TEST(WeightRefusals, OfQuantisedLayersNameThem) {
 }
 
 TEST(WeightRefusals, OfWhatAWeightIsComputedFromNameIt) {
-  expect_judgement("a mask alone", {{"q.weight_mask", "F32", {4, 8}, "is a mask, and q.weight_orig, whose elements it takes away, is not there"}});
+  expect_judgement(
+      "a mask alone",
+      {{"q.weight_mask", "F32", {4, 8}, "is a mask, and q.weight_orig, whose elements it takes away, is not there"}});
   expect_judgement("values alone", {{"q.weight_orig", "F32", {4, 8}, "is what q.weight is computed from"}});
   expect_judgement("a mask beside", {{"q.weight", "F32", {4, 8}, "has q.weight_mask beside it"},
                                      {"q.weight_mask", "F32", {4, 8}, "a mask"},
@@ -325,14 +358,18 @@ TEST(WeightRefusals, OfWhatAWeightIsComputedFromNameIt) {
                                      {"s.mask_scores", "F32", {4, 8}, "a mask"},
                                      {"t.weight", "F32", {4, 8}, ""},
                                      {"t.mask", "F32", {8, 8}, "a mask"}});
-  expect_judgement("parametrizations", {{"q.parametrizations.weight.original0", "F32", {4, 1}, "is what q.weight is computed from"},
-                                        {"q.parametrizations.weight.original1", "F32", {4, 8}, "is what q.weight is computed from"},
-                                        {"r.parametrizations.weight.0.mask", "F32", {4, 8}, "is a mask, and r.parametrizations.weight.original"},
-                                        {"s.parametrizations.weight.original", "F32", {4, 8}, "is what s.weight is computed from"},
-                                        {"s.parametrizations.weight.0.base", "F32", {4, 4}, "is what s.weight is computed from"}});
+  expect_judgement(
+      "parametrizations",
+      {{"q.parametrizations.weight.original0", "F32", {4, 1}, "is what q.weight is computed from"},
+       {"q.parametrizations.weight.original1", "F32", {4, 8}, "is what q.weight is computed from"},
+       {"r.parametrizations.weight.0.mask", "F32", {4, 8}, "is a mask, and r.parametrizations.weight.original"},
+       {"s.parametrizations.weight.original", "F32", {4, 8}, "is what s.weight is computed from"},
+       {"s.parametrizations.weight.0.base", "F32", {4, 4}, "is what s.weight is computed from"}});
   expect_judgement("norms", {{"q.weight_g", "F32", {4, 1}, "is what q.weight is computed from, with q.weight_v"},
                              {"q.weight_v", "F32", {4, 8}, "is what q.weight is computed from, with q.weight_g"}});
-  expect_judgement("buffers", {{"attn.bias", "F32", {1, 1, 8, 8}, "a bias"}, {"attn.c_attn.weight", "F32", {4, 8}, ""}, {"mask_decoder.weight", "F32", {4, 8}, ""}});
+  expect_judgement("buffers", {{"attn.bias", "F32", {1, 1, 8, 8}, "a bias"},
+                               {"attn.c_attn.weight", "F32", {4, 8}, ""},
+                               {"mask_decoder.weight", "F32", {4, 8}, ""}});
 }
 
 TEST(WeightRefusals, OfOneNameTwice) {
@@ -504,17 +541,20 @@ TEST_F(ModelFiles, OfOtherKindsAreNamedWithTheRemedy) {
     std::string remedy;
   };
   const std::vector<Foreign> kinds{
-      {"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 4943162240\n", "is a pointer of Git LFS and not the file of 4943162240 bytes", "git lfs pull"},
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 4943162240\n",
+       "is a pointer of Git LFS and not the file of 4943162240 bytes", "git lfs pull"},
       {"/annex/objects/SHA256E-s1--ab\n", "is a pointer of git-annex", "git annex get"},
       {"<!doctype html><html>", "is a page of HTML or XML", "fetch the file again"},
       {"\xef\xbb\xbf\n  <HTML lang=\"en\">", "is a page of HTML or XML", "fetch the file again"},
-      {"<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code></Error>", "is a page of HTML or XML", "fetch the file again"},
+      {"<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code></Error>", "is a page of HTML or XML",
+       "fetch the file again"},
       {"\x1f\x8b\x08\0\0\0\0\0"s, "is packed (gzip)", "unpack it"},
       {"GGUF\3\0\0\0"s, "is a GGUF file", "gguf.GGUFReader("},
       {"\x89HDF\r\n\x1a\n\0"s, "is an HDF5 or Keras file", "h5py.File("},
   };
   for (const Foreign& kind : kinds) {
-    for (const char* name : {"a.safetensors", "a.npz", "a.npy", "a.mtx", "a.smtx", "m.safetensors.index.json", "a.dat"}) {
+    for (const char* name :
+         {"a.safetensors", "a.npz", "a.npy", "a.mtx", "a.smtx", "m.safetensors.index.json", "a.dat"}) {
       SCOPED_TRACE(std::string(name) + ": " + kind.words);
       try {
         read_layer(file(name, kind.content));
@@ -525,8 +565,10 @@ TEST_F(ModelFiles, OfOtherKindsAreNamedWithTheRemedy) {
       }
     }
   }
-  for (const auto& [name, words] : {std::pair("a.onnx", "is an ONNX model"), std::pair("a.gguf", "is a GGUF file"), std::pair("a.h5", "is an HDF5"),
-                                    std::pair("a.msgpack", "Flax"), std::pair("a.tflite", "was compiled"), std::pair("a.mat", "MATLAB"), std::pair("a.csv", "is a table")}) {
+  for (const auto& [name, words] :
+       {std::pair("a.onnx", "is an ONNX model"), std::pair("a.gguf", "is a GGUF file"), std::pair("a.h5", "is an HDF5"),
+        std::pair("a.msgpack", "Flax"), std::pair("a.tflite", "was compiled"), std::pair("a.mat", "MATLAB"),
+        std::pair("a.csv", "is a table")}) {
     try {
       read_layer(file(name, "anything"));
       ADD_FAILURE() << "accepted";
@@ -540,20 +582,27 @@ TEST_F(ModelFiles, OfOtherKindsAreNamedWithTheRemedy) {
 TEST_F(ModelFiles, OfSeveralPartsMayHavePointersInTheirPlace) {
   file("a.safetensors", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 16\n");
   const std::string index = file("m.safetensors.index.json", "{\"weight_map\": {\"a\": \"a.safetensors\"}}");
-  expect_refusals({{index, path("a.safetensors"), "is a pointer of Git LFS"}}, [](const std::string& name) { read_layer(name); });
+  expect_refusals({{index, path("a.safetensors"), "is a pointer of Git LFS"}},
+                  [](const std::string& name) { read_layer(name); });
 }
 
 TEST_F(ModelFiles, WithLayersThatAreNotReadNameThem) {
   const std::string scale = raw_bytes<float>({1, 2});
-  const std::string quantised = file("q.safetensors", SafetensorsText().add("l.weight", "I8", "[2, 2]", "abcd").add("l.weight_scale", "F32", "[2, 1]", scale).bytes());
-  const std::string mixed = file("r.safetensors", SafetensorsText().add("h.weight", "F32", "[1, 2]", two).add("l.weight", "I8", "[2, 2]", "abcd").bytes());
-  const std::string experts = file("e.safetensors", SafetensorsText().add("experts.w", "F32", "[2, 1, 1]", two).bytes());
-  expect_refusals({{quantised, quantised + ":l.weight", "is quantised (I8 with weight_scale)"},
-                   {quantised + ":l.weight_scale", quantised + ":l.weight_scale", "belongs to l.weight, which is quantised (I8)"},
-                   {mixed, mixed, "has 1 matrix beside 1 layers that are not read"},
-                   {experts + ":experts.w", experts, "has 2 experts in \"experts.w\", a layer each: experts.w.0"},
-                   {experts + ":experts.w.2", experts, "has no tensor \"experts.w.2\""}},
-                  [](const std::string& name) { read_layer(name); });
+  const std::string quantised = file(
+      "q.safetensors",
+      SafetensorsText().add("l.weight", "I8", "[2, 2]", "abcd").add("l.weight_scale", "F32", "[2, 1]", scale).bytes());
+  const std::string mixed =
+      file("r.safetensors",
+           SafetensorsText().add("h.weight", "F32", "[1, 2]", two).add("l.weight", "I8", "[2, 2]", "abcd").bytes());
+  const std::string experts =
+      file("e.safetensors", SafetensorsText().add("experts.w", "F32", "[2, 1, 1]", two).bytes());
+  expect_refusals(
+      {{quantised, quantised + ":l.weight", "is quantised (I8 with weight_scale)"},
+       {quantised + ":l.weight_scale", quantised + ":l.weight_scale", "belongs to l.weight, which is quantised (I8)"},
+       {mixed, mixed, "has 1 matrix beside 1 layers that are not read"},
+       {experts + ":experts.w", experts, "has 2 experts in \"experts.w\", a layer each: experts.w.0"},
+       {experts + ":experts.w.2", experts, "has no tensor \"experts.w.2\""}},
+      [](const std::string& name) { read_layer(name); });
   EXPECT_NO_THROW(read_layer(mixed + ":h.weight"));
 }
 

@@ -7,7 +7,8 @@
 namespace esc::tests {
 
 /// The indices, ascending, of a small part of some items, each given by the values of its keys: every value of a key,
-/// and every pair of values of two keys, that comes up in any item comes up in the part. The same for the same items and seed of the run.
+/// and every pair of values of two keys, that comes up in any item comes up in the part. The same for the same items
+/// and seed of the run.
 std::vector<std::size_t> covering_sample(const std::vector<std::vector<int>>& keys_of_items);
 
 /// Those items themselves; `keys_of` gives an item's keys.

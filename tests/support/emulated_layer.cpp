@@ -85,7 +85,8 @@ JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelC
 
 JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelCall& call,
                                        std::optional<std::uint64_t> order) const {
-  return multiply(matrix, call, draw_b(dispatch_.b, matrix.columns, call.compact(), call.values, matrix.element), order);
+  return multiply(matrix, call, draw_b(dispatch_.b, matrix.columns, call.compact(), call.values, matrix.element),
+                  order);
 }
 
 EmulatedProduct EmulatedKernel::product(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,
@@ -111,8 +112,9 @@ std::string transformer_problem(const GeneratedLayer& generated, const SparseMat
   const std::string& name = generated.layer.name;
   EmulatedTransformer transformer(format_source(transformer_source(generated.layer), name + "_transformer.cpp"), name,
                                   matrix);
-  const TransformCheck check = check_transformer(transformer.functions(), matrix,
-                                                 {.most_dense_elements = most_dense_elements, .line_rows = dispatch_of(generated.layer).scaled_rows});
+  const TransformCheck check = check_transformer(
+      transformer.functions(), matrix,
+      {.most_dense_elements = most_dense_elements, .line_rows = dispatch_of(generated.layer).scaled_rows});
   if (!transformer.device().faults().empty()) {
     return transformer.device().faults().front().message;
   }

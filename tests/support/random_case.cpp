@@ -16,10 +16,11 @@
 namespace esc::tests {
 namespace {
 
-/// RapidCheck reads RC_PARAMS when the first property begins. An ordinary run of programs with such cases takes few of them, unless the caller
-/// has set it; a whole run takes RapidCheck's own number.
+/// RapidCheck reads RC_PARAMS when the first property begins. An ordinary run of programs with such cases takes few of
+/// them, unless the caller has set it; a whole run takes RapidCheck's own number.
 [[maybe_unused]] const bool is_set =
-    !full_sweep() && setenv("RC_PARAMS", fmt::format("seed={} max_success={}", seed_of_properties(), in_this_build(18)).c_str(), 0) == 0;
+    !full_sweep() &&
+    setenv("RC_PARAMS", fmt::format("seed={} max_success={}", seed_of_properties(), in_this_build(18)).c_str(), 0) == 0;
 
 rc::Gen<std::int64_t> awkward_size(std::int64_t most) {
   return rc::gen::map(rc::gen::oneOf(rc::gen::element<std::int64_t>(1, 2, 3, 7, 8, 13, 16, 31),

@@ -15,8 +15,8 @@ namespace esc::tests {
 /// takes.
 bool full_sweep();
 
-/// What everything that a run draws follows from: ESC_SEED where that is set; else in an ordinary run always the same, so that it can be run again,
-/// and in a whole one another each time. The program prints it.
+/// What everything that a run draws follows from: ESC_SEED where that is set; else in an ordinary run always the same,
+/// so that it can be run again, and in a whole one another each time. The program prints it.
 std::uint64_t seed_of_the_run();
 /// And that of RapidCheck's properties.
 std::uint64_t seed_of_properties();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where every test program begins. Prints the seed of what is drawn, and in the end which cases were skipped and why, one line for each,
-// of which scripts/test.sh makes a list.
+// Where every test program begins. Prints the seed of what is drawn, and in the end which cases were skipped and why,
+// one line for each, of which scripts/test.sh makes a list.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -42,8 +42,8 @@ class SkippedCases : public testing::EmptyTestEventListener {
     for (const std::string& line : lines_) {
       std::cout << line;
     }
-    std::cout << fmt::format("cases: {} passed, {} failed, {} skipped\n", all.successful_test_count(), all.failed_test_count(),
-                             all.skipped_test_count());
+    std::cout << fmt::format("cases: {} passed, {} failed, {} skipped\n", all.successful_test_count(),
+                             all.failed_test_count(), all.skipped_test_count());
   }
 
  private:

@@ -182,10 +182,13 @@ TEST(Confined, HasWhatItsWorkCapturesAsACopy) {
   const std::string text(100'000, 'x');
   std::map<int, std::vector<std::string>> many;
   many[3] = {"one", std::string(1000, 'y')};
-  ConfinedProcess process(small, [text, many](const Channel& channel) mutable {
-    many[4] = many.at(3);
-    channel.send({static_cast<std::uint32_t>(text.size() + many.at(4).at(1).size())});
-  }, 2 * text.size());
+  ConfinedProcess process(
+      small,
+      [text, many](const Channel& channel) mutable {
+        many[4] = many.at(3);
+        channel.send({static_cast<std::uint32_t>(text.size() + many.at(4).at(1).size())});
+      },
+      2 * text.size());
   EXPECT_EQ(process.answer().kind, 101'000U);
 }
 

@@ -27,16 +27,20 @@ LayerEstimate layer(const std::string& name, std::vector<KernelEstimate> kernels
 
 ModelEstimate estimate() {
   const std::string where = "the class of such on one H200";
-  return {.model = "net.safetensors",
-          .gpu = "h200",
-          .bcols = {4},
-          .dtype = "f32",
-          .ceilings = DeviceCeilings{.name = "H200 SXM", .memory_gigabytes = 4800, .l2_gigabytes = 0, .source = ""},
-          .layers = {layer("smaller", {kernel(4096)}), layer("larger", {kernel(9000)}, "stays dense: why"),
-                     layer("faster", {kernel(4096, MeasuredRatios{.over_exact = 2, .exact_microseconds = 6, .where = where})}),
-                     layer("slower", {kernel(4096, MeasuredRatios{.over_exact = 0.5, .exact_microseconds = 2, .where = where})}),
-                     layer("ratio alone", {kernel(4096, MeasuredRatios{.over_exact = 1.5, .where = "this very layer on one H200"})}),
-                     {.name = "bias", .shape = "64", .why_not = "has 1 dimensions"}}};
+  return {
+      .model = "net.safetensors",
+      .gpu = "h200",
+      .bcols = {4},
+      .dtype = "f32",
+      .ceilings = DeviceCeilings{.name = "H200 SXM", .memory_gigabytes = 4800, .l2_gigabytes = 0, .source = ""},
+      .layers = {
+          layer("smaller", {kernel(4096)}),
+          layer("larger", {kernel(9000)}, "stays dense: why"),
+          layer("faster", {kernel(4096, MeasuredRatios{.over_exact = 2, .exact_microseconds = 6, .where = where})}),
+          layer("slower", {kernel(4096, MeasuredRatios{.over_exact = 0.5, .exact_microseconds = 2, .where = where})}),
+          layer("ratio alone",
+                {kernel(4096, MeasuredRatios{.over_exact = 1.5, .where = "this very layer on one H200"})}),
+          {.name = "bias", .shape = "64", .why_not = "has 1 dimensions"}}};
 }
 
 /// What stands in the row of a layer.
@@ -53,7 +57,8 @@ TEST(EstimatePage, SaysWhetherALayerCanWinAndHowThatIsKnown) {
   EXPECT_THAT(row_of("slower"), HasSubstr("  2.0/4.0  no: 0.50 x, measured"));
   EXPECT_THAT(row_of("ratio alone"), HasSubstr("   -  yes: 1.50 x, measured"));
   EXPECT_THAT(row_of("bias"), HasSubstr("64       has 1 dimensions"));
-  EXPECT_THAT(row_of("total"), AllOf(HasSubstr("total        4 of 6 "), HasSubstr("  8.0/7.0  2 yes, 1 no, 1 not measured")));
+  EXPECT_THAT(row_of("total"),
+              AllOf(HasSubstr("total        4 of 6 "), HasSubstr("  8.0/7.0  2 yes, 1 no, 1 not measured")));
   EXPECT_THAT(estimate_page(estimate()), HasSubstr("             stays dense: why\n"));
 }
 
@@ -81,9 +86,11 @@ TEST(EstimatePage, HasARowForEachNumberOfColumns) {
 
 TEST(EstimatePage, SaysWhereItsNumbersAreFrom) {
   const std::string page = estimate_page(estimate());
-  EXPECT_THAT(page, AllOf(HasSubstr("\nmade for   bCol 4, elements of f32, h200\n"), HasSubstr("the 4800 GB/s that the maker of H200 SXM says"),
+  EXPECT_THAT(page, AllOf(HasSubstr("\nmade for   bCol 4, elements of f32, h200\n"),
+                          HasSubstr("the 4800 GB/s that the maker of H200 SXM says"),
                           HasSubstr("of this schedule: the class of such on one H200\nmeasured "),
-                          HasSubstr("of this schedule: this very layer on one H200\n"), HasSubstr("the total of bCol 4 is of 2 layers\n")));
+                          HasSubstr("of this schedule: this very layer on one H200\n"),
+                          HasSubstr("the total of bCol 4 is of 2 layers\n")));
   ModelEstimate unknown = estimate();
   unknown.ceilings.reset();
   unknown.layers.resize(2);

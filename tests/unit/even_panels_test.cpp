@@ -73,7 +73,9 @@ TEST(EvenPanelsOfAChoice, HaveNoMeasuredRatios) {
   measured.front().notes = {"a library was faster"};
   const auto choices = with_even_panels(measured, shape, of_h200(), class_of(half_layer(8192, 8192, 0.5, 8)));
   ASSERT_EQ(choices.size(), 2U);
-  const auto settle = [&](const ScheduleChoice& choice) { return settled(choice, case_of(choice.schedule, shape, h200)); };
+  const auto settle = [&](const ScheduleChoice& choice) {
+    return settled(choice, case_of(choice.schedule, shape, h200));
+  };
   EXPECT_FALSE(settle(choices.front()).measured);
   EXPECT_EQ(settle(choices.front()).not_measured, "the schedule that was measured is another one");
   EXPECT_THAT(choices.front().notes, testing::IsEmpty());

@@ -251,7 +251,8 @@ TEST_F(ReadFile, FollowsNoLinksInABundle) {
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
   EXPECT_EQ(read_bundle_file(path("a")), "text");
   for (const char* name : {"link", "endless", "fifo"}) {
-    EXPECT_THAT([&] { read_bundle_file(path(name)); }, ThrowsMessage<UserError>(HasSubstr("is not a regular file; generate the bundle again")))
+    EXPECT_THAT([&] { read_bundle_file(path(name)); },
+                ThrowsMessage<UserError>(HasSubstr("is not a regular file; generate the bundle again")))
         << name;
   }
 }

@@ -226,8 +226,9 @@ TEST(ConfinedProcesses, HaveNothingOfTheThreadPool) {
   EXPECT_EQ(found, never_confined);
 }
 
-/// Files from outside are opened at one door, support/regular_file, where a pipe is not waited for and an endless file not read; a process is
-/// copied at one, confine/process_helper, while it has one thread; and numbers of others are read by support/number_in, which knows their range.
+/// Files from outside are opened at one door, support/regular_file, where a pipe is not waited for and an endless file
+/// not read; a process is copied at one, confine/process_helper, while it has one thread; and numbers of others are
+/// read by support/number_in, which knows their range.
 TEST(Doors, AreWhereTheyAre) {
   struct Door {
     std::vector<std::string> words;
@@ -237,11 +238,14 @@ TEST(Doors, AreWhereTheyAre) {
       {{"ifstream"}, {}},
       {{" fopen(", ":fopen("}, {"generator/confine/give_up_rights", "generator/confine/memory_watch"}},
       {{"O_RDONLY", "O_WRONLY", "O_RDWR"},
-       {"generator/confine/give_up_rights", "generator/confine/process_helper", "generator/emit/folder_aside", "generator/support/output_file",
-        "generator/support/regular_file", "generator/support/scratch_file", "generator/support/standard_streams", "tuner/commands/merge_command",
-        "tuner/records/journal", "tuner/records/locked_file"}},
+       {"generator/confine/give_up_rights", "generator/confine/process_helper", "generator/emit/folder_aside",
+        "generator/support/output_file", "generator/support/regular_file", "generator/support/scratch_file",
+        "generator/support/standard_streams", "tuner/commands/merge_command", "tuner/records/journal",
+        "tuner/records/locked_file"}},
       {{" fork(", ":fork(", "vfork(", "SYS_clone"}, {"generator/confine/process_helper"}},
-      {{"sscanf(", "atoi(", "atol(", "atof(", "strto", "std::stoi(", "std::stol", "std::stou", "std::stod(", "std::stof("}, {}},
+      {{"sscanf(", "atoi(", "atol(", "atof(", "strto", "std::stoi(", "std::stol", "std::stou", "std::stod(",
+        "std::stof("},
+       {}},
   };
   std::map<const Door*, std::set<std::string>> found;
   const auto look = [&](const fs::path& file, const std::vector<std::string>&) {

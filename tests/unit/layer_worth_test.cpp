@@ -39,7 +39,8 @@ TEST(LayerWorth, TakesRatiosWhereTimesAreNotKnown) {
 TEST(LayerWorth, IsNotAskedForWhereSomebodyWantsTheLayer) {
   const std::vector<PlannedKernel> larger{{1, 2000}};
   ModelRequest request;
-  EXPECT_EQ(why_dense("a.weight", 1000, larger, request), "stays dense: 2.00 of the dense bytes at least (--all makes it)");
+  EXPECT_EQ(why_dense("a.weight", 1000, larger, request),
+            "stays dense: 2.00 of the dense bytes at least (--all makes it)");
   request.exceptions = {{.tensor = "b.*", .skip = false, .bcols = {4}, .schedule = {}}};
   EXPECT_NE(why_dense("a.weight", 1000, larger, request), "");
   EXPECT_EQ(why_dense("b.weight", 1000, larger, request), "") << "a spec says how it is made";

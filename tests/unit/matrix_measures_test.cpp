@@ -129,8 +129,19 @@ SparseMatrix blocks_of(int height, int width, double sparsity, std::uint64_t see
 
 TEST(Scatter, TellsBlocksFromZerosAtRandom) {
   for (const double sparsity : {0.5, 0.7, 0.9, 0.95}) {
-    for (const auto& [height, width] : std::vector<std::pair<int, int>>{
-             {2, 2}, {1, 2}, {2, 1}, {1, 4}, {4, 1}, {3, 3}, {4, 4}, {1, 8}, {8, 1}, {8, 8}, {16, 16}, {32, 1}, {1, 32}}) {
+    for (const auto& [height, width] : std::vector<std::pair<int, int>>{{2, 2},
+                                                                        {1, 2},
+                                                                        {2, 1},
+                                                                        {1, 4},
+                                                                        {4, 1},
+                                                                        {3, 3},
+                                                                        {4, 4},
+                                                                        {1, 8},
+                                                                        {8, 1},
+                                                                        {8, 8},
+                                                                        {16, 16},
+                                                                        {32, 1},
+                                                                        {1, 32}}) {
       EXPECT_FALSE(is_scattered(blocks_of(height, width, sparsity, 7))) << height << " x " << width << ", " << sparsity;
     }
     for (std::uint64_t seed = 0; seed < 20; ++seed) {

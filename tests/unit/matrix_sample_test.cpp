@@ -16,10 +16,9 @@
 namespace esc {
 namespace {
 
-constexpr SampleStructure every_structure[] = {SampleStructure::uniform, SampleStructure::rows,
-                                               SampleStructure::columns, SampleStructure::blocks,
-                                               SampleStructure::powerlaw, SampleStructure::wanda,
-                                               SampleStructure::sparsegpt, SampleStructure::magnitude};
+constexpr SampleStructure every_structure[] = {
+    SampleStructure::uniform,  SampleStructure::rows,  SampleStructure::columns,   SampleStructure::blocks,
+    SampleStructure::powerlaw, SampleStructure::wanda, SampleStructure::sparsegpt, SampleStructure::magnitude};
 
 MatrixStatistics measure(SampleStructure structure) {
   return statistics(sample_matrix({.rows = 400, .columns = 600, .sparsity = 0.8, .structure = structure, .seed = 1}));
@@ -46,9 +45,9 @@ RC_GTEST_PROP(Sample, HasTheSizeAndSparsityThatWereAskedFor, ()) {
 TEST(Sample, IsTheSameEverywhere) {
   // Recorded once: a change of these sums makes published samples unrepeatable.
   const std::pair<SampleStructure, const char*> recorded[] = {
-      {SampleStructure::uniform, "6b52a791c0fc9a49"},  {SampleStructure::rows, "eb376b2f7523dbbd"},
-      {SampleStructure::columns, "200e533cc1ee5f30"},  {SampleStructure::blocks, "81c63a15eec30170"},
-      {SampleStructure::powerlaw, "d90d6a17a62158b6"}, {SampleStructure::wanda, "1b143323a432d411"},
+      {SampleStructure::uniform, "6b52a791c0fc9a49"},   {SampleStructure::rows, "eb376b2f7523dbbd"},
+      {SampleStructure::columns, "200e533cc1ee5f30"},   {SampleStructure::blocks, "81c63a15eec30170"},
+      {SampleStructure::powerlaw, "d90d6a17a62158b6"},  {SampleStructure::wanda, "1b143323a432d411"},
       {SampleStructure::sparsegpt, "32c6ab17758c1a4a"}, {SampleStructure::magnitude, "8781d1d065527f57"},
   };
   for (const auto& [structure, sum] : recorded) {
@@ -130,19 +129,19 @@ TEST(Sample, MethodsOfPruningSpreadRowsAndColumnsAsTheyDoInModels) {
     SampleStructure structure;
     double rows, columns;  // coefficients of variation, of masks that a second implementation draws
   };
-  for (const auto& [structure, rows, columns] : {Expected{SampleStructure::wanda, 0, 0.445},
-                                                 Expected{SampleStructure::sparsegpt, 0.117, 0.38},
-                                                 Expected{SampleStructure::magnitude, 0.27, 0.27}}) {
-    const MatrixStatistics measured = statistics(
-        sample_matrix({.rows = 1000, .columns = 1024, .sparsity = 0.5, .structure = structure, .seed = 1}));
+  for (const auto& [structure, rows, columns] :
+       {Expected{SampleStructure::wanda, 0, 0.445}, Expected{SampleStructure::sparsegpt, 0.117, 0.38},
+        Expected{SampleStructure::magnitude, 0.27, 0.27}}) {
+    const MatrixStatistics measured =
+        statistics(sample_matrix({.rows = 1000, .columns = 1024, .sparsity = 0.5, .structure = structure, .seed = 1}));
     EXPECT_NEAR(measured.row_lengths.coefficient_of_variation, rows, 0.02);
     EXPECT_NEAR(measured.column_lengths.coefficient_of_variation, columns, 0.04);
   }
 }
 
 TEST(Sample, EachThresholdOfSparseGptKeepsItsShare) {
-  const SparseMatrix matrix = sample_matrix(
-      {.rows = 64, .columns = 300, .sparsity = 0.6, .structure = SampleStructure::sparsegpt, .seed = 2});
+  const SparseMatrix matrix =
+      sample_matrix({.rows = 64, .columns = 300, .sparsity = 0.6, .structure = SampleStructure::sparsegpt, .seed = 2});
   std::vector<std::int64_t> kept(3, 0);
   for (const std::int32_t column : matrix.column_of) {
     ++kept[static_cast<std::size_t>(column / 128)];

@@ -26,7 +26,8 @@ MeasuredCase measured_case() {
 }
 
 Measurement measurement() {
-  return {measured_case(), {.over_exact = 0.8, .exact_microseconds = 4, .where = "the class", .device = measured_gpu.name}};
+  return {measured_case(),
+          {.over_exact = 0.8, .exact_microseconds = 4, .where = "the class", .device = measured_gpu.name}};
 }
 
 TEST(Measurement, IsOfTheCaseThatWasMeasured) {
@@ -70,12 +71,13 @@ TEST(Measurement, IsOnTheDeviceAlone) {
 
 TEST(SettledChoice, SaysNothingOfAScheduleThatARuleHasChanged) {
   const LayerShape large = layer_of(16384, 8192, 0.3, 64, "f16");
-  const ScheduleChoice measured{.schedule = parse_schedule("stream:columns=32,panels=2,warps=2,stages=2"),
-                                .source = "database: mine",
-                                .database = DatabaseHead{.key = measured_gpu.key, .device = measured_gpu.name, .dtype = "f16"},
-                                .evidence = Measurement(
-                                    case_of(parse_schedule("stream:columns=32,panels=2,warps=2,stages=2"), large, measured_gpu),
-                                    {.over_exact = 0.5, .where = "the class", .device = measured_gpu.name})};
+  const ScheduleChoice measured{
+      .schedule = parse_schedule("stream:columns=32,panels=2,warps=2,stages=2"),
+      .source = "database: mine",
+      .database = DatabaseHead{.key = measured_gpu.key, .device = measured_gpu.name, .dtype = "f16"},
+      .evidence =
+          Measurement(case_of(parse_schedule("stream:columns=32,panels=2,warps=2,stages=2"), large, measured_gpu),
+                      {.over_exact = 0.5, .where = "the class", .device = measured_gpu.name})};
   const auto settle = [&](const ScheduleChoice& choice) {
     return settled(choice, case_of(choice.schedule, large, measured_gpu));
   };
@@ -95,10 +97,9 @@ TEST(WideHalves, SayWhatWasMeasuredOfLayersTheMostLikeThem) {
     const std::optional<WideHalf> known = wide_half(shape);
     ASSERT_TRUE(known) << bcol;
     EXPECT_LT(known->over_dense, 1) << bcol;
-    EXPECT_THAT(describe(*known, shape),
-                AllOf(HasSubstr("this kernel takes " + std::to_string(bcol) + " in tiles"),
-                      HasSubstr("4096 x 4096 with 60 % zeros and "), HasSubstr("on one NVIDIA H200"),
-                      HasSubstr("times as fast")));
+    EXPECT_THAT(describe(*known, shape), AllOf(HasSubstr("this kernel takes " + std::to_string(bcol) + " in tiles"),
+                                               HasSubstr("4096 x 4096 with 60 % zeros and "),
+                                               HasSubstr("on one NVIDIA H200"), HasSubstr("times as fast")));
     EXPECT_TRUE(known->is_like);
   }
   EXPECT_NEAR(wide_half(layer_of(8192, 8192, 0.4, 256, "f16"))->over_dense, 0.28, 1e-9);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models that their own libraries have written, and small ones made here: which weights they have, and which matrices those are.
 
+#include "generator/model/model.h"
+
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -14,7 +16,6 @@
 #include "generator/matrix/round_values.h"
 #include "generator/matrix/statistics.h"
 #include "generator/model/layer_file.h"
-#include "generator/model/model.h"
 #include "generator/model/survey.h"
 #include "generator/model/tensor_name.h"
 #include "generator/support/error.h"
@@ -245,19 +246,22 @@ std::string floats(std::int64_t count, float first = 1) {
 SparseMatrix read(const Model& model, const std::string& name) { return read_weight(find_weight(model, name), {}); }
 
 TEST(Masks, OfParametrizationsTakeValuesAway) {
-  // As torch.ao.pruning has them of a layer M, of one that was pruned twice, of rows, and of a layer that is the model itself.
+  // As torch.ao.pruning has them of a layer M, of one that was pruned twice, of rows, and of a layer that is the model
+  // itself.
   const std::string values = raw_bytes<float>({1, 2, 3, 4});
-  const Model model{"m", safetensors_of(SafetensorsText()
-                                            .add("M.parametrizations.weight.original", "F32", "[2, 2]", values)
-                                            .add("M.parametrizations.weight.0.mask", "F32", "[2, 2]", raw_bytes<float>({1, 0, 0, 1}))
-                                            .add("N.parametrizations.in_proj_weight.0.mask", "BOOL", "[2, 2]", std::string("\1\1\0\1", 4))
-                                            .add("N.parametrizations.in_proj_weight.1.mask", "BOOL", "[2, 2]", std::string("\1\0\1\1", 4))
-                                            .add("N.parametrizations.in_proj_weight.original", "F32", "[2, 2]", values)
-                                            .add("R.parametrizations.weight.original", "F32", "[2, 2]", values)
-                                            .add("R.parametrizations.weight.0.mask", "BOOL", "[2]", std::string("\0\1", 2))
-                                            .add("parametrizations.weight.original", "F32", "[2, 2]", values)
-                                            .add("parametrizations.weight.0.mask", "U8", "[2, 2]", std::string("\0\0\0\1", 4))
-                                            .bytes())};
+  const Model model{
+      "m",
+      safetensors_of(SafetensorsText()
+                         .add("M.parametrizations.weight.original", "F32", "[2, 2]", values)
+                         .add("M.parametrizations.weight.0.mask", "F32", "[2, 2]", raw_bytes<float>({1, 0, 0, 1}))
+                         .add("N.parametrizations.in_proj_weight.0.mask", "BOOL", "[2, 2]", std::string("\1\1\0\1", 4))
+                         .add("N.parametrizations.in_proj_weight.1.mask", "BOOL", "[2, 2]", std::string("\1\0\1\1", 4))
+                         .add("N.parametrizations.in_proj_weight.original", "F32", "[2, 2]", values)
+                         .add("R.parametrizations.weight.original", "F32", "[2, 2]", values)
+                         .add("R.parametrizations.weight.0.mask", "BOOL", "[2]", std::string("\0\1", 2))
+                         .add("parametrizations.weight.original", "F32", "[2, 2]", values)
+                         .add("parametrizations.weight.0.mask", "U8", "[2, 2]", std::string("\0\0\0\1", 4))
+                         .bytes())};
   EXPECT_THAT(names_of(model.weights), ElementsAre("M.weight", "N.in_proj_weight", "R.weight", "weight"));
   EXPECT_EQ(read(model, "M.weight"), matrix_of(2, 2, std::vector<double>{1, 0, 0, 4}));
   EXPECT_EQ(read(model, "N.in_proj_weight"), matrix_of(2, 2, std::vector<double>{1, 0, 0, 4}));
@@ -281,12 +285,16 @@ TEST(Filters, OfThreeToFiveDimensionsAreMatrices) {
 /// 2 experts with 3 inner and 4 outer features.
 TEST(Experts, AreALayerEach) {
   const auto two_of = [](const std::string& gate_up, const std::string& down) {
-    return Model{"m", safetensors_of(SafetensorsText().add("mlp.experts.gate_up_proj", "F32", gate_up, floats(48)).add("mlp.experts.down_proj", "F32", down, floats(24, 100)).bytes())};
+    return Model{"m", safetensors_of(SafetensorsText()
+                                         .add("mlp.experts.gate_up_proj", "F32", gate_up, floats(48))
+                                         .add("mlp.experts.down_proj", "F32", down, floats(24, 100))
+                                         .bytes())};
   };
   std::vector<double> values(24);
   std::iota(values.begin(), values.end(), 25);
   const Model out_in = two_of("[2, 6, 4]", "[2, 4, 3]");
-  EXPECT_THAT(names_of(out_in.weights), ElementsAre("mlp.experts.down_proj.0", "mlp.experts.down_proj.1", "mlp.experts.gate_up_proj.0", "mlp.experts.gate_up_proj.1"));
+  EXPECT_THAT(names_of(out_in.weights), ElementsAre("mlp.experts.down_proj.0", "mlp.experts.down_proj.1",
+                                                    "mlp.experts.gate_up_proj.0", "mlp.experts.gate_up_proj.1"));
   EXPECT_EQ(read(out_in, "mlp.experts.gate_up_proj.1"), matrix_of(6, 4, values));
   const Model in_out = two_of("[2, 4, 6]", "[2, 3, 4]");
   EXPECT_EQ(read(in_out, "mlp.experts.gate_up_proj.1"), transposed(matrix_of(4, 6, values)));
@@ -303,7 +311,9 @@ TEST(Experts, AreToldByNameOrNamed) {
                                             .add("moe.conv.weight", "F32", "[2, 2, 3]", floats(12))
                                             .add("x.weight", "F32", "[2, 2, 3]", floats(12))
                                             .bytes())};
-  EXPECT_THAT(names_of(model.weights), ElementsAre("block_sparse_moe.input_linear.weight.0", "block_sparse_moe.input_linear.weight.1", "moe.conv.weight", "x.weight"));
+  EXPECT_THAT(names_of(model.weights),
+              ElementsAre("block_sparse_moe.input_linear.weight.0", "block_sparse_moe.input_linear.weight.1",
+                          "moe.conv.weight", "x.weight"));
   const SparseMatrix second = matrix_of(2, 3, std::vector<double>{7, 8, 9, 10, 11, 12});
   EXPECT_EQ(read(model, "x.weight.1"), second) << "whatever the name says";
   EXPECT_EQ(read(model, "x.weight.1.T"), transposed(second));

@@ -23,10 +23,12 @@ TEST(PlainText, KeepsWhatShows) {
 }
 
 TEST(PlainText, ReplacesWhatDoesNot) {
-  for (const char* mark : {"\n", "\r", "\t", "\x1b", "\x7f", "\u0085", "\u061c", "\u200e", "\u200f", "\u2028", "\u2029",
-                           "\u202a", "\u202e", "\u2066", "\u2069", "\ufeff", "\u00ad", "\u034f", "\u180e", "\u200b", "\u200d", "\u2060",
-                           "\u2064", "\u206a", "\u3164", "\ufe00", "\ufe0f", "\ufff9", "\ufffe", "\ue000", "\U0001d173",
-                           "\U000e0001", "\U000e0041", "\U000e0101", "\U000f0000", "\U0010ffff"}) {
+  for (const char* mark :
+       {"\n",         "\r",         "\t",         "\x1b",      "\x7f",   "\u0085", "\u061c",     "\u200e",
+        "\u200f",     "\u2028",     "\u2029",     "\u202a",    "\u202e", "\u2066", "\u2069",     "\ufeff",
+        "\u00ad",     "\u034f",     "\u180e",     "\u200b",    "\u200d", "\u2060", "\u2064",     "\u206a",
+        "\u3164",     "\ufe00",     "\ufe0f",     "\ufff9",    "\ufffe", "\ue000", "\U0001d173", "\U000e0001",
+        "\U000e0041", "\U000e0101", "\U000f0000", "\U0010ffff"}) {
     const std::string text = std::string("a") + mark + "b";
     EXPECT_FALSE(is_plain_text(text)) << testing::PrintToString(text);
     EXPECT_EQ(plain_text(text), "a?b") << testing::PrintToString(text);
@@ -73,7 +75,8 @@ TEST(StrictJson, RefusesAKeyThatIsThereTwice) {
   EXPECT_THAT(refusal(R"({"a": ["b", "c\u0000d"]})"), StartsWith("spec.json: a[1]: has a NUL in a text"));
   EXPECT_THAT(refusal(R"({"a\u0000": 1})"), StartsWith("spec.json: a?: has a NUL in a text"));
   EXPECT_EQ(refusal((std::string(900, '[') + std::string(900, ']')).c_str()), "");
-  EXPECT_EQ(refusal(std::string(2000, '[').c_str()), "spec.json: is nested too deeply; leave the brackets out that nothing needs");
+  EXPECT_EQ(refusal(std::string(2000, '[').c_str()),
+            "spec.json: is nested too deeply; leave the brackets out that nothing needs");
   EXPECT_EQ(parse_strict_json("[1, {\"a\": null}]", "").dump(), "[1,{\"a\":null}]");
   EXPECT_THROW(static_cast<void>(parse_strict_json("{", "")), nlohmann::json::parse_error);
 }

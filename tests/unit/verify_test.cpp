@@ -8,12 +8,12 @@
 #include <tuple>
 
 #include "generator/matrix/sample.h"
-#include "generator/verify/nvcc.h"
-#include "generator/verify/poison.h"
-#include "generator/verify/product_case.h"
 #include "generator/verify/drawn_calls.h"
 #include "generator/verify/kernel_calls.h"
 #include "generator/verify/number_limits.h"
+#include "generator/verify/nvcc.h"
+#include "generator/verify/poison.h"
+#include "generator/verify/product_case.h"
 #include "generator/verify/reference.h"
 #include "generator/verify/report.h"
 
@@ -63,7 +63,8 @@ TEST(ProductCase, DrawsBWithoutZerosAndPoisonsTheGaps) {
 }
 
 TEST(ValueDraw, HasWhatATypeHas) {
-  for (const ScalarType element : {ScalarType::f32, ScalarType::f64, ScalarType::tf32, ScalarType::f16, ScalarType::bf16}) {
+  for (const ScalarType element :
+       {ScalarType::f32, ScalarType::f64, ScalarType::tf32, ScalarType::f16, ScalarType::bf16}) {
     SCOPED_TRACE(name_of(element));
     const NumberLimits limits = number_limits(element);
     const double least_normal = limits.smallest / (2 * limits.unit);
@@ -107,7 +108,9 @@ TEST(Compare, KnowsThatHalvesAreScaledByTheGreatestOfABlock) {
   const SparseMatrix weights{2, 2, {0, 1, 2}, {0, 1}, {1.0F, 1e-12F}};
   const ProductCase product{1, 1, 1};
   const auto passes = [&](std::int64_t rows, float of_second) {
-    return Reference(nest, weights, {0.5, 0.5}, product, {ProductForm::split, rows, {}}).compare(floats({0.5, of_second}), {}).passes(1e-6);
+    return Reference(nest, weights, {0.5, 0.5}, product, {ProductForm::split, rows, {}})
+        .compare(floats({0.5, of_second}), {})
+        .passes(1e-6);
   };
   EXPECT_TRUE(passes(1, 5e-13F));
   EXPECT_FALSE(passes(1, 5.5e-13F));
@@ -120,7 +123,9 @@ TEST(Compare, SquaresTheLeastAndTheLargestDoubles) {
   for (const double scale : {1e-300, 1e300}) {
     const SparseMatrix weights{1, 1, {0, 1}, {0}, {scale}, ScalarType::f64};
     const auto passes = [&](double found) {
-      return Reference(doubles, weights, {0.5}, {1, 1, 1}, ProductForm::whole).compare(TypedElements(ScalarType::f64, std::vector{found})).passes(4e-15);
+      return Reference(doubles, weights, {0.5}, {1, 1, 1}, ProductForm::whole)
+          .compare(TypedElements(ScalarType::f64, std::vector{found}))
+          .passes(4e-15);
     };
     EXPECT_TRUE(passes(scale / 2));
     EXPECT_FALSE(passes(scale / 2 * (1 + 1e-12)));
@@ -371,7 +376,14 @@ TEST(KernelCalls, AreLegalForEveryDispatch) {
 }
 
 Dispatch dispatch_for(PlacedLayout layout) {
-  return {.tuned_items = 16, .b = layout, .c = layout, .has_vectors = true, .vectors = true, .vector_width = 4, .tile_columns = 32, .programmatic = true};
+  return {.tuned_items = 16,
+          .b = layout,
+          .c = layout,
+          .has_vectors = true,
+          .vectors = true,
+          .vector_width = 4,
+          .tile_columns = 32,
+          .programmatic = true};
 }
 
 TEST(KernelCalls, ShiftOneColumnAndHaveGapsInASecondLaunch) {
@@ -382,7 +394,8 @@ TEST(KernelCalls, ShiftOneColumnAndHaveGapsInASecondLaunch) {
   for (const KernelCall& call : kernel_calls(dispatch, 100, 100)) {
     const ProductCase& product = call.product;
     shifted += product.n == 1 && product.shift_b != 0;
-    const bool takes_two = product.n > most_tiles * 32 && product.ldb > product.n && product.ldc > product.n && product.ldb != product.ldc;
+    const bool takes_two =
+        product.n > most_tiles * 32 && product.ldb > product.n && product.ldc > product.n && product.ldb != product.ldc;
     with_gaps += takes_two && is_vectorised(dispatch, product);
     unaligned += takes_two && product.shift_b != 0;
   }
@@ -394,8 +407,10 @@ TEST(KernelCalls, ShiftOneColumnAndHaveGapsInASecondLaunch) {
 TEST(KernelCalls, HaveAllKindsOfValuesInTheTunedVariantHoweverFewColumnsItHas) {
   for (const std::int64_t bcol : {1, 3, 16}) {
     std::set<std::int64_t> kinds;
-    for (const KernelCall& call : kernel_calls({.tuned_items = bcol, .has_vectors = true, .tile_columns = 32}, 100, 100)) {
-      for (std::int64_t column = 0; call.values.range == ValueDraw::Range::whole && call.product.n == bcol && column < bcol; ++column) {
+    for (const KernelCall& call :
+         kernel_calls({.tuned_items = bcol, .has_vectors = true, .tile_columns = 32}, 100, 100)) {
+      for (std::int64_t column = 0;
+           call.values.range == ValueDraw::Range::whole && call.product.n == bcol && column < bcol; ++column) {
         kinds.insert((static_cast<std::int64_t>(call.values.seed) + column) % kinds_of_values);
       }
     }

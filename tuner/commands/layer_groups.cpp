@@ -60,7 +60,8 @@ std::vector<LayerGroup> divided_by_element(const std::vector<LayerGroup>& groups
       LayerGroup& part =
           same != divided.end()
               ? *same
-              : divided.emplace_back(LayerGroup{.nest = group.nest, .element = element, .files = {}, .of_models = group.of_models, .bcols = {}});
+              : divided.emplace_back(LayerGroup{
+                    .nest = group.nest, .element = element, .files = {}, .of_models = group.of_models, .bcols = {}});
       part.files.push_back(file);
       part.bcols[file] = group.bcols.at(file);
     }

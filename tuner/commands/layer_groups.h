@@ -18,7 +18,7 @@ struct LayerGroup {
   NestSource nest;
   std::optional<ScalarType> element = {};  ///< none: what the nest has
   std::vector<std::string> files;  ///< each once, in the order in which they were named
-  std::set<std::string> of_models = {};  ///< those that stand for a whole model
+  std::set<std::string> of_models = {};                 ///< those that stand for a whole model
   std::map<std::string, std::set<std::int64_t>> bcols;  ///< by file
 };
 
@@ -28,8 +28,7 @@ std::vector<LayerGroup> groups_of_spec(const std::string& file);
 
 /// The type that a file's layer is tuned in: the one that is asked for or, where a file of 16 bits has the shipped
 /// nest, that of the file; none: what the nest has. Files that cannot be read say so where they are read.
-std::optional<ScalarType> element_for(const std::string& file, const NestSource& nest,
-                                      std::optional<ScalarType> asked);
+std::optional<ScalarType> element_for(const std::string& file, const NestSource& nest, std::optional<ScalarType> asked);
 
 /// The groups, divided where their files have different types by that.
 std::vector<LayerGroup> divided_by_element(const std::vector<LayerGroup>& groups);

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "generator/commands/model_request.h"
-#include "generator/commands/option_words.h"
 #include "generator/commands/nest_line.h"
+#include "generator/commands/option_words.h"
 #include "generator/emit/matching_sizes.h"
 #include "generator/schedule/target.h"
 #include "generator/support/number_in.h"
@@ -88,7 +88,11 @@ std::vector<LayerGroup> groups_of(const RunLine& line) {
     throw UserError("esctune run", "needs --bcol", "give the numbers of columns of B to tune for");
   }
   const std::vector<std::string> names = names_of(line);
-  LayerGroup group{.nest = nest_source(line.nest), .element = element_of(line.tuning), .files = tuning::matrix_files(names), .of_models = tuning::layers_of_models(names), .bcols = {}};
+  LayerGroup group{.nest = nest_source(line.nest),
+                   .element = element_of(line.tuning),
+                   .files = tuning::matrix_files(names),
+                   .of_models = tuning::layers_of_models(names),
+                   .bcols = {}};
   for (const std::string& file : group.files) {
     group.bcols[file] = {line.bcols.begin(), line.bcols.end()};
   }
@@ -338,7 +342,10 @@ void add_run_command(CLI::App& program, const CommonOptions& common, Action& act
       add_command(program, "run", "Measure candidates on this machine's GPUs and append what came of them",
                   "esctune run layers/ --bcol 32,64,128 -o night.jsonl");
   const auto line = std::make_shared<RunLine>();
-  auto* matrices = command->add_option("MATRIX", line->matrices, "Pruned matrices, models, of whose layers one of each shape and kind of pattern is tuned, tensors of models as in model.safetensors:NAME, or folders of matrices");
+  auto* matrices =
+      command->add_option("MATRIX", line->matrices,
+                          "Pruned matrices, models, of whose layers one of each shape and kind of pattern is tuned, "
+                          "tensors of models as in model.safetensors:NAME, or folders of matrices");
   auto* list_file = command->add_option("--matrices", line->list_file, "File that names matrices, one a line");
   auto* spec = command->add_option("--spec", line->spec, "JSON file with layers, their bCols and their loop nests, as for escgen generate")
                    ->excludes(matrices)

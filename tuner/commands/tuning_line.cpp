@@ -65,10 +65,13 @@ std::vector<Schedule> legal_among(const std::vector<Schedule>& schedules, const 
   return legal;
 }
 
-/// What records have of an item, which a replay tries in place of the search space and compares with what held when they were made.
+/// What records have of an item, which a replay tries in place of the search space and compares with what held when
+/// they were made.
 class RecordedItems {
  public:
-  explicit RecordedItems(const std::string& file) : items_(file.empty() ? std::map<tuning::ItemKey, tuning::ItemResults>() : tuning::group_by_item(tuning::read_records({file}))) {}
+  explicit RecordedItems(const std::string& file)
+      : items_(file.empty() ? std::map<tuning::ItemKey, tuning::ItemResults>()
+                            : tuning::group_by_item(tuning::read_records({file}))) {}
 
   /// The schedules of these families that this version knows, and that are legal; empty where nothing was recorded.
   std::vector<Schedule> schedules(const tuning::WorkItem& item, const std::set<std::string>& families) const {
@@ -86,7 +89,8 @@ class RecordedItems {
   /// What held then; none where that is not known.
   std::optional<Schedule> incumbent(const tuning::WorkItem& item) const {
     const tuning::ItemResults* const results = find(item);
-    const bool is_known = results != nullptr && results->decision && is_accepted([&] { parse_schedule(results->decision->incumbent); });
+    const bool is_known =
+        results != nullptr && results->decision && is_accepted([&] { parse_schedule(results->decision->incumbent); });
     return is_known ? std::optional(parse_schedule(results->decision->incumbent)) : std::nullopt;
   }
 
@@ -130,7 +134,8 @@ void add_tuning_options(CLI::App& command, TuningLine& line) {
       ->check(one_of({"panel", "rows", "stream", "gather", "atomic"}));
   command
       .add_option("--dtype", line.dtype,
-                  "Element type, f32, tf32, f16 or bf16 (default: that of a file of 16 bits; f32 for others; the one of --kernel)")
+                  "Element type, f32, tf32, f16 or bf16 (default: that of a file of 16 bits; f32 for others; the one "
+                  "of --kernel)")
       ->check(one_of({"f32", "tf32", "f16", "bf16"}));
   command.add_option("--space", line.space, "Try the schedules in this file, one a line, in place of the search space");
   command.add_option("--candidates", line.most, "Measure at most this many candidates of a layer and bCol")
@@ -148,7 +153,9 @@ void add_tuning_options(CLI::App& command, TuningLine& line) {
   command.add_option("--gpus", line.gpus, "Numbers of the GPUs to measure on, 0,1 (default 0)")
       ->delimiter(',')
       ->check(CLI::Range(0, 1023));
-  command.add_option("--replay", line.replay, "Take measurements from these records in place of a GPU; what they have of a layer is what is tried");
+  command.add_option(
+      "--replay", line.replay,
+      "Take measurements from these records in place of a GPU; what they have of a layer is what is tried");
 }
 
 std::optional<ScalarType> element_of(const TuningLine& line) { return line.dtype.empty() ? std::nullopt : kernel_element(line.dtype); }
@@ -183,7 +190,8 @@ tuning::RunRequest request_for(const TuningLine& line, std::vector<tuning::ItemR
           .search = {.peers = !line.no_peers},
           .candidates =
               [choose = CandidateChoice(line), recorded, line](const tuning::WorkItem& item) {
-                std::vector<Schedule> schedules = line.space.empty() ? recorded->schedules(item, families_of(line, item)) : std::vector<Schedule>();
+                std::vector<Schedule> schedules =
+                    line.space.empty() ? recorded->schedules(item, families_of(line, item)) : std::vector<Schedule>();
                 if (!schedules.empty()) {
                   return schedules;
                 }
@@ -192,10 +200,11 @@ tuning::RunRequest request_for(const TuningLine& line, std::vector<tuning::ItemR
                 }
                 return schedules;
               },
-          .incumbent = [recorded](const tuning::WorkItem& item) {
-            const std::optional<Schedule> held = recorded->incumbent(item);
-            return held ? *held : incumbent_of(item);
-          }};
+          .incumbent =
+              [recorded](const tuning::WorkItem& item) {
+                const std::optional<Schedule> held = recorded->incumbent(item);
+                return held ? *held : incumbent_of(item);
+              }};
 }
 
 Devices::Devices(const TuningLine& line) : line_(line) {

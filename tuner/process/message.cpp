@@ -104,7 +104,8 @@ Reception receive_text(int socket, std::string& text, const std::optional<Deadli
   while (text.size() < bytes) {
     const std::size_t had = text.size();
     text.resize(had + static_cast<std::size_t>(std::min<std::uint64_t>(bytes - had, piece_bytes)));
-    if (const Reception piece = receive_bytes(socket, std::span(text).subspan(had), deadline); piece != Reception::complete) {
+    if (const Reception piece = receive_bytes(socket, std::span(text).subspan(had), deadline);
+        piece != Reception::complete) {
       return piece;
     }
   }

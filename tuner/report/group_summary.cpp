@@ -55,7 +55,8 @@ std::string print(const Setting& setting) {
 
 std::string print(Rival rival, const std::vector<GroupSummary>& groups) {
   const std::string dtype = groups.empty() ? "f32" : groups.front().setting.dtype;
-  const bool is_one = std::ranges::all_of(groups, [&](const GroupSummary& group) { return group.setting.dtype == dtype; });
+  const bool is_one =
+      std::ranges::all_of(groups, [&](const GroupSummary& group) { return group.setting.dtype == dtype; });
   return is_one || rival != Rival::cublas_fp32 ? print(rival, dtype) : "cuBLAS in the layer's type";
 }
 

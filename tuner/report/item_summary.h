@@ -20,8 +20,8 @@ enum class Rival {
 };
 inline constexpr std::array every_rival{Rival::best_exact, Rival::cublas_fp32, Rival::cublas_tf32, Rival::cusparse};
 
-/// What a rival is for layers of this element type: "the best exact library", "cuBLAS FP32", "cuBLAS TF32" or "cuBLAS f16", which multiplies in the layer's
-/// own type, "cuSPARSE".
+/// What a rival is for layers of this element type: "the best exact library", "cuBLAS FP32", "cuBLAS TF32" or "cuBLAS
+/// f16", which multiplies in the layer's own type, "cuSPARSE".
 std::string print(Rival rival, const std::string& dtype);
 
 /// One item in a line: what holds for it from now on, and what the libraries take. Times are microseconds of a launch.
@@ -37,8 +37,9 @@ struct ItemSummary {
   std::optional<double> tf32;
   std::optional<double> cusparse;
   std::optional<double> cusparselt;  ///< where it is exact
-  std::optional<Verdict> verdict;  ///< of the best challenger against `incumbent`; absent where the item was not decided
-  std::string incumbent;           ///< the schedule that held before
+  std::optional<Verdict>
+      verdict;            ///< of the best challenger against `incumbent`; absent where the item was not decided
+  std::string incumbent;  ///< the schedule that held before
 };
 
 /// What the rival takes; absent where it was not measured or not right.

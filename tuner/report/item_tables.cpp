@@ -36,20 +36,22 @@ std::string plain_and_chain(const GroupSummary& group, Rival rival, std::optiona
 }  // namespace
 
 Table item_table(const std::vector<ItemSummary>& items) {
-  Table table{"One row per item. Ratios are the library's time over ours; above 1 ours is faster. The last column compares schedules of ours: the best challenger with the one that held before, "
-              "which stays the winner where that is not BETTER.",
-              {text_column("layer"),
-               {"M x K"},
-               {"zeros, %"},
-               {"bCol"},
-               text_column("winner"),
-               {"us"},
-               text_column("best exact library"),
-               {"us"},
-               {"ratio"},
-               {"TF32 ratio"},
-               text_column("challenger")},
-              {}};
+  Table table{
+      "One row per item. Ratios are the library's time over ours; above 1 ours is faster. The last column compares "
+      "schedules of ours: the best challenger with the one that held before, "
+      "which stays the winner where that is not BETTER.",
+      {text_column("layer"),
+       {"M x K"},
+       {"zeros, %"},
+       {"bCol"},
+       text_column("winner"),
+       {"us"},
+       text_column("best exact library"),
+       {"us"},
+       {"ratio"},
+       {"TF32 ratio"},
+       text_column("challenger")},
+      {}};
   for (const ItemSummary& item : items) {
     table.rows.push_back({item.name, shape(item.item.layer), percent(item.item.layer.sparsity(), 1),
                           std::to_string(item.item.bcol), or_dash(item.winner), with_digits(item.microseconds),

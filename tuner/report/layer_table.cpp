@@ -42,7 +42,9 @@ std::string conclusion(const ItemSummary& item) {
   const std::string in_chain =
       item.chain_microseconds ? fmt::format(", {:.2f} us in a chain", *item.chain_microseconds) : "";
   const std::string verdict =
-      item.verdict ? fmt::format(" The best challenger against what held before{}: {}.", item.incumbent.empty() ? "" : ", " + item.incumbent, print(*item.verdict)) : "";
+      item.verdict ? fmt::format(" The best challenger against what held before{}: {}.",
+                                 item.incumbent.empty() ? "" : ", " + item.incumbent, print(*item.verdict))
+                   : "";
   return fmt::format("Winner: {}, {:.2f} us{}.{}\n", item.winner, *item.microseconds, in_chain, verdict) +
          (exact ? compared(item, Rival::best_exact, best_exact_name(item), "the fastest exact library",
                            ": use it for this layer")

@@ -91,9 +91,10 @@ XyChart distribution_chart(const std::vector<GroupSummary>& groups, Rival rival)
 }
 
 Table distribution_table(const std::vector<GroupSummary>& groups, Rival rival) {
-  Table table{"Speed-ups over " + print(rival, groups) + ": the value that the given share of the layers does not exceed.",
-              {{"bCol"}, {"layers"}, {"least"}, {"10 %"}, {"25 %"}, {"median"}, {"75 %"}, {"90 %"}, {"largest"}},
-              {}};
+  Table table{
+      "Speed-ups over " + print(rival, groups) + ": the value that the given share of the layers does not exceed.",
+      {{"bCol"}, {"layers"}, {"least"}, {"10 %"}, {"25 %"}, {"median"}, {"75 %"}, {"90 %"}, {"largest"}},
+      {}};
   for (const GroupSummary& group : groups) {
     const std::vector<double> ratios = speed_ups(group, rival);
     std::vector<std::string> row{std::to_string(group.bcol), std::to_string(ratios.size())};

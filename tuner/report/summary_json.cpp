@@ -55,7 +55,7 @@ nlohmann::json item_json(const ItemSummary& item) {
       continue;
     }
     result["rivals"][key_name(rival, item.item.dtype)] = {{"microseconds", number(time_of(item, rival))},
-                                         {"speed_up", number(speed_up(item, rival))}};
+                                                          {"speed_up", number(speed_up(item, rival))}};
   }
   return result;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/run/layer_list.h"
 
-#include <tbb/parallel_for.h>
-
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -13,10 +12,10 @@
 
 #include "generator/matrix/fingerprint.h"
 #include "generator/matrix/matrix_reader.h"
-#include "generator/model/read_elements.h"
 #include "generator/matrix/statistics.h"
 #include "generator/model/layer_file.h"
 #include "generator/model/model.h"
+#include "generator/model/read_elements.h"
 #include "generator/schedule/layer_class.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
@@ -175,18 +174,24 @@ void keep_one_of_each_kind(LayerList& list, const std::set<std::string>& of_mode
       ++dense;
       return true;
     }
-    const LayerClass like = class_of({.rows = layer.rows, .columns = layer.columns, .nonzeros = layer.nonzeros, .longest_row = layer.longest_row, .row_variation = layer.row_variation});
+    const LayerClass like = class_of({.rows = layer.rows,
+                                      .columns = layer.columns,
+                                      .nonzeros = layer.nonzeros,
+                                      .longest_row = layer.longest_row,
+                                      .row_variation = layer.row_variation});
     const auto [kind, is_new] = kinds.try_emplace({layer.rows, layer.columns, like}, Kind{layer.file});
     kind->second.others += is_new ? 0 : 1;
     return !is_new;
   });
   for (const auto& [like, kind] : kinds) {
     if (kind.others > 0) {
-      list.notes.push_back(fmt::format("{}: is tuned for {} more layers of its shape and kind of pattern", kind.first, kind.others));
+      list.notes.push_back(
+          fmt::format("{}: is tuned for {} more layers of its shape and kind of pattern", kind.first, kind.others));
     }
   }
   if (dense > 0) {
-    list.notes.push_back(fmt::format("{} layers with less than {:g} % zeros are left out", dense, 100 * least_sparsity));
+    list.notes.push_back(
+        fmt::format("{} layers with less than {:g} % zeros are left out", dense, 100 * least_sparsity));
   }
 }
 

@@ -11,9 +11,9 @@
 
 namespace esc::tuning {
 
-/// The files of matrices that some names stand for: a file is itself, a model of several matrices those as FILE:TENSOR, a folder all readable matrices in
-/// it and below, in the order of their paths. Throws UserError for a name that is neither and for a folder that cannot be read or has
-/// no matrix.
+/// The files of matrices that some names stand for: a file is itself, a model of several matrices those as FILE:TENSOR,
+/// a folder all readable matrices in it and below, in the order of their paths. Throws UserError for a name that is
+/// neither and for a folder that cannot be read or has no matrix.
 std::vector<std::string> matrix_files(const std::vector<std::string>& names);
 
 /// Those of them that stand there because a whole model was named.
@@ -34,8 +34,8 @@ struct LayerList {
 /// Reads the files, several at once, and keeps what is to be known of their layers, with elements of this type; equal patterns are there once.
 LayerList read_layers(const std::vector<std::string>& files, ScalarType element = ScalarType::f32);
 
-/// Keeps of the layers of models one of each shape and kind of pattern, by whose schedules databases know the others, and none with a smaller share of
-/// zeros; how many were left out is among the notes.
+/// Keeps of the layers of models one of each shape and kind of pattern, by whose schedules databases know the others,
+/// and none with a smaller share of zeros; how many were left out is among the notes.
 void keep_one_of_each_kind(LayerList& list, const std::set<std::string>& of_models, double least_sparsity);
 
 }  // namespace esc::tuning

@@ -67,7 +67,8 @@ Shard parse_shard(const std::string& text, const Environs& environs) {
   }
   const std::size_t slash = text.find('/');
   const auto index = number_in<unsigned int>(std::string_view(text).substr(0, slash));
-  const auto count = slash == std::string::npos ? std::nullopt : number_in<unsigned int>(std::string_view(text).substr(slash + 1));
+  const auto count =
+      slash == std::string::npos ? std::nullopt : number_in<unsigned int>(std::string_view(text).substr(slash + 1));
   return checked(index.value_or(0), index ? count.value_or(0) : 0, "--shard " + text);
 }
 

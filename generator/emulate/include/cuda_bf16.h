@@ -6,7 +6,8 @@
 
 struct alignas(2) __nv_bfloat16 {
   __nv_bfloat16() = default;
-  /* CUDA's conversions, so that a text finds the same functions for such a number. None is defined: whoever uses one is refused. */
+  /* CUDA's conversions, so that a text finds the same functions for such a number. None is defined: whoever uses one is
+   * refused. */
   __nv_bfloat16(float);
   __nv_bfloat16(double);
   __nv_bfloat16(short);

@@ -7,7 +7,8 @@
 
 struct alignas(2) __half {
   __half() = default;
-  /* CUDA's conversions, so that a text finds the same functions for such a number. None is defined: whoever uses one is refused. */
+  /* CUDA's conversions, so that a text finds the same functions for such a number. None is defined: whoever uses one is
+   * refused. */
   __half(float);
   __half(double);
   __half(short);

@@ -141,7 +141,8 @@ class EmptyKernels final : public clang::ASTConsumer, public clang::RecursiveAST
   bool VisitFunctionDecl(clang::FunctionDecl* function) {
     if (is_annotated(*function, kKernelMark) && function->doesThisDeclarationHaveABody()) {
       const clang::SourceLocation place = function->getLocation();
-      function->setBody(clang::CompoundStmt::Create(function->getASTContext(), {}, clang::FPOptionsOverride(), place, place));
+      function->setBody(
+          clang::CompoundStmt::Create(function->getASTContext(), {}, clang::FPOptionsOverride(), place, place));
     }
     return true;
   }
@@ -199,7 +200,8 @@ class RefuseAttributes final : public clang::ASTConsumer, public clang::Recursiv
 
 class GenerateModule final : public clang::ASTFrontendAction {
  public:
-  GenerateModule(llvm::LLVMContext& context, bool empties_kernels) : context_(context), empties_kernels_(empties_kernels) {}
+  GenerateModule(llvm::LLVMContext& context, bool empties_kernels)
+      : context_(context), empties_kernels_(empties_kernels) {}
 
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef file) override {

@@ -475,9 +475,10 @@ TEST(Devices, HaveTheNearestDatabaseThatWasMeasured) {
 TEST(Devices, HaveKeysOfWhatADeviceCanHave) {
   EXPECT_EQ(parse_device_key("sm90-132sm-60mib"), (DeviceKey{90, 132, 60ULL << 20}));
   EXPECT_EQ(parse_device_key("sm80-0sm-0mib"), (DeviceKey{80, 0, 0}));
-  for (const char* text : {"sm-90-132sm-60mib", "sm90--132sm-60mib", "sm-90--132sm-60mib", "sm90-132sm--60mib",
-                           "sm+90-132sm-60mib", "sm090-132sm-60mib", "sm90-132sm-60mibs", "sm90-132sm", "", "sm4294967386-132sm-60mib", "sm90-4294967428sm-60mib",
-                           "sm90-132sm-18446744073709551676mib", "sm90-132sm-99999999999999999999999mib"}) {
+  for (const char* text :
+       {"sm-90-132sm-60mib", "sm90--132sm-60mib", "sm-90--132sm-60mib", "sm90-132sm--60mib", "sm+90-132sm-60mib",
+        "sm090-132sm-60mib", "sm90-132sm-60mibs", "sm90-132sm", "", "sm4294967386-132sm-60mib",
+        "sm90-4294967428sm-60mib", "sm90-132sm-18446744073709551676mib", "sm90-132sm-99999999999999999999999mib"}) {
     EXPECT_THROW(parse_device_key(text), UserError) << text;
   }
 }

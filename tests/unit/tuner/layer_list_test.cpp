@@ -76,17 +76,22 @@ TEST_F(LayerListTest, TakesModelsAsAWhole) {
 
 TEST_F(LayerListTest, KeepsOneOfEachKindOfAModel) {
   const auto layer = [](const std::string& file, std::int64_t rows, std::int64_t nonzeros, std::int64_t longest) {
-    return LayerFacts{.file = file, .pattern = file, .rows = rows, .columns = 64, .nonzeros = nonzeros, .longest_row = longest};
+    return LayerFacts{
+        .file = file, .pattern = file, .rows = rows, .columns = 64, .nonzeros = nonzeros, .longest_row = longest};
   };
-  LayerList list{.layers = {layer("m:a", 64, 1000, 30), layer("m:b", 64, 1001, 30), layer("m:c", 64, 1002, 30), layer("m:d", 32, 500, 30), layer("m:e", 64, 200, 30),
-                            layer("m:f", 64, 3000, 60), layer("own", 64, 1000, 30)}, .problems = {}, .notes = {}};
+  LayerList list{.layers = {layer("m:a", 64, 1000, 30), layer("m:b", 64, 1001, 30), layer("m:c", 64, 1002, 30),
+                            layer("m:d", 32, 500, 30), layer("m:e", 64, 200, 30), layer("m:f", 64, 3000, 60),
+                            layer("own", 64, 1000, 30)},
+                 .problems = {},
+                 .notes = {}};
   keep_one_of_each_kind(list, {"m:a", "m:b", "m:c", "m:d", "m:e", "m:f"}, 0.45);
   std::vector<std::string> kept;
   for (const LayerFacts& one : list.layers) {
     kept.push_back(one.file);
   }
   EXPECT_THAT(kept, ElementsAre("m:a", "m:d", "m:e", "own"));
-  EXPECT_THAT(list.notes, ElementsAre("m:a: is tuned for 2 more layers of its shape and kind of pattern", "1 layers with less than 45 % zeros are left out"));
+  EXPECT_THAT(list.notes, ElementsAre("m:a: is tuned for 2 more layers of its shape and kind of pattern",
+                                      "1 layers with less than 45 % zeros are left out"));
 }
 
 TEST_F(LayerListTest, RefusesNamesThatStandForNothing) {

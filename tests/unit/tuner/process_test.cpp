@@ -97,7 +97,8 @@ TEST(Message, IsToldOfAnEndThatIsGone) {
 
 /// Whatever it has announced, no memory is taken for it.
 TEST(Message, OfAnEndThatDiesWhileItWritesIsNone) {
-  for (const std::uint64_t announced : {std::uint64_t{5}, std::uint64_t{1} << 35, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
+  for (const std::uint64_t announced :
+       {std::uint64_t{5}, std::uint64_t{1} << 35, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
     for (const std::size_t written : {std::size_t{1}, std::size_t{7}, sizeof announced}) {
       Sockets sockets;
       ASSERT_EQ(::send(sockets.one(), &announced, written, 0), static_cast<ssize_t>(written));
