@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <variant>
 
+#include "generator/emit/block_memory.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/gather_text.h"
-#include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"
 #include "generator/ir/evaluate.h"
 #include "generator/ir/rewrite.h"

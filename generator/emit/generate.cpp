@@ -9,12 +9,12 @@
 #include <optional>
 #include <type_traits>
 
+#include "generator/emit/block_memory.h"
 #include "generator/emit/dispatch.h"
 #include "generator/emit/fragment_block.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/fragment_weights.h"
 #include "generator/emit/gather_text.h"
-#include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/matching_sizes.h"
 #include "generator/emit/print_kernel.h"

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 
+#include "generator/emit/block_memory.h"
 #include "generator/emit/c_constant.h"
 #include "generator/emit/device_text.h"
 #include "generator/emit/dispatch.h"
@@ -213,6 +214,12 @@ const char* const boxes_of_launch = R"(    CUtensorMap boxes = {{}};
     }}
 )";
 
+/// The columns of a launch where several are an item's, which the next launch begins with: were some of them those of
+/// both, what is added to C would be added twice.
+const char* const columns_of_whole_items = R"(    const unsigned int rest = columns - done;
+    const unsigned int left = rest > most_tiles * tile_columns ? most_columns : rest;
+)";
+
 std::string launch_text(const Layer& layer) {
   const LoopNest& nest = layer.lowered;
   const std::string sizes = size_arguments(nest);
@@ -226,23 +233,24 @@ std::string launch_text(const Layer& layer) {
         "  return {};\n",
         sizes, status);
   }
+  const bool has_items = item_columns(nest) != 1;
   return fmt::format(R"(  for (unsigned int done = 0; done < columns;) {{
-    const unsigned int left = columns - done;
-    const unsigned int tiles = left / tile_columns + (left % tile_columns != 0);
+{}    const unsigned int tiles = left / tile_columns + (left % tile_columns != 0);
     launch.gridDim = dim3(blocks_of_grid, tiles < most_tiles ? tiles : most_tiles);
 {}    const cudaError_t status = cudaLaunchKernelEx(&launch, kernel, bytes, b + {}, static_cast<long long>(ldb), c + {},
                                                   static_cast<long long>(ldc){}, left{}{});
-    if (status != cudaSuccess || tiles <= most_tiles) {{
+    if (status != cudaSuccess || {}) {{
       return {};
     }}
     done += {};
   }}
   return cudaSuccess;
 )",
+                     has_items ? columns_of_whole_items : "    const unsigned int left = columns - done;\n",
                      copies_boxes(nest) ? fmt::format(fmt::runtime(boxes_of_launch), boxed_variant(nest)) : "",
                      distance(layer, dense(nest), "ldb"), distance(layer, output(nest), "ldc"),
-                     operand_arguments(nest, layer.sizes, "done"), sizes, copies_boxes(nest) ? ", boxes" : "", status,
-                     most_columns(nest));
+                     operand_arguments(nest, layer.sizes, "done"), sizes, copies_boxes(nest) ? ", boxes" : "",
+                     has_items ? "left == rest" : "tiles <= most_tiles", status, most_columns(nest));
 }
 
 std::string prepare_text(const Layer& layer) {

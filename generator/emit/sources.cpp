@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
+#include "generator/emit/block_memory.h"
 #include "generator/emit/built_architectures.h"
 #include "generator/emit/device_text.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/half_text.h"
-#include "generator/emit/launch_plan.h"
 #include "generator/emit/launcher_text.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/operand_text.h"

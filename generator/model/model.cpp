@@ -12,6 +12,7 @@
 #include "generator/matrix/matrix_reader.h"
 #include "generator/matrix/text_scanner.h"
 #include "generator/matrix/watched_source.h"
+#include "generator/model/assemble_weights.h"
 #include "generator/model/experts.h"
 #include "generator/model/foreign_file.h"
 #include "generator/model/npz.h"

@@ -10,6 +10,7 @@
 
 #include "generator/matrix/npy_header.h"
 #include "generator/matrix/text_scanner.h"
+#include "generator/model/assemble_weights.h"
 #include "generator/model/tensor_name.h"
 #include "generator/model/zip_member_source.h"
 #include "generator/support/error.h"

@@ -83,7 +83,12 @@ json parse_strict_json(std::string_view text, const std::string& file) {
     }
     return true;
   };
-  return json::parse(text, watch);
+  try {
+    return json::parse(text, watch);
+  } catch (const json::out_of_range&) {
+    refuse("is a number that is too large", "give a smaller one");
+  }
+  return {};
 }
 
 std::optional<json> json_in(std::string_view text) {

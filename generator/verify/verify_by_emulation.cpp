@@ -37,9 +37,8 @@ std::uint64_t seed_of(const BundleUnderTest& bundle, const EmulationEffort& effo
 /// What the rows of B and C are longer than the product is wide, at most, where they are not far apart.
 constexpr std::int64_t widest_gap = 9;
 
-/// With how many items the bundle is checked: with as many as it was made for, unless that is too much. Throws
-/// UserError where one is too much.
-std::int64_t checked_items(const BundleUnderTest& bundle, const SparseMatrix& matrix) {
+/// How many items a product may have whose columns are all computed. Throws UserError where one is too many.
+std::int64_t most_checked_items(const BundleUnderTest& bundle, const SparseMatrix& matrix) {
   const std::int64_t column_bytes = bytes_of(matrix.element) * (matrix.columns + matrix.rows);
   const std::int64_t fitting = (most_checked_bytes / column_bytes - widest_gap) / bundle.dispatch.item_columns();
   if (fitting < 1) {
@@ -50,7 +49,12 @@ std::int64_t checked_items(const BundleUnderTest& bundle, const SparseMatrix& ma
         "check it on a GPU (generate --no-verify, then verify --device gpu), or cut the matrix into parts");
   }
   const std::int64_t most = std::max<std::int64_t>(1, most_checked_columns / bundle.dispatch.item_columns());
-  return std::min({bundle.dispatch.tuned_items, most, fitting});
+  return std::min(most, fitting);
+}
+
+/// With how many items the bundle is checked: with as many as it was made for, unless that is too much.
+std::int64_t checked_items(const BundleUnderTest& bundle, const SparseMatrix& matrix) {
+  return std::min(bundle.dispatch.tuned_items, most_checked_items(bundle, matrix));
 }
 
 /// A report of nothing so far but of what is left out from the start. Throws UserError where nothing can be checked.
@@ -380,7 +384,7 @@ std::vector<KernelCall> calls_for(const BundleUnderTest& bundle, const SparseMat
   }
   std::ranges::move(calls_on_devices(calls, bundle.dispatch, effort.breadth, seed ^ device_of_text),
                     std::back_inserter(calls));
-  const DrawnFor layer{bundle.dispatch, matrix.rows, matrix.longest_row(), items};
+  const DrawnFor layer{bundle.dispatch, matrix.rows, matrix.longest_row(), most_checked_items(bundle, matrix)};
   std::ranges::move(drawn_calls(layer, effort.breadth, seed ^ calls_of_text), std::back_inserter(calls));
   leave_out_what_is_undefined(calls, matrix);
   return by_operands(std::move(calls));

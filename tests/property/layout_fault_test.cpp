@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -81,8 +82,8 @@ class Subject {
   /// The kernel's text with `function` in place of the first fmaf, by which a product is added.
   std::string with_product(const std::string& function) const {
     std::string text = changed("fmaf(", "faulty(");
-    return text.insert(text.find("__device__ "),
-                       "__device__ float faulty(float a, float b, float sum) { " + function + " }\n\n");
+    const std::size_t in_front = std::min(text.find("\ntemplate <"), text.find("\n__device__ "));
+    return text.insert(in_front + 1, "__device__ float faulty(float a, float b, float sum) { " + function + " }\n\n");
   }
 
   /// With a text of its kernel; what is found of the transformer is the same each time.

@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <filesystem>
 #include <limits>
 #include <string>
@@ -12,6 +14,7 @@
 #include "generator/matrix/matrix_reader.h"
 #include "generator/matrix/sample.h"
 #include "generator/support/error.h"
+#include "generator/support/file.h"
 #include "tests/unit/matrix_fixtures.h"
 
 namespace esc {
@@ -262,12 +265,14 @@ TEST(FileRefusals, NameThePath) {
   }
 }
 
-TEST(FileRefusals, NameWhyReadingFailed) {
-  // The memory of a process is a regular file whose first byte cannot be read.
-  FileSource source("/proc/self/mem");
-  std::byte byte{};
-  expect_refusals({{"", "/proc/self/mem", "cannot be read: Input/output error"}},
-                  [&](const std::string&) { source.read(std::span(&byte, 1)); });
+TEST(FileRefusals, NameAFileThatIsCutWhileItIsRead) {
+  const TestFolder folder;
+  const std::string name = (folder.path() / "a.npy").string();
+  write_file_whole(name, "12345678");
+  FileSource source(name);
+  std::filesystem::resize_file(name, 4);
+  std::array<std::byte, 8> bytes{};
+  expect_refusals({{"", name, "changed while it was being read"}}, [&](const std::string&) { source.read(bytes); });
 }
 
 TEST(FileRefusals, NameTheMissingPermission) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "generator/model/assemble_weights.h"
 #include "generator/model/npz.h"
 #include "generator/model/safetensors.h"
 #include "generator/model/weight.h"

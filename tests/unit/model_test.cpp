@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models that their own libraries have written, and small ones made here: which weights they have, and which matrices those are.
 
+#include "generator/model/assemble_weights.h"
 #include "generator/model/model.h"
 
 #include <gmock/gmock.h>

@@ -170,6 +170,7 @@ class Transformer {
                                                                 {"TYPE", "float32"},
                                                                 {"BCOL", "32"},
                                                                 {"FORMS", ""},
+                                                                {"NOT_PREPARED", ""},
                                                                 {"PLACES", ""}}));
     write_file_whole(folder_ / "driver.cpp", std::string_view(driver_text));
     write_file_whole(folder_ / "tiny.packed", std::string_view(packed_));

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "generator/emit/layer.h"
+
+namespace esc {
+
+/// The most dynamic shared memory of a block that a kernel has on any device without asking for it.
+inline constexpr std::uint64_t unprepared_shared_bytes = std::uint64_t{48} * 1024;
+
+/// Whether the layer's kernel can be launched only on a device on which it was prepared.
+bool needs_preparing(const Layer& layer);
+
+/// Bytes of dynamic shared memory of a block of the nest, for a layer of these sizes.
+std::uint64_t shared_bytes(const LoopNest& nest, const Environment& layer_sizes);
+
+}  // namespace esc
