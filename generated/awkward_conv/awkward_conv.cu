@@ -552,13 +552,14 @@ extern "C" cudaError_t awkward_conv_spmm(const void* packed, const float* b, int
   launch.blockDim = dim3(threads_of_block);
   launch.dynamicSmemBytes = shared_bytes;
   for (unsigned int done = 0; done < columns;) {
-    const unsigned int left = columns - done;
+    const unsigned int rest = columns - done;
+    const unsigned int left = rest > most_tiles * tile_columns ? most_columns : rest;
     const unsigned int tiles = left / tile_columns + (left % tile_columns != 0);
     launch.gridDim = dim3(blocks_of_grid, tiles < most_tiles ? tiles : most_tiles);
     const cudaError_t status =
         cudaLaunchKernelEx(&launch, kernel, bytes, b + done / 20 * ldb, static_cast<long long>(ldb),
                            c + done / 20 * ldc, static_cast<long long>(ldc), left);
-    if (status != cudaSuccess || tiles <= most_tiles) {
+    if (status != cudaSuccess || left == rest) {
       return status;
     }
     done += most_columns;

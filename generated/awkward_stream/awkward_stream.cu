@@ -571,6 +571,19 @@ bool allows_vectors(const void* matrix, int64_t leading_dimension) {
          leading_dimension % vector_width == 0;
 }
 
+// What a launch of the kernel has ended with; cudaErrorNotReady where the kernel was not prepared on this device, and so has too
+// little shared memory.
+template <typename Kernel>
+cudaError_t status_of_launch(cudaError_t status, Kernel* kernel) {
+  cudaFuncAttributes attributes;
+  if (status != cudaErrorInvalidValue ||
+      cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) {
+    return status;
+  }
+  return attributes.maxDynamicSharedSizeBytes < static_cast<int>(shared_bytes) ? cudaErrorNotReady
+                                                                               : status;
+}
+
 }  // namespace
 
 extern "C" cudaError_t awkward_stream_prepare(void) {
@@ -629,7 +642,7 @@ extern "C" cudaError_t awkward_stream_spmm(const void* packed, const __half* b, 
         cudaLaunchKernelEx(&launch, kernel, bytes, b + done, static_cast<long long>(ldb), c + done,
                            static_cast<long long>(ldc), left);
     if (status != cudaSuccess || tiles <= most_tiles) {
-      return status;
+      return status_of_launch(status, kernel);
     }
     done += most_tiles * tile_columns;
   }

@@ -64,7 +64,8 @@ cudaError_t awkward_stream_prepare(void);
  * b: 300 x n, row k at b + k * ldb; c: 37 x n, row i at c + i * ldc, overwritten; n >= 1; ldb and
  * ldc >= n. All three are in device memory and stay the caller's. Only launches: asynchronous on the stream, allocates
  * nothing, synchronises nothing, may be captured in a CUDA graph and called from several threads. Returns cudaSuccess
- * or the error of the launch; cudaErrorInvalidValue for sizes that break what is said here.
+ * or the error of the launch; cudaErrorInvalidValue for sizes that break what is said here,
+ * cudaErrorNotReady where the kernel was not prepared on the current device.
  *
  * B must be finite: the kernel multiplies by explicit zeros, so that an infinity or a NaN in a row of B may make
  * NaNs in rows of C that do not ask for it.

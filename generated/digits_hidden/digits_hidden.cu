@@ -430,8 +430,10 @@ extern "C" cudaError_t digits_hidden_spmm(const void* packed, const float* b, in
   launch.blockDim = dim3(threads_of_block);
   launch.dynamicSmemBytes = shared_bytes;
   launch.gridDim = dim3(blocks_of_grid);
-  return cudaLaunchKernelEx(&launch, kernel, bytes, b, static_cast<long long>(ldb), c,
-                            static_cast<long long>(ldc), columns);
+  const cudaError_t status =
+      cudaLaunchKernelEx(&launch, kernel, bytes, b, static_cast<long long>(ldb), c,
+                         static_cast<long long>(ldc), columns);
+  return status;
 }
 
 #endif
