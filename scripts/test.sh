@@ -74,11 +74,11 @@ run_cases() {
   return "$worst"
 }
 
-# summary: how many cases the programs ran, and which they skipped.
+# summary: how many cases the programs ran, of which suites a part, and which they skipped.
 summary() {
   awk '/^cases: /{passed += $2; failed += $4; skipped += $6}
        END {printf "==> %d cases passed, %d failed, %d were skipped\n", passed, failed, skipped}' "$log" >&2
-  grep -h '^skipped: ' "$log" | sort -u >&2 || true
+  grep -hE '^(Drawn with|Takes |skipped: )' "$log" | sort -u >&2 || true
 }
 
 if [[ -n $pattern ]]; then

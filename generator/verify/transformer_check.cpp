@@ -23,6 +23,9 @@
 namespace esc {
 namespace {
 
+/// Up to here a transformer that is not known is called for whatever may be wrong with an entry.
+constexpr std::int64_t few_nonzeros = 1 << 16;
+
 /// What the transformer's functions return, as the header of the bundle says.
 enum Status { done = 0, bad_argument = 1, pattern_differs = 2, unreadable_file = 3, bad_file = 4 };
 
@@ -312,7 +315,10 @@ class Check {
         expect_place(moved.row);
       }
       if (breadth_ == Breadth::unknown) {
-        refuse_broken_entry(rows, random(), arrays, values, function);
+        constexpr int entries_of_a_group = 8;
+        for (int entry = 0; entry < (matrix_.nonzeros() <= few_nonzeros ? entries_of_a_group : 1); ++entry) {
+          refuse_broken_entry(rows, random(), arrays, values, function);
+        }
       }
     }
   }
@@ -544,7 +550,6 @@ TransformCheck check_transformer(const TransformerFunctions& transformer, const 
     return result;
   }
   constexpr std::int64_t gap = 3;
-  constexpr std::int64_t few_nonzeros = 1 << 16;
   Check check(transformer, matrix, effort.breadth);
   // What is refused comes first, so that its error text would show in what is done next.
   check.refuse_csr();

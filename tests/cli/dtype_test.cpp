@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "tests/cli/workshop.h"
+#include "tests/support/run_size.h"
 
 namespace esc::cli {
 namespace {
@@ -68,6 +69,8 @@ TEST_P(DtypeOfAFamily, MakesBundlesThatAreVerifiedAndCurrent) {
     EXPECT_THAT(escgen(checking).output, EndsWith("check      the bundle is current\n"));
   }
 }
+
+[[maybe_unused]] const bool dtype_of_a_family_is_sampled = tests::sample_suite("DtypeOption/DtypeOfAFamily", 3);
 
 INSTANTIATE_TEST_SUITE_P(
     DtypeOption, DtypeOfAFamily,

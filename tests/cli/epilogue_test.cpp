@@ -3,6 +3,7 @@
 
 #include "generator/verify/nvcc.h"
 #include "tests/cli/epilogue_workshop.h"
+#include "tests/support/run_size.h"
 
 namespace esc::cli {
 namespace {
@@ -49,6 +50,8 @@ TEST_P(ShippedParts, MakeBundlesThatAreVerifiedAndCurrent) {
     }
   }
 }
+
+[[maybe_unused]] const bool shipped_parts_is_sampled = tests::sample_suite("Epilogue/ShippedParts", 5);
 
 INSTANTIATE_TEST_SUITE_P(
     Epilogue, ShippedParts,

@@ -2,6 +2,7 @@
 // --layout: B and C transposed, as PyTorch has them.
 
 #include "tests/cli/epilogue_workshop.h"
+#include "tests/support/run_size.h"
 
 namespace esc::cli {
 namespace {
@@ -54,6 +55,8 @@ TEST_P(LayoutNk, MakesBundlesThatAreVerifiedAndCurrent) {
     EXPECT_THAT(escgen(generation(options)).output, EndsWith("check      the bundle is current\n"));
   }
 }
+
+[[maybe_unused]] const bool layout_nk_is_sampled = tests::sample_suite("NestLayoutOption/LayoutNk", 3);
 
 INSTANTIATE_TEST_SUITE_P(
     NestLayoutOption, LayoutNk,

@@ -10,6 +10,7 @@
 
 #include "generator/support/file.h"
 #include "tests/cli/workshop.h"
+#include "tests/support/run_size.h"
 
 namespace esc::cli {
 namespace {
@@ -178,6 +179,8 @@ std::string apart(const std::string& array, const std::string& leading_dimension
   return array + ", an index of its first dimension is " + leading_dimension + " elements from the next, " + leading_dimension +
          " >= " + std::to_string(least);
 }
+
+[[maybe_unused]] const bool laid_out_bundles_is_sampled = tests::sample_suite("Layout/LaidOutBundles", 12);
 
 INSTANTIATE_TEST_SUITE_P(
     Layout, LaidOutBundles,

@@ -2,6 +2,7 @@
 // --dtype tf32: float32 in memory, whose factors may be rounded to 11 significant bits, from the options to the bundle.
 
 #include "tests/cli/workshop.h"
+#include "tests/support/run_size.h"
 
 namespace esc::cli {
 namespace {
@@ -60,6 +61,8 @@ TEST_P(Tf32OfAFamily, MakesBundlesOfFloatsThatAreVerifiedAndCurrent) {
   checking.emplace_back("--check");
   EXPECT_THAT(escgen(line("a.mtx", checking)).output, EndsWith("check      the bundle is current\n"));
 }
+
+[[maybe_unused]] const bool tf32_of_a_family_is_sampled = tests::sample_suite("Tf32/Tf32OfAFamily", 4);
 
 INSTANTIATE_TEST_SUITE_P(
     Tf32, Tf32OfAFamily,

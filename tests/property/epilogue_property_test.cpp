@@ -16,6 +16,7 @@
 #include "tests/support/awkward_shapes.h"
 #include "tests/support/emulated_layer.h"
 #include "tests/support/nest_memory.h"
+#include "tests/support/run_size.h"
 #include "tests/unit/accepted_epilogues.h"
 
 namespace esc {
@@ -141,6 +142,8 @@ TEST_P(Epilogues, ReachTheKernel) {
     EXPECT_TRUE(judged.passed()) << print(schedule) << ", " << print(calls[call]) << ": " << tests::print(judged);
   }
 }
+
+[[maybe_unused]] const bool epilogues_is_sampled = tests::sample_suite("OfAllSpellings/Epilogues", 36);
 
 INSTANTIATE_TEST_SUITE_P(OfAllSpellings, Epilogues, testing::ValuesIn(accepted_epilogues()),
                          [](const auto& variant) { return std::string(variant.param.name); });

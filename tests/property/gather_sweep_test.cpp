@@ -48,6 +48,8 @@ TEST_P(GatherSweep, AgreesWithTheReference) {
   std::cout << sweep.summary() << "\n";
 }
 
+[[maybe_unused]] const bool gather_sweep_is_sampled = tests::sample_suite("EveryPart/GatherSweep", 1);
+
 INSTANTIATE_TEST_SUITE_P(EveryPart, GatherSweep, testing::Range(std::size_t{0}, parts),
                          [](const testing::TestParamInfo<std::size_t>& part) { return fmt::format("{}", part.param); });
 

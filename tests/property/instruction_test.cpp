@@ -12,6 +12,7 @@
 #include "generator/ir/performed_instructions.h"
 #include "tests/property/instruction_comparison.h"
 #include "tests/property/instruction_example.h"
+#include "tests/support/run_size.h"
 
 namespace esc {
 namespace {
@@ -36,6 +37,8 @@ TEST_P(InstructionText, DoesWhatTheInstructionMeans) {
   const std::string text = tests::text_of(GetParam());
   EXPECT_EQ(tests::difference(GetParam(), text), "") << text;
 }
+
+[[maybe_unused]] const bool instruction_text_is_sampled = tests::sample_suite("All/InstructionText", 48);
 
 INSTANTIATE_TEST_SUITE_P(All, InstructionText, testing::ValuesIn(tests::all_instruction_examples()),
                          [](const auto& example) { return example.param.name; });
@@ -326,6 +329,8 @@ TEST_P(InstructionMistake, IsFound) {
   }
   FAIL() << mistake.instruction << " with '" << mistake.mistaken << "' does in all examples what it means";
 }
+
+[[maybe_unused]] const bool instruction_mistake_is_sampled = tests::sample_suite("All/InstructionMistake", 60);
 
 INSTANTIATE_TEST_SUITE_P(All, InstructionMistake, testing::ValuesIn(mistakes()), [](const auto& mistake) {
   return fmt::format("{}_{}", mistake.param.instruction, mistake.index);

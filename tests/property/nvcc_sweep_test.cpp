@@ -152,6 +152,8 @@ TEST_P(NvccSweep, CompilesWithoutWarningsAndSpills) {
   }
 }
 
+[[maybe_unused]] const bool nvcc_sweep_is_sampled = tests::sample_suite("EveryPart/NvccSweep", 2);
+
 INSTANTIATE_TEST_SUITE_P(EveryPart, NvccSweep, testing::Range(std::size_t{0}, parts),
                          [](const testing::TestParamInfo<std::size_t>& part) { return fmt::format("{}", part.param); });
 

@@ -46,6 +46,8 @@ TEST_P(PanelSweep, AgreesWithTheReference) {
   std::cout << sweep.summary() << "\n";
 }
 
+[[maybe_unused]] const bool panel_sweep_is_sampled = tests::sample_suite("EveryPart/PanelSweep", 2);
+
 INSTANTIATE_TEST_SUITE_P(EveryPart, PanelSweep, testing::Range(std::size_t{0}, parts),
                          [](const testing::TestParamInfo<std::size_t>& part) { return fmt::format("{}", part.param); });
 

@@ -130,6 +130,8 @@ TEST_P(DrawnCases, KeepEveryRelation) {
   EXPECT_LE(tally.unsuitable, tally.looked_at / 20);
 }
 
+[[maybe_unused]] const bool drawn_cases_is_sampled = tests::sample_suite("EveryPart/DrawnCases", 1);
+
 INSTANTIATE_TEST_SUITE_P(EveryPart, DrawnCases, testing::Range(std::size_t{0}, parts),
                          [](const testing::TestParamInfo<std::size_t>& part) { return fmt::format("{}", part.param); });
 

@@ -52,6 +52,8 @@ TEST_P(RowsSweep, AgreesWithTheReference) {
   std::cout << sweep.summary() << "\n";
 }
 
+[[maybe_unused]] const bool rows_sweep_is_sampled = tests::sample_suite("EveryPart/RowsSweep", 2);
+
 INSTANTIATE_TEST_SUITE_P(EveryPart, RowsSweep, testing::Range(std::size_t{0}, parts),
                          [](const testing::TestParamInfo<std::size_t>& part) { return fmt::format("{}", part.param); });
 

@@ -113,6 +113,8 @@ TEST_P(DrawnScripts, AreRefusedWithReasonsOrAgreeWithTheReference) {
   EXPECT_GE(scripts - kernels, scripts / 5);
 }
 
+[[maybe_unused]] const bool drawn_scripts_is_sampled = tests::sample_suite("EveryPart/DrawnScripts", 2);
+
 INSTANTIATE_TEST_SUITE_P(EveryPart, DrawnScripts, testing::Range(std::uint64_t{0}, std::uint64_t{4}),
                          [](const testing::TestParamInfo<std::uint64_t>& part) { return fmt::format("{}", part.param); });
 

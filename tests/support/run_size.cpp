@@ -15,6 +15,11 @@ constexpr std::size_t share = 4;
 constexpr std::size_t share = 1;
 #endif
 
+std::vector<SampledSuite>& suites() {
+  static std::vector<SampledSuite> all;
+  return all;
+}
+
 std::uint64_t wanted_seed() {
   constexpr std::uint64_t ordinary = 0;
   const char* const given = std::getenv("ESC_SEED");
@@ -39,6 +44,13 @@ std::uint64_t seed_of_properties() {
 }
 
 std::size_t in_this_build(std::size_t ordinary) { return std::max<std::size_t>(1, ordinary / share); }
+
+bool sample_suite(const std::string& name, std::size_t ordinary) {
+  suites().push_back({name, ordinary});
+  return true;
+}
+
+const std::vector<SampledSuite>& sampled_suites() { return suites(); }
 
 std::string why_not_ordinary() {
   constexpr std::size_t some = 100;

@@ -39,6 +39,21 @@ std::vector<Case> in_this_build(std::vector<Case> ordinary) {
   return part;
 }
 
+/// Cases of a suite of which a run that names none takes a part, drawn with its seed; a whole run takes all, and one that
+/// asks for cases by their names takes those.
+struct SampledSuite {
+  std::string name;  ///< as GoogleTest prints it: "All/InstructionText"
+  std::size_t ordinary = 1;
+};
+
+/// Has an ordinary run take so many of the suite's cases. At the level of a file:
+///
+///     const bool is_sampled = tests::sample_suite("All/InstructionText", 48);
+bool sample_suite(const std::string& name, std::size_t ordinary);
+
+/// Those that were given to sample_suite().
+const std::vector<SampledSuite>& sampled_suites();
+
 /// So many of them that an ordinary run draws with its seed, in their order; a whole run takes all.
 template <class Case>
 std::vector<Case> drawn_of(const std::vector<Case>& all, std::size_t ordinary) {
