@@ -170,7 +170,7 @@ TEST_F(ModelBundles, SayTheirBytes) {
 /// A stream of few rows fills its panels with zeros.
 TEST_F(ModelBundles, LeaveLayersDenseThatWouldBeLarger) {
   const std::vector<std::string> larger{
-      "--no-verify", "--bcol", "16", "--dtype", "f16", "--schedule", "stream:columns=8,panels=4,warps=1,stages=2"};
+      "--no-verify", "--bcol", "16", "--dtype", "f16", "--schedule", "stream:columns=8,panels=8,warps=1,stages=2"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), larger.begin(), larger.end());
     return generate(more);
@@ -420,7 +420,7 @@ TEST_F(ModelBundles, KeepNothingThatIsNotWhole) {
 
 /// What they hold is the weights, rounded; and so are new ones.
 TEST_F(ModelBundles, OfTf32AreVerifiedAndPackedAgain) {
-  ASSERT_EQ(generate({"--dtype", "tf32", "--all", "--schedule", "stream:columns=8,panels=4,warps=1,stages=2"}).status,
+  ASSERT_EQ(generate({"--dtype", "tf32", "--all", "--schedule", "stream:columns=8,panels=8,warps=1,stages=2"}).status,
             0);
   EXPECT_EQ(manifest()["dtype"], "tf32");
   EXPECT_THAT(read("out/tiny/tiny.h"), HasSubstr("in float32"));

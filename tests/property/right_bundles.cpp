@@ -30,9 +30,11 @@ RightBundles write_right_bundles(const std::vector<MutationSubject>& subjects, c
 }
 
 void run_transformers(RightBundles& bundles, const std::set<std::string>& names) {
+  EmulationEffort effort = effort_of_a_verdict();
+  effort.breadth = Breadth::generated;  // it is right: only what it packs is asked for
   for (const std::string& name : names) {
     RightBundle& right = bundles.at(name);
-    right.transformer = verify_transformer(right.texts, right.bundle.matrix, effort_of_a_verdict());
+    right.transformer = verify_transformer(right.texts, right.bundle.matrix, effort);
   }
 }
 
