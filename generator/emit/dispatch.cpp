@@ -55,6 +55,7 @@ Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int
       .c = placed(lowered.array(ArrayRole::output), sizes),
       .programmatic = lowered.overlaps,
       .zeroes_c = lowered.zeroed == Zeroed::output,
+      .adds_to_c = lowered.zeroed == Zeroed::output || !lowered.before.empty(),
       .products = splits_products(lowered)  ? ProductForm::split
                   : rounds_factors(lowered) ? ProductForm::rounded
                                             : ProductForm::whole,

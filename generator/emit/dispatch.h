@@ -29,6 +29,7 @@ struct Dispatch {
   std::int64_t tile_columns = 0;   ///< of a block, where the grid's y goes over tiles of columns; else 0
   bool programmatic = false;       ///< launches may begin before the kernel in front has ended
   bool zeroes_c = false;           ///< all of C is set to zero in front of the kernel, or in place of one
+  bool adds_to_c = false;          ///< blocks add parts of a sum to C, atomically
   ProductForm products = ProductForm::whole;
   std::int64_t scaled_rows = 1;    ///< of A that have a scale together, where parts of products are half floats; else 1
   bool copies_in_bulk = false;     ///< before first_bulk_major the kernel has another text

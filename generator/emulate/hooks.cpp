@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <type_traits>
 #include <unordered_map>
 
 #include "generator/emulate/active_machine.h"
@@ -179,10 +181,22 @@ T atomic_operation(T* address, T value, std::int32_t operation) {
   return old;
 }
 
+/// Zero with the number's sign, where it is too small to be normal.
+float without_subnormal(float value) { return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0F, value) : value; }
+
+/// Of float32, operands and sums in global memory that are not normal are zero: PTX ISA, atom. In shared memory, and of
+/// float64, they are kept.
 template <class T>
 T atomic_add_float(T* address, T value) {
-  active_machine().check_atomic(reinterpret_cast<std::uint64_t>(address), sizeof(T), Writing::adding);
+  Machine& machine = active_machine();
+  machine.check_atomic(reinterpret_cast<std::uint64_t>(address), sizeof(T), Writing::adding);
   const T old = *address;
+  if constexpr (std::is_same_v<T, float>) {
+    if (!machine.program().is_shared(reinterpret_cast<std::uint64_t>(address))) {
+      *address = without_subnormal(without_subnormal(old) + without_subnormal(value));
+      return old;
+    }
+  }
   *address = old + value;
   return old;
 }

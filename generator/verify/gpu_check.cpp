@@ -76,7 +76,7 @@ class GpuKernel {
   Comparison run(const KernelCall& call, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
     const Reference reference(nest_, matrix,
                               draw_b(dispatch_.b, matrix.columns, call.compact(), call.values, matrix.element),
-                              call.compact(), {dispatch_.products, dispatch_.scaled_rows, call.values});
+                              call.compact(), judged_kernel(dispatch_, call.values));
     const GpuProduct result = gpu_product({runtime_, stream_, predecessor_, kernel_, packed, matrix.rows, dispatch_, &nest_}, call,
                                           TypedElements(matrix.element, reference.b()));
     if (!result.problem.empty()) {

@@ -59,8 +59,14 @@ struct ExpectedRow {
 struct JudgedKernel {
   ProductForm form = ProductForm::whole;
   std::int64_t scaled_rows = 1;  ///< as Dispatch has it
+  bool adds_to_c = false;        ///< as Dispatch has it
   ValueDraw values = {};
 };
+
+/// A kernel that is dispatched so, with B and operands that are drawn so.
+inline JudgedKernel judged_kernel(const Dispatch& dispatch, const ValueDraw& values) {
+  return {dispatch.products, dispatch.scaled_rows, dispatch.adds_to_c, values};
+}
 
 /// The rows of C that a kernel is judged by, and how they compare with what it computed.
 class Reference {

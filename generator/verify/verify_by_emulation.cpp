@@ -331,7 +331,7 @@ class Judgement {
           columns(product.n),
           values(draw),
           reference(nest, a, draw_b(dispatch.b, a.columns, product, draw, a.element), product,
-                    {dispatch.products, dispatch.scaled_rows, draw}),
+                    judged_kernel(dispatch, draw)),
           b(a.element, reference.b()) {}
 
     const SparseMatrix* matrix;

@@ -391,5 +391,30 @@ extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(part
   EXPECT_THAT(emulation.result(20), Each(7.f));
 }
 
+// As GPUs do it: PTX ISA, atom.
+TEST(AtomicAdds, OfFloat32HaveNoSubnormalNumbersInGlobalMemory) {
+  Emulation emulation(R"(
+__global__ void add(const float* x, float* y, int n) {
+  __shared__ float kept;
+  kept = 0.0f;
+  y[0] = 0.0f;
+  y[1] = y[2] = x[3];
+  atomicAdd(&kept, x[0]);
+  atomicAdd(y, x[0]);
+  atomicAdd(y + 1, x[1]);
+  atomicAdd(y + 2, x[2]);
+  y[3] = kept;
+}
+extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(add, dim3(1), dim3(1), 0, x, y, n); }
+)");
+  emulation.x[0] = 1e-39F;
+  emulation.x[1] = -1e-38F;
+  emulation.x[2] = -1.2e-38F;
+  emulation.x[3] = 1.5e-38F;
+  ASSERT_EQ(emulation.run(), 0);
+  EXPECT_THAT(emulation.device.faults(), ::testing::IsEmpty()) << emulation.device.describe_faults();
+  EXPECT_THAT(emulation.result(4), ::testing::ElementsAre(0.0F, 1.5e-38F, 0.0F, 1e-39F));
+}
+
 }  // namespace
 }  // namespace esc::testing

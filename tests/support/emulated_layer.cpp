@@ -76,7 +76,7 @@ EmulatedKernel::EmulatedKernel(const GeneratedLayer& generated, const std::strin
 
 JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,
                                        std::optional<std::uint64_t> order) const {
-  const Reference reference(nest_, matrix, b, call.compact(), {dispatch_.products, dispatch_.scaled_rows, call.values});
+  const Reference reference(nest_, matrix, b, call.compact(), judged_kernel(dispatch_, call.values));
   const EmulatedProduct result = product(matrix, call, b, order);
   const Comparison comparison = reference.compare(result.c);
   return {comparison.error, comparison.limit(tolerance_of(matrix, dispatch_.products)),
