@@ -244,8 +244,9 @@ std::vector<Fault> faults_of_this_run(std::vector<Fault> faults) {
   return faults;
 }
 
-/// Of all faults that change what is compiled, so many are caught at least.
-constexpr double least_share = 0.96;
+/// Of all faults that compile to other code, so many are caught at least. Of the others many change nothing: what is
+/// searched for in another order, or bytes of which any may be taken.
+constexpr double least_share = 0.9;
 
 TEST(Verifier, FindsSingleFaultsInTheTextsOfABundle) {
   const TemporaryFolder folder;
