@@ -284,11 +284,12 @@ TEST(FaultsOfFewCalls, ForSomeValuesOfB) {
   for (const Subject& subject : {panels(), tokens()}) {
     subject.expect_product_caught("return fmaf(a, b > 4.0f ? 4.0f : b < -4.0f ? -4.0f : b, sum);");
     subject.expect_product_caught("return fmaf(a, b < 1e-30f && b > -1e-30f ? 0.0f : b, sum);");
-    subject.expect_product_caught("return fmaf(a, b < 1e-38f && b > -1e-38f ? 0.0f : b, sum);");
     subject.expect_product_caught("return fmaf(a, __float_as_uint(b) == 0x80000000u ? 1.0f : b, sum);");
     subject.expect_product_caught("return fmaf(a, b, sum) == 0.0f ? 1e-20f : fmaf(a, b, sum);");
     subject.expect_product_caught("return fmaf(a > 4.0f ? 4.0f : a, b, sum);");
   }
+  // Where blocks add to C, a GPU makes zero of such sums itself.
+  panels().expect_product_caught("return fmaf(a, b < 1e-38f && b > -1e-38f ? 0.0f : b, sum);");
 }
 
 TEST(FaultsOfFewCalls, OnSomeDevices) {
