@@ -4,7 +4,7 @@
 // stranger.
 //
 //   ESC_SWEEP=full build/release/bin/verifier_mutation_test --gtest_filter='AimedFaults.*'      all faults
-//   ESC_AIMED_SEED=7 ...                    the sample of another run, which has printed this seed
+//   ESC_SEED=7 ...                          another sample
 //   ESC_AIMED='gaps: |in rows kernel' ...   those whose title matches this regular expression
 //
 // Which faults are not found stands in aimed_survivors.txt. A fault that survives and does not stand there is a
@@ -19,14 +19,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <memory>
-#include <random>
 #include <regex>
 #include <set>
 #include <string>
@@ -108,28 +106,15 @@ Verdict verdict_on(const AimedFault& fault, const RightBundle& right, const fs::
   }
 }
 
-/// A number that the environment has, or one that is drawn.
-std::uint64_t seed_of_this_run() {
-  const char* const given = std::getenv("ESC_AIMED_SEED");
-  return given != nullptr ? std::stoull(given) : std::random_device()();
-}
-
 /// Those of a run: all with ESC_SWEEP=full, those that ESC_AIMED names, or else a sample.
 std::vector<AimedFault> faults_of_this_run(std::vector<AimedFault> faults) {
   constexpr std::size_t ordinary = 8;
   if (const char* const wanted = std::getenv("ESC_AIMED")) {
     const std::regex titles(wanted);
     std::erase_if(faults, [&](const AimedFault& fault) { return !std::regex_search(fault.title(), titles); });
-  } else if (!tests::full_sweep()) {
-    const std::uint64_t seed = seed_of_this_run();
-    std::cout << fmt::format("seed {}\n", seed);
-    std::mt19937_64 generator(seed);
-    std::vector<AimedFault> sample;
-    std::ranges::sample(faults, std::back_inserter(sample), static_cast<std::ptrdiff_t>(tests::in_this_build(ordinary)),
-                        generator);
-    return sample;
+    return faults;
   }
-  return faults;
+  return tests::drawn_of(faults, ordinary);
 }
 
 std::set<std::string> known_survivors() {
