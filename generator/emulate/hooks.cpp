@@ -182,7 +182,9 @@ T atomic_operation(T* address, T value, std::int32_t operation) {
 }
 
 /// Zero with the number's sign, where it is too small to be normal.
-float without_subnormal(float value) { return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0F, value) : value; }
+float without_subnormal(float value) {
+  return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0F, value) : value;
+}
 
 /// Of float32, operands and sums in global memory that are not normal are zero: PTX ISA, atom. In shared memory, and of
 /// float64, they are kept.

@@ -58,7 +58,9 @@ class Pool {
 
 /// The name without its ending; none where it has another one.
 std::optional<std::string> stem_of(const std::string& name, std::string_view ending) {
-  return name.size() > ending.size() && name.ends_with(ending) ? std::optional(name.substr(0, name.size() - ending.size())) : std::nullopt;
+  return name.size() > ending.size() && name.ends_with(ending)
+             ? std::optional(name.substr(0, name.size() - ending.size()))
+             : std::nullopt;
 }
 
 void check_mask(const StoredTensor& mask, const StoredTensor& values) {
@@ -98,7 +100,8 @@ std::vector<std::int64_t> read_shape(const StoredTensor& tensor) {
   open_tensor(tensor)->read(std::as_writable_bytes(std::span(shape)));
   for (std::size_t index = 0; index < shape.size(); ++index) {
     if (shape[index] < 1 || shape[index] > largest_dimension) {
-      refuse_element(tensor, index, fmt::format("is a shape with an extent of {}, outside 1 to 2^31 - 1", shape[index]), save_model_again);
+      refuse_element(tensor, index, fmt::format("is a shape with an extent of {}, outside 1 to 2^31 - 1", shape[index]),
+                     save_model_again);
     }
   }
   return {shape.begin(), shape.end()};
@@ -122,27 +125,31 @@ Weight bitmask_weight(const std::string& prefix, Pool& pool) {
   weight.shape = read_shape(weight.parts[0]);
   const std::int64_t mask_bytes = (weight.columns() + 7) / 8;
   if (bitmask.type != tensor_type("U8") || bitmask.shape != std::vector{weight.rows(), mask_bytes}) {
-    refuse(bitmask, fmt::format("is {} of {}, where a bitmask of {} elements is {} x {} of U8", shape_text(bitmask.shape), bitmask.type->name,
-                                shape_text(weight.shape), weight.rows(), mask_bytes));
+    refuse(bitmask,
+           fmt::format("is {} of {}, where a bitmask of {} elements is {} x {} of U8", shape_text(bitmask.shape),
+                       bitmask.type->name, shape_text(weight.shape), weight.rows(), mask_bytes));
   }
   if (weight.form == WeightForm::bitmask) {
     const StoredTensor& starts = weight.parts[3];
     if (starts.type != tensor_type("I64") || starts.shape != std::vector{weight.rows()}) {
-      refuse(starts, fmt::format("is {} of {}, where {} rows have as many offsets of I64", shape_text(starts.shape), starts.type->name, weight.rows()));
+      refuse(starts, fmt::format("is {} of {}, where {} rows have as many offsets of I64", shape_text(starts.shape),
+                                 starts.type->name, weight.rows()));
     }
     if (compressed.shape.size() != 1) {
-      refuse(compressed, fmt::format("has the shape {}, where the values stand in one row", shape_text(compressed.shape)));
+      refuse(compressed,
+             fmt::format("has the shape {}, where the values stand in one row", shape_text(compressed.shape)));
     }
   } else if (weight.columns() % 4 != 0 || compressed.shape != std::vector{weight.rows(), weight.columns() / 2}) {
-    refuse(compressed, fmt::format("has the shape {}, where {} elements have half of them as values, two of four", shape_text(compressed.shape),
-                                   shape_text(weight.shape)));
+    refuse(compressed, fmt::format("has the shape {}, where {} elements have half of them as values, two of four",
+                                   shape_text(compressed.shape), shape_text(weight.shape)));
   }
   return weight;
 }
 
 /// Whether two of the three parts that only such a weight has together are there.
 bool is_bitmask(const Pool& pool, const std::string& prefix) {
-  return pool.find(prefix + ".compressed") != nullptr && (pool.find(prefix + ".bitmask") != nullptr || pool.find(prefix + ".row_offsets") != nullptr);
+  return pool.find(prefix + ".compressed") != nullptr &&
+         (pool.find(prefix + ".bitmask") != nullptr || pool.find(prefix + ".row_offsets") != nullptr);
 }
 
 std::optional<Weight> take_weight(Pool& pool, const std::string& name) {
@@ -158,7 +165,11 @@ std::optional<Weight> take_weight(Pool& pool, const std::string& name) {
     }
   }
   StoredTensor tensor = pool.take(name);
-  return Weight{.name = name, .form = WeightForm::plain, .type = tensor.type, .shape = tensor.shape, .parts = {std::move(tensor)}};
+  return Weight{.name = name,
+                .form = WeightForm::plain,
+                .type = tensor.type,
+                .shape = tensor.shape,
+                .parts = {std::move(tensor)}};
 }
 
 }  // namespace

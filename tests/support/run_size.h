@@ -39,8 +39,8 @@ std::vector<Case> in_this_build(std::vector<Case> ordinary) {
   return part;
 }
 
-/// Cases of a suite of which a run that names none takes a part, drawn with its seed; a whole run takes all, and one that
-/// asks for cases by their names takes those.
+/// Cases of a suite of which a run that names none takes a part, drawn with its seed; a whole run takes all, and one
+/// that asks for cases by their names takes those.
 struct SampledSuite {
   std::string name;  ///< as GoogleTest prints it: "All/InstructionText"
   std::size_t ordinary = 1;

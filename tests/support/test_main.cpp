@@ -80,9 +80,8 @@ void take_parts_of_suites() {
     }
     const std::vector<std::string> taken = drawn_of(all, suite.ordinary);
     std::cout << fmt::format("Takes {} of {} cases of {}\n", taken.size(), all.size(), suite.name);
-    std::ranges::copy_if(all, std::back_inserter(left_out), [&](const std::string& name) {
-      return std::ranges::find(taken, name) == taken.end();
-    });
+    std::ranges::copy_if(all, std::back_inserter(left_out),
+                         [&](const std::string& name) { return std::ranges::find(taken, name) == taken.end(); });
   }
   if (!left_out.empty()) {
     testing::GTEST_FLAG(filter) = fmt::format("*-{}", fmt::join(left_out, ":"));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models that their own libraries have written, and small ones made here: which weights they have, and which matrices those are.
 
-#include "generator/model/assemble_weights.h"
 #include "generator/model/model.h"
 
 #include <gmock/gmock.h>
@@ -16,6 +15,7 @@
 #include "generator/matrix/matrix_reader.h"
 #include "generator/matrix/round_values.h"
 #include "generator/matrix/statistics.h"
+#include "generator/model/assemble_weights.h"
 #include "generator/model/layer_file.h"
 #include "generator/model/survey.h"
 #include "generator/model/tensor_name.h"
