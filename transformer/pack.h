@@ -19,6 +19,8 @@ TaskFormat plan(const CsrView& matrix, const TaskCut& cut);
 FragmentFormat plan(const CsrView& matrix, const FragmentCut& cut);
 /// The steps of a unit follow from the matrix, whatever the cut says.
 GatherFormat plan(const CsrView& matrix, const GatherCut& cut);
+/// The most words of a unit follow from the matrix, whatever the cut says.
+BitmapFormat plan(const CsrView& matrix, const BitmapCut& cut);
 
 /// Packs a matrix: O(non-zeros) and some work per panel. Runs on all threads that oneTBB gives; the bytes are the same
 /// for any number of them. Throws std::invalid_argument for a view that breaks its rules and for a cut that its format
@@ -28,6 +30,8 @@ Packed<RegionFormat> pack(const CsrView& matrix, const RegionCut& cut);
 Packed<TaskFormat> pack(const CsrView& matrix, const TaskCut& cut);
 /// Float32 alone; the steps as above.
 Packed<GatherFormat> pack(const CsrView& matrix, const GatherCut& cut);
+/// Elements of 16 bits only, and some work per unit; the most words as above.
+Packed<BitmapFormat> pack(const CsrView& matrix, const BitmapCut& cut);
 /// Longer: a search for each unit. Elements of 16 bits only.
 Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut);
 /// The same without the searches that the matrix has seen already.

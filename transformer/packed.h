@@ -7,6 +7,7 @@
 #include <span>
 #include <variant>
 
+#include "transformer/bitmap_format.h"
 #include "transformer/fragment_format.h"
 #include "transformer/gather_format.h"
 #include "transformer/list_format.h"
@@ -15,9 +16,10 @@
 
 namespace esc::transformer {
 
-/// How a matrix is packed: into lists for family atomic, into regions for family panel, into tasks for family rows, into fragments for
-/// the sparse tensor core, into gathered rows for family gather.
-using PackedFormat = std::variant<ListFormat, RegionFormat, TaskFormat, FragmentFormat, GatherFormat>;
+/// How a matrix is packed: into lists for family atomic, into regions for family panel, into tasks for family rows,
+/// into fragments for the sparse tensor core, into gathered rows for family gather, into bitmaps for the dense tensor
+/// core.
+using PackedFormat = std::variant<ListFormat, RegionFormat, TaskFormat, FragmentFormat, GatherFormat, BitmapFormat>;
 
 /// Bytes that are aligned to 256, as a packed matrix wants to be; not set at first. Owns them. Movable only.
 class AlignedBytes {

@@ -255,6 +255,78 @@ class GatherReader : public SectionReader<GatherFormat> {
   }
 };
 
+/// A unit of a bitmap.
+struct BitmapUnit {
+  std::uint64_t at = 0;
+  std::uint32_t words = 0;  ///< rows of them
+};
+
+/// What stands in units. K block, lane and p, a register of the lane, say which elements.
+class BitmapReader : public SectionReader<BitmapFormat> {
+ public:
+  using SectionReader::SectionReader;
+
+  /// Where a unit begins, in pieces; also behind the last one, where units end.
+  std::uint32_t begin(std::uint64_t panel, std::uint64_t tile) const {
+    return load<std::uint32_t>(format().begin_at(panel, tile));
+  }
+  BitmapUnit unit(std::uint64_t panel, std::uint64_t tile) const {
+    BitmapUnit unit{format().unit_at(begin(panel, tile)), 0};
+    for (std::uint32_t lane = 0; lane < bitmap_count_bits; ++lane) {
+      unit.words |= (column_byte(unit, lane) >> bitmap_count_bit & 1U) << lane;
+    }
+    return unit;
+  }
+  std::uint32_t odd_column(const BitmapUnit& unit, std::uint32_t lane) const {
+    return column_byte(unit, lane) & bitmap_column_mask;
+  }
+  std::uint32_t bits(const BitmapUnit& unit, std::uint32_t block, std::uint32_t lane) const {
+    return load<std::uint32_t>(unit.at + format().bits_at(block, lane));
+  }
+  std::uint32_t code(const BitmapUnit& unit, std::uint32_t block, std::uint32_t lane, std::uint32_t p) const {
+    return bits(unit, block, lane) >> format().element().bit_of(p) & 3;
+  }
+  /// A half of a word, the lower one or the upper one, as a value.
+  double half_word(const BitmapUnit& unit, std::uint32_t row, std::uint32_t column, std::uint32_t half) const {
+    return load_value(unit.at + format().word_at(row, column) + half * std::uint64_t{format().element().bytes});
+  }
+  /// The first value of a register, or the second one, by its number; zero where there is none.
+  double value(const BitmapUnit& unit, std::uint32_t block, std::uint32_t lane, std::uint32_t p,
+               std::uint32_t number) const {
+    constexpr std::uint32_t first_alone = 1, both = 2, second_alone = 3;
+    const std::uint32_t all = bits(unit, block, lane), in_front = all & bits_in_front(p);
+    const std::uint32_t found = code(unit, block, lane, p);
+    if (found == both) {
+      return lane_value(unit, block, lane, popcount(registers_with_two(in_front)), number);
+    }
+    if (found != (number == 0 ? first_alone : second_alone)) {
+      return 0;
+    }
+    const std::uint32_t alone = popcount(registers_with_one(in_front));
+    return lane_value(unit, block, lane, popcount(registers_with_two(all)) + alone / 2, alone % 2);
+  }
+
+ private:
+  std::uint32_t column_byte(const BitmapUnit& unit, std::uint32_t lane) const {
+    return load<std::uint8_t>(unit.at + format().odd_column_at(lane));
+  }
+  /// How many words the lane has in the block.
+  std::uint32_t lane_words(const BitmapUnit& unit, std::uint32_t block, std::uint32_t lane) const {
+    const std::uint32_t all = bits(unit, block, lane);
+    return popcount(registers_with_two(all)) + (popcount(registers_with_one(all)) + 1) / 2;
+  }
+  /// A half of the word of this number that the lane has in the block.
+  double lane_value(const BitmapUnit& unit, std::uint32_t block, std::uint32_t lane, std::uint32_t number,
+                    std::uint32_t half) const {
+    const std::uint32_t place = number + (block < 2 ? 0 : lane_words(unit, block - 2, lane));
+    if (place >= unit.words) {
+      refuse("word {} of lane {} is asked for, of a unit with {} rows of words", place, lane, unit.words);
+    }
+    return block % 2 == 0 ? half_word(unit, place, lane, half)
+                          : half_word(unit, unit.words - 1 - place, odd_column(unit, lane), half);
+  }
+};
+
 /// The reader for a format.
 inline ListReader reader_of(std::span<const std::byte> packed, const ListFormat& format) { return {packed, format}; }
 inline RegionReader reader_of(std::span<const std::byte> packed, const RegionFormat& format) {
@@ -265,5 +337,8 @@ inline FragmentReader reader_of(std::span<const std::byte> packed, const Fragmen
   return {packed, format};
 }
 inline GatherReader reader_of(std::span<const std::byte> packed, const GatherFormat& format) { return {packed, format}; }
+inline BitmapReader reader_of(std::span<const std::byte> packed, const BitmapFormat& format) {
+  return {packed, format};
+}
 
 }  // namespace esc::transformer

@@ -30,6 +30,9 @@ extern const std::string_view placed_packing_file;
 extern const std::string_view fragment_packing_file;
 extern const std::string_view gather_format_file;
 extern const std::string_view gather_packing_file;
+extern const std::string_view bitmap_format_file;
+extern const std::string_view tile_sources_file;
+extern const std::string_view bitmap_packing_file;
 extern const std::string_view model_format_file;
 
 namespace transformer {
@@ -60,6 +63,9 @@ FormatText text_of(const FragmentFormat&) {
   return {"FragmentFormat", fragment_format_file, {unit_slots_file, fragment_slots_file, placed_packing_file, fragment_packing_file}};
 }
 FormatText text_of(const GatherFormat&) { return {"GatherFormat", gather_format_file, {gather_packing_file}}; }
+FormatText text_of(const BitmapFormat&) {
+  return {"BitmapFormat", bitmap_format_file, {tile_sources_file, bitmap_packing_file}};
+}
 
 }  // namespace
 

@@ -227,6 +227,27 @@ void take(const GatherReader& gathered, NonZeros& nonzeros) {
   }
 }
 
+void take(const BitmapReader& bitmaps, NonZeros& nonzeros) {
+  const BitmapFormat& format = bitmaps.format();
+  const BitmapElement element = format.element();
+  for (std::uint64_t number = 0; number < format.units(); ++number) {
+    const std::uint64_t panel = number / format.tiles(), tile = number % format.tiles();
+    const BitmapUnit unit = bitmaps.unit(panel, tile);
+    for (std::uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
+      for (std::uint32_t value = 0; value < bitmap_blocks * bitmap_lanes; ++value) {
+        const std::uint32_t block = value / bitmap_lanes, which = value % element.word_values();
+        const std::uint32_t p = value % bitmap_lanes / element.word_values();
+        if (const double found = bitmaps.value(unit, block, lane, p, which); found != 0) {
+          const RegisterPlace place = element.place_of(lane, p);
+          const std::uint64_t column = tile * bitmap_tile_columns + block * bitmap_block_columns + place.column + which;
+          nonzeros.add(format.shape.first_row(static_cast<std::int64_t>(panel)) + place.row,
+                       static_cast<std::int64_t>(column), found);
+        }
+      }
+    }
+  }
+}
+
 template <typename Format>
 CsrMatrix unpack_format(std::span<const std::byte> packed, const Format& format) {
   NonZeros nonzeros(format);
@@ -253,13 +274,16 @@ PackedFormat format_with_magic(const Header& header, std::size_t bytes) {
   if constexpr (sizeof...(Others) != 0) {
     return format_with_magic<Others...>(header, bytes);
   }
-  refuse("the bytes are not a packed matrix: they do not begin with ESCPACK, ESCREGN, ESCTASK, ESCFRAG or ESCGATH");
+  refuse(
+      "the bytes are not a packed matrix: they do not begin with ESCPACK, ESCREGN, ESCTASK, ESCFRAG, ESCGATH or "
+      "ESCBITM");
 }
 
 }  // namespace
 
 PackedFormat read_format(std::span<const std::byte> packed) {
-  return format_with_magic<ListFormat, RegionFormat, TaskFormat, FragmentFormat, GatherFormat>(header_of(packed), packed.size());
+  return format_with_magic<ListFormat, RegionFormat, TaskFormat, FragmentFormat, GatherFormat, BitmapFormat>(
+      header_of(packed), packed.size());
 }
 
 CsrMatrix unpack(std::span<const std::byte> packed) {

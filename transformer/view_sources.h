@@ -6,6 +6,7 @@
 #include "transformer/half_floats.h"
 #include "transformer/matrix_view.h"
 #include "transformer/stored_rows.h"
+#include "transformer/tile_sources.h"
 
 namespace esc::transformer {
 
@@ -37,6 +38,21 @@ decltype(auto) with_single_or_half_source(const CsrView& matrix, Use&& use) {
   return matrix.element == ScalarType::f16    ? use(StoredRows<Float16, Rows>{rows_of(matrix)})
          : matrix.element == ScalarType::bf16 ? use(StoredRows<BFloat16, Rows>{rows_of(matrix)})
                                               : use(StoredRows<float, Rows>{rows_of(matrix)});
+}
+
+/// The same of a view whose elements have 16 bits.
+template <typename Use>
+decltype(auto) with_half_source(const CsrView& matrix, Use&& use) {
+  using Rows = CsrRows<std::int64_t, double>;
+  return matrix.element == ScalarType::f16 ? use(StoredRows<Float16, Rows>{rows_of(matrix)})
+                                           : use(StoredRows<BFloat16, Rows>{rows_of(matrix)});
+}
+
+/// A tile whose values are stored as another type.
+template <typename Element, typename Rows, std::size_t rows, std::size_t columns>
+void read_tile(const StoredRows<Element, Rows>& source, std::int64_t first_row, std::uint32_t row_count,
+               std::int64_t first_column, std::uint32_t column_count, Element (&tile)[rows][columns]) {
+  read_tile(source.rows, first_row, row_count, first_column, column_count, tile);
 }
 
 }  // namespace esc::transformer

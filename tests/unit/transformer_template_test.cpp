@@ -413,6 +413,8 @@ TEST(GeneratedTransformerOfHalves, TakesTheBitsOfTheElements) {
   expect_halves_packed(ScalarType::f16, TaskCut{.longest = 16, .light = 4});
   expect_halves_packed(ScalarType::f16, FragmentCut{.block_panels = 2, .steps = 4, .extras = 5});
   expect_halves_packed(ScalarType::bf16, FragmentCut{.block_panels = 2, .steps = 2, .extras = 1});
+  expect_halves_packed(ScalarType::f16, BitmapCut{});
+  expect_halves_packed(ScalarType::bf16, BitmapCut{});
 }
 
 }  // namespace

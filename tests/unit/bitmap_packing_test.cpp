@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packing into bitmaps against what the format promises, for both forms of the matrix, any number of threads and the
+// serial text that generated transformers embed; how many bytes that takes; and the unpacker's refusals.
+
+#include "transformer/bitmap_packing.h"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+#include <tbb/global_control.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <set>
+
+#include "tests/unit/transformer_matrices.h"
+#include "transformer/pack.h"
+#include "transformer/packed_reader.h"
+#include "transformer/unpack.h"
+
+namespace esc::transformer {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b) { return std::ranges::equal(a, b); }
+
+/// All elements, those that are not stored as -0, with a one between the end of a row and the next.
+template <typename Half>
+struct DenseHalves {
+  std::int64_t columns;
+  std::vector<Half> elements;
+
+  explicit DenseHalves(const CsrMatrix& matrix) : columns(matrix.columns) {
+    const auto lda = static_cast<std::size_t>(columns + 1);
+    elements.assign(static_cast<std::size_t>(matrix.rows) * lda, Half(-0.0));
+    for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
+      elements[(row + 1) * lda - 1] = Half(1);
+      const auto behind = static_cast<std::size_t>(matrix.offsets[row + 1]);
+      for (auto at = static_cast<std::size_t>(matrix.offsets[row]); at < behind; ++at) {
+        elements[row * lda + static_cast<std::size_t>(matrix.column_of[at])] = Half(matrix.values[at]);
+      }
+    }
+  }
+  DenseRows<Half> source() const { return {elements.data(), columns + 1, columns}; }
+};
+
+CsrMatrix without_zeros(const CsrMatrix& matrix) {
+  CsrMatrix kept{matrix.rows, matrix.columns, {0}, {}, {}, matrix.element};
+  for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
+    for (auto at = static_cast<std::size_t>(matrix.offsets[row]);
+         at < static_cast<std::size_t>(matrix.offsets[row + 1]); ++at) {
+      if (matrix.values[at] != 0) {
+        kept.column_of.push_back(matrix.column_of[at]);
+        kept.values.push_back(matrix.values[at]);
+      }
+    }
+    kept.offsets.push_back(std::ssize(kept.values));
+  }
+  return kept;
+}
+
+/// What the serial text makes of a source; nothing where it refuses.
+template <typename Source>
+std::vector<std::uint64_t> packed_serially(const Source& source, const BitmapFormat& format) {
+  std::vector<std::uint64_t> packed(format.bytes / 8, ~std::uint64_t{0});
+  return pack_serially(source, format, packed.data()) ? packed : std::vector<std::uint64_t>();
+}
+
+template <typename Half>
+std::string problem_of_serial_packing(const CsrMatrix& matrix, const Packed<BitmapFormat>& packed) {
+  const DenseHalves<Half> dense(matrix);
+  std::vector<Half> values;
+  std::ranges::transform(matrix.values, std::back_inserter(values), [](double value) { return Half(value); });
+  const CsrRows<std::int64_t, Half> stored{matrix.offsets.data(), matrix.column_of.data(), values.data()};
+  const auto is_packed = [&](const std::vector<std::uint64_t>& serial) {
+    return same_bytes(std::as_bytes(std::span(serial)), packed.bytes.span());
+  };
+  return !is_packed(packed_serially(dense.source(), packed.format)) ? "dense rows give other bytes"
+         : !is_packed(packed_serially(stored, packed.format))       ? "stored rows give other bytes"
+                                                                    : "";
+}
+
+/// What the units promise beside their values: they follow each other, the columns of lanes are all different, and the
+/// longest one is as long as the words say.
+std::string problem_of_units(const BitmapReader& reader) {
+  const BitmapFormat& format = reader.format();
+  std::uint64_t begin = 0;
+  std::uint32_t most_words = 0;
+  for (std::uint64_t number = 0; number < format.units(); ++number) {
+    const BitmapUnit unit = reader.unit(number / format.tiles(), number % format.tiles());
+    if (unit.at != format.unit_at(begin)) {
+      return "a unit that is not behind the one before";
+    }
+    std::array<std::uint32_t, bitmap_lanes> columns{};
+    std::set<std::uint32_t> odd_columns;
+    for (std::uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
+      for (std::uint32_t block = 0; block < bitmap_blocks; ++block) {
+        std::uint32_t counts[4] = {};
+        for (std::uint32_t p = 0; p < 16; ++p) {
+          ++counts[reader.code(unit, block, lane, p)];
+        }
+        const std::uint32_t column = block % 2 == 0 ? lane : reader.odd_column(unit, lane);
+        columns.at(column) += counts[2] + (counts[1] + counts[3] + 1) / 2;
+      }
+      odd_columns.insert(reader.odd_column(unit, lane));
+    }
+    if (odd_columns.size() != bitmap_lanes) {
+      return "an odd column of two lanes";
+    }
+    if (std::ranges::max(columns) != unit.words) {
+      return "another number of words than the longest column has";
+    }
+    most_words = std::max(most_words, unit.words);
+    begin += format.unit_bytes(unit.words) / 32;
+  }
+  return reader.begin(format.panels(), 0) != begin || format.counts.pieces != begin ? "units that end elsewhere"
+         : format.shape.most_words != most_words                                    ? "words that no unit has"
+                                                                                    : "";
+}
+
+/// What is wrong with the packed matrix, or nothing.
+std::string problem_of(const CsrMatrix& matrix) {
+  const Packed<BitmapFormat> packed = pack(matrix.view(), BitmapCut{});
+  if (!(packed.format == plan(matrix.view(), BitmapCut{.most_words = 3}))) {
+    return "another format than the planned one";
+  }
+  if (!(packed.format == std::get<BitmapFormat>(read_format(packed.bytes.span())))) {
+    return "another format than the header says";
+  }
+  if (unpack(packed.bytes.span()) != without_zeros(matrix)) {
+    return "another matrix";
+  }
+  const std::string problem = problem_of_units(BitmapReader(packed.bytes.span(), packed.format));
+  if (!problem.empty()) {
+    return problem;
+  }
+  return matrix.element == ScalarType::f16 ? problem_of_serial_packing<Float16>(matrix, packed)
+                                           : problem_of_serial_packing<BFloat16>(matrix, packed);
+}
+
+constexpr std::array half_types{ScalarType::f16, ScalarType::bf16};
+
+TEST(BitmapPacking, KeepsItsPromisesForAwkwardShapes) {
+  std::uint64_t seed = 0;
+  for (const auto& [rows, columns] :
+       {std::pair{1, 1}, {1, 2}, {16, 255}, {16, 256}, {17, 257}, {33, 512}, {5, 1000}, {100, 63}}) {
+    for (const double density : {0.0, 0.1, 0.5, 0.9, 1.0}) {
+      for (const ScalarType element : half_types) {
+        const CsrMatrix matrix = in_halves(to_csr(random_matrix(rows, columns, density, ++seed), true), element);
+        EXPECT_EQ(problem_of(matrix), "") << rows << " x " << columns << ", " << density;
+      }
+    }
+  }
+}
+
+RC_GTEST_PROP(BitmapPacking, KeepsItsPromisesForAnyMatrix, ()) {
+  const auto rows = *rc::gen::inRange<std::int64_t>(1, 60);
+  const auto columns = *rc::gen::inRange<std::int64_t>(1, 700);
+  const auto density = *rc::gen::element(0.0, 0.02, 0.3, 0.5, 0.7, 1.0);
+  const auto seed = *rc::gen::arbitrary<std::uint64_t>();
+  const auto element = *rc::gen::elementOf(half_types);
+  RC_ASSERT(problem_of(in_halves(to_csr(random_matrix(rows, columns, density, seed), true), element)) == "");
+}
+
+/// Any bits but those of zeros are a non-zero, and stay as they are.
+TEST(BitmapPacking, TakesInfinitiesAndSubnormals) {
+  CsrMatrix matrix{1, 6, {0, 6}, {0, 1, 2, 3, 4, 5}, {}, ScalarType::f16};
+  matrix.values = {std::numeric_limits<double>::infinity(), -0.0, 0x1p-24, -0x1p-24, 0, -65504};
+  EXPECT_EQ(problem_of(matrix), "");
+  EXPECT_EQ(pack(matrix.view(), BitmapCut{}).format.counts.nonzeros, 4U);
+}
+
+TEST(BitmapPacking, TakesNotANumber) {
+  const CsrMatrix matrix{1, 3, {0, 1}, {1}, {std::numeric_limits<double>::quiet_NaN()}, ScalarType::bf16};
+  const CsrMatrix found = unpack(pack(matrix.view(), BitmapCut{}).bytes.span());
+  EXPECT_EQ(found.column_of, matrix.column_of);
+  EXPECT_TRUE(std::isnan(found.values.at(0)));
+}
+
+TEST(BitmapPacking, GivesTheSameBytesForAnyNumberOfThreads) {
+  const CsrMatrix matrix = in_halves(to_csr(random_matrix(700, 900, 0.4, 3)), ScalarType::f16);
+  const Packed<BitmapFormat> packed = pack(matrix.view(), BitmapCut{});
+  EXPECT_EQ(unpack(packed.bytes.span()), matrix);
+  EXPECT_TRUE(same_bytes(pack(matrix.view(), BitmapCut{}).bytes.span(), packed.bytes.span()));
+  const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
+  EXPECT_TRUE(same_bytes(pack(matrix.view(), BitmapCut{}).bytes.span(), packed.bytes.span()));
+}
+
+/// A format that another matrix has is refused, and nothing behind its bytes is written.
+RC_GTEST_PROP(BitmapPacking, OfAnotherMatrixStaysInsideItsBytes, ()) {
+  const auto drawn = [](std::int64_t rows, std::int64_t columns) {
+    const auto density = *rc::gen::element(0.0, 0.2, 0.3, 1.0);
+    const auto seed = *rc::gen::arbitrary<std::uint64_t>();
+    return in_halves(to_csr(random_matrix(rows, columns, density, seed)), ScalarType::f16);
+  };
+  const auto rows = *rc::gen::inRange<std::int64_t>(1, 40);
+  const auto columns = *rc::gen::inRange<std::int64_t>(1, 600);
+  const BitmapFormat format = plan(drawn(rows, columns).view(), BitmapCut{});
+  const CsrMatrix other = drawn(rows, columns);
+  const DenseHalves<Float16> dense(other);
+  std::vector<std::uint64_t> packed(format.bytes / 8 + 2, 7);
+  const bool same = plan(other.view(), BitmapCut{}) == format;
+  RC_ASSERT(pack_serially(dense.source(), format, packed.data()) == same);
+  RC_ASSERT(packed[format.bytes / 8] == 7 && packed[format.bytes / 8 + 1] == 7);
+}
+
+TEST(BitmapPacking, IsForElementsOf16Bits) {
+  const CsrMatrix matrix{1, 1, {0, 1}, {0}, {1}, ScalarType::f32};
+  EXPECT_THROW(plan(matrix.view(), BitmapCut{}), std::invalid_argument);
+  EXPECT_THROW(pack(matrix.view(), BitmapCut{}), std::invalid_argument);
+  EXPECT_THROW(pack(in_halves(matrix, ScalarType::f16).view(), BitmapCut{.height = 32}), std::invalid_argument);
+}
+
+/// One unit of 9 rows and 195 columns. In row 0 stand, of block 0 and lane 0, columns 0 and 1 (register 0: both), 8
+/// (register 2: the first) and 17 (register 4: the second); 66 (block 1, lane 1, register 0: the first); 128 (block 2,
+/// lane 0, register 0: the first); 194 (block 3, lane 1, register 0: the first). In row 8 stands column 33 (block 0,
+/// lane 0, register 9: the second).
+const CsrMatrix one_unit{
+    9, 195, {0, 7, 7, 7, 7, 7, 7, 7, 7, 8}, {0, 1, 8, 17, 66, 128, 194, 33}, {1, 2, 3, 4, 5, 6, 7, 8}, ScalarType::f16};
+
+TEST(BitmapPacking, WritesTheBytesThatTheDescriptionSays) {
+  // Lane 0 has four words in even blocks and lane 1 two in odd ones. So lane 0 has the fewest in odd ones and meets
+  // itself, lanes 2 to 31 meet those in front of them, and lane 1 has column 31.
+  std::vector<std::uint32_t> unit(1056 / 4);
+  unit[0] = 2 | 1U << 8 | 3U << 16 | 3U << 6;  // block 0, lane 0
+  unit[3] = 1;                                 // block 1, lane 1
+  unit[64] = 1;                                // block 2, lane 0
+  unit[67] = 1;                                // block 3, lane 1
+  auto* const columns = reinterpret_cast<unsigned char*>(&unit[128]);
+  for (unsigned char lane = 2; lane < 32; ++lane) {
+    columns[lane] = static_cast<unsigned char>(lane - 1);
+  }
+  columns[1] = 31;
+  columns[2] |= 0x20;  // four rows of words
+  const auto word = [](double low, double high) {
+    return std::uint32_t{Float16(low).bits} | std::uint32_t{Float16(high).bits} << 16;
+  };
+  unit[136] = word(1, 2);  // row 0, column 0
+  unit[136 + 32] = word(3, 4);
+  unit[136 + 64] = word(8, 0);
+  unit[136 + 96] = word(6, 0);
+  unit[136 + 96 + 31] = word(5, 0);  // the last row
+  unit[136 + 64 + 31] = word(7, 0);
+  const Packed<BitmapFormat> packed = pack(one_unit.view(), BitmapCut{});
+  std::vector<std::uint32_t> expected(512 / 4);
+  std::memcpy(expected.data(), packed.bytes.span().data(), header_bytes);
+  expected[256 / 4 + 1] = 1056 / 32;
+  expected.insert(expected.end(), unit.begin(), unit.end());
+  EXPECT_TRUE(same_bytes(packed.bytes.span(), std::as_bytes(std::span(expected))));
+  EXPECT_EQ(problem_of(one_unit), "");
+}
+
+TEST(BitmapFormat, HasTheBytesThatTheDescriptionSays) {
+  const BitmapFormat format =
+      describe(BitmapShape{{.most_words = 30}, 50, 600, ScalarType::bf16}, {.nonzeros = 900, .pieces = 700});
+  EXPECT_EQ(format.panels(), 4U);
+  EXPECT_EQ(format.tiles(), 3U);
+  EXPECT_EQ(format.begin_at(1, 2), 256U + 5 * 4);
+  EXPECT_EQ(format.units_at, 512U);  // behind 13 begins
+  EXPECT_EQ(format.unit_at(17), 512U + 17 * 32);
+  EXPECT_EQ(format.bytes, 512U + 700 * 32);
+  EXPECT_EQ(format.bits_at(1, 3), 28U);
+  EXPECT_EQ(format.bits_at(2, 0), 256U);
+  EXPECT_EQ(format.odd_column_at(7), 519U);
+  EXPECT_EQ(format.words_at(), 544U);
+  EXPECT_EQ(format.word_at(2, 5), 544U + 2 * 128 + 5 * 4);
+  EXPECT_EQ(format.unit_bytes(64), 544U + 64 * 128);
+}
+
+TEST(BitmapFormat, NamesTheRegistersOfTensorCores) {
+  const BitmapElement element{2};
+  std::set<std::pair<std::uint32_t, std::uint32_t>> places;
+  std::uint32_t bits = 0;
+  for (std::uint32_t p = 0; p < element.block_registers(); ++p) {
+    EXPECT_EQ(bits_in_front(p), bits);
+    bits |= 3U << element.bit_of(p);
+    for (std::uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
+      const RegisterPlace place = element.place_of(lane, p);
+      places.emplace(place.row, place.column);
+      EXPECT_EQ(place.row, lane / 4 + p % 2 * 8);
+      EXPECT_EQ(place.column, p / 4 * 16 + p / 2 % 2 * 8 + lane % 4 * 2);
+    }
+  }
+  EXPECT_EQ(bits, ~0U);
+  EXPECT_EQ(places.size(), 16U * 32);
+}
+
+double bytes_per_dense_byte(const CsrMatrix& matrix) {
+  return static_cast<double>(plan(matrix.view(), BitmapCut{}).bytes) /
+         static_cast<double>(2 * matrix.rows * matrix.columns);
+}
+
+/// Magnitudes of weights, rows and columns of which differ by so much.
+std::vector<double> drawn_magnitudes(std::size_t size, double spread) {
+  std::mt19937_64 random(17);
+  std::normal_distribution<double> normal;
+  std::vector<double> magnitudes(size * size), of_column(size);
+  std::ranges::generate(of_column, [&] { return std::exp(spread * normal(random)); });
+  for (std::size_t row = 0; row < size; ++row) {
+    const double of_row = std::exp(spread * normal(random));
+    for (std::size_t column = 0; column < size; ++column) {
+      magnitudes[row * size + column] = std::abs(normal(random)) * of_row * of_column[column];
+    }
+  }
+  return magnitudes;
+}
+
+/// The square matrix that is left when so many of its weights, the least ones, are pruned.
+CsrMatrix pruned(const std::vector<double>& magnitudes, double zeros) {
+  std::vector<double> order = magnitudes;
+  const auto least = order.begin() + static_cast<std::ptrdiff_t>(zeros * static_cast<double>(order.size()));
+  std::ranges::nth_element(order, least);
+  const auto size = static_cast<std::size_t>(std::lround(std::sqrt(magnitudes.size())));
+  const auto side = static_cast<std::int64_t>(size);
+  CsrMatrix matrix{side, side, {0}, {}, {}, ScalarType::f16};
+  for (std::size_t at = 0; at < magnitudes.size(); ++at) {
+    if (magnitudes[at] >= *least) {
+      matrix.column_of.push_back(static_cast<std::int32_t>(at % size));
+      matrix.values.push_back(1);
+    }
+    if ((at + 1) % size == 0) {
+      matrix.offsets.push_back(std::ssize(matrix.values));
+    }
+  }
+  return matrix;
+}
+
+TEST(BitmapPacking, TakesFewBytes) {
+  const std::vector<double> even = drawn_magnitudes(1024, 0), uneven = drawn_magnitudes(1024, 0.3);
+  for (const auto& [zeros, most] : {std::pair{0.5, 0.62}, {0.6, 0.52}, {0.7, 0.42}}) {
+    const double bytes = bytes_per_dense_byte(pruned(even, zeros));
+    EXPECT_LT(bytes, most);
+    EXPECT_LT(bytes_per_dense_byte(pruned(uneven, zeros)), 1.04 * bytes) << "rows of unequal lengths";
+  }
+}
+
+const char* const other_bytes = "is not what packing the matrix again gives";
+const char* const outside = "behind the end of the packed matrix";
+
+/// Packed bytes of which some are others, with checksums that match.
+class Damaged {
+ public:
+  explicit Damaged(const CsrMatrix& matrix) : packed_(pack(matrix.view(), BitmapCut{})), bytes_(packed_.bytes.span()) {}
+
+  const BitmapFormat& format() const { return packed_.format; }
+  template <typename Value>
+  Damaged& put(std::uint64_t at, Value value) {
+    bytes_.put(at, value);
+    return *this;
+  }
+  Damaged& put_number(const char* name, std::uint64_t value) {
+    bytes_.put_number(position_of(format(), name), value);
+    return *this;
+  }
+  Damaged& put_bits(std::uint32_t block, std::uint32_t lane, std::uint32_t bits) {
+    return put(format().unit_at(0) + format().bits_at(block, lane), bits);
+  }
+  Damaged& put_column(std::uint32_t lane, std::uint8_t byte) {
+    return put(format().unit_at(0) + format().odd_column_at(lane), byte);
+  }
+  Damaged& put_word(std::uint32_t row, std::uint32_t column, std::uint32_t word) {
+    return put(format().unit_at(0) + format().word_at(row, column), word);
+  }
+  void expect_refused(const char* words) {
+    bytes_.seal();
+    EXPECT_THAT([&] { unpack(bytes_.bytes()); }, ThrowsMessage<FormatError>(HasSubstr(words)));
+  }
+
+ private:
+  Packed<BitmapFormat> packed_;
+  ChangeableBytes bytes_;
+};
+
+TEST(BitmapUnpacking, RefusesBitsThatAreNotThoseOfTheWords) {
+  EXPECT_EQ(unpack(pack(one_unit.view(), BitmapCut{}).bytes.span()), one_unit);
+  const std::uint32_t bits = 2 | 1U << 8 | 3U << 16 | 3U << 6;
+  Damaged(one_unit).put_bits(3, 5, 1).expect_refused(other_bytes);  // a bit without a value
+  Damaged(one_unit).put_bits(0, 0, bits | 1U << 4).expect_refused(other_bytes);
+  Damaged(one_unit).put_bits(0, 0, bits ^ 3).expect_refused(other_bytes);  // one value in place of two
+  Damaged(one_unit).put_bits(0, 0, 0).expect_refused(other_bytes);
+  Damaged(one_unit).put_bits(3, 2, 1).put_word(3, 1, 1).expect_refused(
+      "a non-zero stands in row 0 and column 196 of a matrix of 9 x 195");
+  Damaged(one_unit).put_bits(1, 4, 1).put_word(3, 3, 1).expect_refused("more than the 8 non-zeros");
+  Damaged(one_unit).put_word(0, 0, 0).expect_refused(other_bytes);
+  Damaged(one_unit).put_word(0, 7, 1).expect_refused(other_bytes);  // a word that nobody has
+  Damaged(one_unit).put_word(2, 0, 0x80000000U | Float16(8).bits).expect_refused(other_bytes);  // a half that is left
+}
+
+TEST(BitmapUnpacking, RefusesColumnsThatAreNotPaired) {
+  Damaged(one_unit).put_column(5, 3).expect_refused(other_bytes);                   // that of lane 4, too
+  Damaged(one_unit).put_column(5, 3).put_column(4, 4).expect_refused(other_bytes);  // exchanged
+  Damaged(one_unit).put_column(1, 30).expect_refused(other_bytes);                  // where no words are
+  Damaged(one_unit).put_column(1, 0).expect_refused(other_bytes);                   // where others are
+  Damaged(one_unit).put_column(9, 8 | 0x20).expect_refused(other_bytes);            // bits that mean nothing
+  Damaged(one_unit).put_column(9, 8 | 0x80).expect_refused(other_bytes);
+  Damaged(one_unit).put_column(0, 0x20).expect_refused(outside);      // five rows
+  Damaged(one_unit).put_column(7, 6 | 0x20).expect_refused(outside);  // more than there may be
+  Damaged(one_unit).put_column(2, 1).expect_refused("word 0 of lane 0 is asked for, of a unit with 0 rows");
+  Damaged(one_unit)
+      .put_column(2, 1)
+      .put_column(1, 31 | 0x20)
+      .expect_refused("word 2 of lane 0 is asked for, of a unit with 2 rows");
+}
+
+TEST(BitmapUnpacking, RefusesUnitsThatDoNotFollowEachOther) {
+  const CsrMatrix matrix = in_halves(to_csr(random_matrix(40, 300, 0.5, 1)), ScalarType::f16);
+  const Packed<BitmapFormat> packed = pack(matrix.view(), BitmapCut{});
+  const BitmapFormat& format = packed.format;
+  const BitmapReader reader(packed.bytes.span(), format);
+  Damaged(matrix)
+      .put(format.begin_at(0, 1), reader.begin(0, 0))
+      .expect_refused("of a matrix of 40 x 300");  // not ascending
+  Damaged(matrix)
+      .put(format.begin_at(0, 0), reader.begin(1, 0))
+      .put(format.begin_at(1, 0), reader.begin(0, 0))
+      .expect_refused(other_bytes);
+  Damaged(matrix).put(format.begin_at(0, 1), ~std::uint32_t{0}).expect_refused(outside);
+  Damaged(matrix).put(format.begin_at(3, 0), reader.begin(2, 1)).expect_refused(other_bytes);    // behind the last one
+  Damaged(matrix).put(format.begin_at(3, 0) + 4, std::uint32_t{1}).expect_refused(other_bytes);  // between the sections
+}
+
+TEST(BitmapUnpacking, RefusesNumbersThatDisagree) {
+  Damaged(one_unit).put_number("height", 32).expect_refused("field height is 32; it can be 16 to 16");
+  Damaged(one_unit)
+      .put_number("element", static_cast<std::uint64_t>(ScalarType::f32))
+      .expect_refused("field element is 5; it can be 7 to 8");
+  Damaged(one_unit).put_number("most_words", 65).expect_refused("field most_words is 65; it can be 0 to 64");
+  Damaged(one_unit)
+      .put_number("most_words", 5)
+      .expect_refused("field most_words is not what packing the matrix again gives");
+  Damaged(one_unit)
+      .put_number("nonzeros", 9)
+      .expect_refused("field nonzeros is not what packing the matrix again gives");
+  Damaged(one_unit).put_number("pieces", 32).expect_refused("field total_bytes does not agree");
+  Damaged(one_unit)
+      .put_number("columns", 194)
+      .expect_refused("a non-zero stands in row 0 and column 194 of a matrix of 9 x 194");
+  Damaged(one_unit).put_number("columns", 257).expect_refused("");
+}
+
+TEST(BitmapUnpacking, RefusesWhatIsDamagedAnywhere) {
+  const Packed<BitmapFormat> packed = pack(one_unit.view(), BitmapCut{});
+  std::vector<std::byte> bytes(packed.bytes.span().begin(), packed.bytes.span().end());
+  for (std::byte& byte : bytes) {
+    byte ^= std::byte{0x10};
+    EXPECT_THROW(unpack(bytes), FormatError) << "byte " << &byte - bytes.data();
+    byte ^= std::byte{0x10};
+  }
+}
+
+}  // namespace
+}  // namespace esc::transformer

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The packed format of bitmaps: what is stored where. As in packed_bytes.h, the text between the markers is part of the
+// generated transformers of kernels that read it.
+
+#include "transformer/description.h"
+
+namespace esc::transformer {
+// [packing text begins]
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The packed format of bitmaps: a bit for each element of A, and words of 32 bits, each of which is what one register
+// of a dense tensor core instruction needs. Nothing is searched for, so that it suits any pattern.
+//
+// A panel is 16 rows of A and a K tile 256 columns; the last ones may have fewer, and what they lack is zero. A unit
+// belongs to a panel and a K tile, and a K block is 64 of its columns. A word holds word_values elements: 4 bytes. Of
+// each K block a lane of 32 has 32 elements, in 32 / word_values registers of as many neighbours in a row: those of
+// operand A of mma.m16n8k16, and of wgmma.m64k16, of which a warp has a strip of 16 rows. Register p of lane
+// 4 * g + t is in row g + 8 * (p % 2), and its first column is word_values * (p / 4 * 8 + p % 4 / 2 * 4 + t).
+//
+// The 32 bits of a lane in a K block say what its registers hold. Those of register p begin at bit
+// 4 * (p % 8) + word_values * (p / 8). Two values have a code: 0 none is a non-zero, 1 the first is, 3 the second is,
+// 2 both are. So the lower bit says that a register has one non-zero, and counts of either kind are a mask away.
+// The words of a lane in a K block are first the registers with two non-zeros, in order, a word each whose lower half
+// is the first; then the values of registers with one, in order, two to a word, the lower half first. A half that is
+// left is zero.
+//
+// The words of a unit stand in 32 columns, each of which is a bank of shared memory. Those of lane l in the K blocks 0
+// and 2 stand in column l, one behind the other from row 0 on; those in the K blocks 1 and 3 stand in the odd column of
+// the lane, one in front of the other from the last row on. Odd columns are a permutation of the lanes that brings long
+// and short ones together: the lane with the most words in even K blocks meets the one with the fewest in odd ones, and
+// so on; of lanes with equally many the lower one comes first. There are as many rows as the longest column has words.
+//
+// Bytes of a unit:
+//   bits         [K block / 2][lane][K block % 2] uint32
+//   odd columns  [lane] 1 byte: the column in bits 0 to 4; in bit 5, of lanes 0 to 7, that bit of the number of rows
+//   words        [row][column] uint32; what is not used is 0
+//
+//   begins    at header_bytes, [panel][K tile] uint32 and one more: where a unit begins, in pieces of 32 bytes from the
+//             first one
+//
+//   units     [panel][K tile], from the next multiple of 256 on, one behind the other
+//
+// What lies between is zero.
+// ---------------------------------------------------------------------------------------------------------------------
+
+inline constexpr uint32_t bitmap_rows = 16;                                            ///< of a panel
+inline constexpr uint32_t bitmap_tile_columns = 256;                                   ///< of a K tile
+inline constexpr uint32_t bitmap_block_columns = 64;                                   ///< of a K block
+inline constexpr uint32_t bitmap_blocks = bitmap_tile_columns / bitmap_block_columns;  ///< of a unit
+inline constexpr uint32_t bitmap_lanes = 32;
+inline constexpr uint32_t bitmap_word_bytes = 4;
+inline constexpr uint32_t bitmap_piece_bytes = 32;  ///< in which units are counted: what memory gives at once
+inline constexpr uint32_t bitmap_count_bits = 8;    ///< of the number of rows of words, one a lane
+inline constexpr uint32_t bitmap_column_mask = bitmap_lanes - 1;  ///< the odd column in its byte
+inline constexpr uint32_t bitmap_count_bit = 5;                   ///< of that byte
+
+inline constexpr Rule half_elements =
+    between(static_cast<uint64_t>(ScalarType::f16), static_cast<uint64_t>(ScalarType::bf16));
+
+/// Which elements of a K block a register has: in this row of the panel, from this column of the K block on.
+struct RegisterPlace {
+  uint32_t row;
+  uint32_t column;
+};
+
+/// How elements of so many bytes share a word.
+struct BitmapElement {
+  uint32_t bytes;
+
+  constexpr uint32_t word_values() const { return bitmap_word_bytes / bytes; }
+  constexpr uint32_t block_registers() const { return bitmap_lanes / word_values(); }  ///< of a lane
+  constexpr RegisterPlace place_of(uint32_t lane, uint32_t number) const {
+    return {lane / 4 + number % 2 * 8, word_values() * (number / 4 * 8 + number % 4 / 2 * 4 + lane % 4)};
+  }
+  /// The first of the bits of a register.
+  constexpr uint32_t bit_of(uint32_t number) const { return number % 8 * 4 + number / 8 * word_values(); }
+};
+
+/// Registers of 16-bit values, each by the lower of its bits.
+inline constexpr uint32_t lower_code_bits = 0x55555555u;
+constexpr uint32_t registers_with_one(uint32_t bits) { return bits & lower_code_bits; }
+constexpr uint32_t registers_with_two(uint32_t bits) { return bits >> 1 & ~bits & lower_code_bits; }
+/// All bits of the registers in front of the one of this number.
+constexpr uint32_t bits_in_front(uint32_t number) {
+  return number < 8 ? 0x33333333u & ((1u << number * 4) - 1)
+                    : 0x33333333u | (0xccccccccu & ((1u << (number - 8) * 4) - 1));
+}
+
+/// A lane has at most a word for each register, and two K blocks stand at each end of a column.
+inline constexpr uint32_t max_bitmap_words = bitmap_blocks * BitmapElement{2}.block_registers();
+static_assert(max_bitmap_words < 1u << bitmap_count_bits,
+              "the number of rows of words has a bit of each of eight lanes");
+
+/// How a matrix is cut into units.
+struct BitmapCut {
+  uint32_t height = bitmap_rows;  ///< rows of a panel
+  uint32_t most_words = 0;        ///< rows of words of a unit, at most
+
+  static constexpr Rule elements = half_elements;
+
+  template <typename Visit>
+  constexpr void visit_cut(const Visit& visit) {
+    visit("height", height, between(bitmap_rows, bitmap_rows));
+    visit("most_words", most_words, between(0, max_bitmap_words));
+  }
+};
+
+using BitmapShape = Shape<BitmapCut>;
+
+/// How much there is in all units.
+struct BitmapCounts {
+  uint64_t nonzeros = 0;
+  uint64_t pieces = 0;  ///< of 32 bytes
+
+  template <typename Visit>
+  constexpr void visit(const BitmapShape&, const Visit& visit) {
+    visit("nonzeros", nonzeros, between(0, max_count));
+    visit("pieces", pieces, between(0, UINT32_MAX));
+  }
+};
+
+/// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
+struct BitmapFormat : Description<BitmapCut, BitmapCounts> {
+  static constexpr char magic[9] = "ESCBITM\x1a";
+  static constexpr uint32_t version = 1;
+
+  uint64_t units_at = 0;
+  uint64_t bytes = 0;  ///< of the whole, header included
+
+  constexpr BitmapElement element() const { return {static_cast<uint32_t>(size_of(shape.element))}; }
+  constexpr uint64_t panels() const { return static_cast<uint64_t>(shape.panels()); }
+  constexpr uint64_t tiles() const {
+    return (static_cast<uint64_t>(shape.columns) + bitmap_tile_columns - 1) / bitmap_tile_columns;
+  }
+  constexpr uint64_t units() const { return panels() * tiles(); }
+  constexpr uint64_t begin_at(uint64_t panel, uint64_t tile) const {
+    return header_bytes + (panel * tiles() + tile) * size_of(ScalarType::u32);
+  }
+  constexpr uint64_t unit_at(uint64_t begin) const { return units_at + begin * bitmap_piece_bytes; }
+
+  // Places in a unit.
+  constexpr uint64_t bits_at(uint32_t block, uint32_t lane) const {
+    return ((uint64_t{block} / 2 * bitmap_lanes + lane) * 2 + block % 2) * bitmap_word_bytes;
+  }
+  constexpr uint64_t odd_column_at(uint32_t lane) const { return bits_at(bitmap_blocks, 0) + lane; }
+  constexpr uint64_t words_at() const { return odd_column_at(bitmap_lanes); }
+  constexpr uint64_t word_at(uint32_t row, uint32_t column) const {
+    return words_at() + (uint64_t{row} * bitmap_lanes + column) * bitmap_word_bytes;
+  }
+  constexpr uint64_t unit_bytes(uint32_t words) const { return word_at(words, 0); }
+  constexpr uint64_t unit_pieces(uint32_t words) const { return unit_bytes(words) / bitmap_piece_bytes; }
+};
+static_assert(BitmapFormat().unit_bytes(0) % bitmap_piece_bytes == 0 &&
+                  BitmapFormat().unit_bytes(1) % bitmap_piece_bytes == 0,
+              "units begin at whole pieces");
+
+/// The format that a matrix of this shape and with these counts has.
+constexpr BitmapFormat describe(const BitmapShape& shape, const BitmapCounts& counts) {
+  BitmapFormat format;
+  format.shape = shape;
+  format.counts = counts;
+  format.units_at = round_up(format.begin_at(format.panels(), 0) + size_of(ScalarType::u32), section_alignment);
+  format.bytes = format.unit_at(counts.pieces);
+  return format;
+}
+
+// [packing text ends]
+}  // namespace esc::transformer

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Packing into bitmaps, one unit at a time. As in packed_bytes.h, the text between the markers is part of the generated
+// transformers of kernels that read them.
+
+#include "transformer/bitmap_format.h"
+#include "transformer/tile_sources.h"
+
+namespace esc::transformer {
+// [packing text begins]
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Packing into bitmaps. The bits of a unit are found first; they say how many words each lane has, and so where all
+// words stand. Then every lane takes its registers in order, without asking which of them have non-zeros: what has none
+// is overwritten by what comes next.
+// ---------------------------------------------------------------------------------------------------------------------
+
+static_assert(bitmap_block_columns == 64, "non-zeros of a row in a K block are the bits of a number");
+
+/// The elements of a unit; zero outside the matrix.
+template <typename Element>
+struct BitmapElements {
+  Element of_row[bitmap_rows][bitmap_tile_columns];
+};
+
+template <typename Source, typename Element>
+void read_unit(const Source& source, const BitmapFormat& format, uint64_t panel, uint64_t tile,
+               BitmapElements<Element>& elements) {
+  const int64_t number = static_cast<int64_t>(panel);
+  const int64_t first = static_cast<int64_t>(tile * bitmap_tile_columns);
+  const int64_t left = format.shape.columns - first;
+  memset(elements.of_row, 0, sizeof elements.of_row);
+  read_tile(source, format.shape.first_row(number), format.shape.rows_in(number), first,
+            left < bitmap_tile_columns ? static_cast<uint32_t>(left) : bitmap_tile_columns, elements.of_row);
+}
+
+/// What is known of a unit before its words are written.
+struct PlannedUnit {
+  uint32_t bits[bitmap_blocks][bitmap_lanes];
+  uint32_t odd_column[bitmap_lanes];
+  uint32_t words;
+  uint64_t nonzeros;
+};
+
+/// Bit c says whether column c of a K block is a non-zero.
+template <typename Element>
+uint64_t nonzeros_of(const Element* row) {
+  unsigned char flags[bitmap_block_columns];
+  for (uint32_t c = 0; c < bitmap_block_columns; ++c) {
+    flags[c] = static_cast<bool>(row[c]);
+  }
+  uint64_t nonzeros = 0;
+  for (uint32_t c = 0; c < bitmap_block_columns; c += 8) {
+    uint64_t eight;
+    memcpy(&eight, flags + c, sizeof eight);
+    nonzeros |= (eight * 0x0102040810204080u >> 56) << c;  // bit 0 of each byte becomes a bit of the highest one
+  }
+  return nonzeros;
+}
+
+/// The pairs of a lane in a row whose first one begins at bit 0. They are 8 columns apart, and those of columns 32 to
+/// 63 belong between those of columns 0 to 31.
+constexpr uint32_t pairs_of_lane(uint64_t nonzeros) {
+  const uint64_t pairs = nonzeros & 0x0303030303030303u;
+  return static_cast<uint32_t>(pairs | pairs >> 30);
+}
+
+constexpr uint32_t words_of_lane(uint32_t bits) {
+  return popcount(registers_with_two(bits)) + (popcount(registers_with_one(bits)) + 1) / 2;
+}
+
+/// Numbers of lanes, those with the fewest words first.
+struct LaneOrder {
+  uint32_t lanes[bitmap_lanes];
+
+  explicit LaneOrder(const uint32_t (&words)[bitmap_lanes]) {
+    uint32_t next[max_bitmap_words + 1] = {};
+    for (const uint32_t count : words) {
+      ++next[count + 1];
+    }
+    for (uint32_t count = 0; count < max_bitmap_words; ++count) {
+      next[count + 1] += next[count];
+    }
+    for (uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
+      lanes[next[words[lane]]++] = lane;
+    }
+  }
+};
+
+/// Gives lanes their odd columns, where they have so many words in even and in odd K blocks.
+inline void pair_columns(const uint32_t (&even)[bitmap_lanes], const uint32_t (&odd)[bitmap_lanes], PlannedUnit& unit) {
+  uint32_t missing[bitmap_lanes];
+  for (uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
+    missing[lane] = max_bitmap_words / 2 - even[lane];
+  }
+  const LaneOrder longest(missing), shortest(odd);
+  unit.words = 0;
+  for (uint32_t i = 0; i < bitmap_lanes; ++i) {
+    const uint32_t column = longest.lanes[i], lane = shortest.lanes[i];
+    unit.odd_column[lane] = column;
+    unit.words = even[column] + odd[lane] > unit.words ? even[column] + odd[lane] : unit.words;
+  }
+}
+
+template <typename Element>
+PlannedUnit plan_unit(const BitmapElements<Element>& elements) {
+  PlannedUnit unit;
+  unit.nonzeros = 0;
+  uint32_t words[2][bitmap_lanes] = {};
+  for (uint32_t block = 0; block < bitmap_blocks; ++block) {
+    uint64_t nonzeros[bitmap_rows];
+    for (uint32_t row = 0; row < bitmap_rows; ++row) {
+      nonzeros[row] = nonzeros_of(elements.of_row[row] + block * bitmap_block_columns);
+      unit.nonzeros += popcount(nonzeros[row]);
+    }
+    for (uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
+      const uint32_t row = lane / 4, shift = lane % 4 * 2;
+      const uint32_t pairs = pairs_of_lane(nonzeros[row] >> shift) | pairs_of_lane(nonzeros[row + 8] >> shift) << 4;
+      const uint32_t bits = pairs ^ (pairs >> 1 & lower_code_bits);
+      unit.bits[block][lane] = bits;
+      words[block % 2][lane] += words_of_lane(bits);
+    }
+  }
+  pair_columns(words[0], words[1], unit);
+  return unit;
+}
+
+/// Writes the words of a lane in a K block: the first one at `next`, each further one `step` bytes behind. Returns
+/// where the next one belongs.
+template <typename Element>
+unsigned char* write_words(const BitmapElements<Element>& elements, uint32_t block, uint32_t lane, uint32_t bits,
+                           unsigned char* next, int32_t step) {
+  constexpr BitmapElement element{sizeof(Element)};
+  static_assert(element.word_values() == 2, "a register has none, one or two non-zeros");
+  const Element* const upper = elements.of_row[lane / 4];
+  const Element* const lower = elements.of_row[lane / 4 + 8];
+  uint32_t words[element.block_registers() + 1], values[element.block_registers() + 1];
+  uint32_t word_count = 0, value_count = 0;
+  const auto take = [&](const Element* at, uint32_t code, uint32_t has_two) {
+    uint32_t word;
+    memcpy(&word, at, sizeof word);
+    words[word_count] = word;
+    values[value_count] = word >> (code & 2) * 8 & 0xffff;
+    word_count += has_two & 1;
+    value_count += code & 1;
+  };
+  uint32_t column = block * bitmap_block_columns + lane % 4 * element.word_values();
+  for (uint32_t first_bit = 0; first_bit < 4; first_bit += element.word_values()) {
+    uint32_t codes = bits >> first_bit, has_two = registers_with_two(bits) >> first_bit;
+    for (uint32_t pair = 0; pair < 4; ++pair) {
+      take(upper + column, codes, has_two);
+      take(lower + column, codes >> 4, has_two >> 4);
+      column += 4 * element.word_values();
+      codes >>= 8;
+      has_two >>= 8;
+    }
+  }
+  values[value_count] = 0;
+  for (uint32_t i = 0; i < word_count; ++i) {
+    memcpy(next, &words[i], sizeof words[i]);
+    next += step;
+  }
+  for (uint32_t i = 0; i < value_count; i += 2) {
+    const uint32_t word = values[i] | values[i + 1] << 16;
+    memcpy(next, &word, sizeof word);
+    next += step;
+  }
+  return next;
+}
+
+/// Writes a unit, unit_bytes(unit.words) bytes.
+template <typename Element>
+void write_unit(const BitmapFormat& format, const BitmapElements<Element>& elements, const PlannedUnit& unit,
+                unsigned char* bytes) {
+  constexpr int32_t row_bytes = bitmap_lanes * bitmap_word_bytes;
+  memset(bytes, 0, static_cast<size_t>(format.unit_bytes(unit.words)));
+  for (uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
+    const uint32_t column = unit.odd_column[lane];
+    const uint32_t count_bit = lane < bitmap_count_bits ? unit.words >> lane & 1 : 0;
+    bytes[format.odd_column_at(lane)] = static_cast<unsigned char>(column | count_bit << bitmap_count_bit);
+    unsigned char* top = bytes + format.word_at(0, lane);
+    unsigned char* bottom = bytes + format.word_at(unit.words, column) - row_bytes;
+    for (uint32_t block = 0; block < bitmap_blocks; ++block) {
+      const uint32_t bits = unit.bits[block][lane];
+      memcpy(bytes + format.bits_at(block, lane), &bits, sizeof bits);
+      if (block % 2 == 0) {
+        top = write_words(elements, block, lane, bits, top, row_bytes);
+      } else {
+        bottom = write_words(elements, block, lane, bits, bottom, -row_bytes);
+      }
+    }
+  }
+}
+
+/// What there is to find out about units before they have places.
+struct BitmapTally {
+  uint64_t nonzeros = 0;
+  uint64_t pieces = 0;
+  uint32_t most_words = 0;
+
+  constexpr void add(const BitmapTally& other) {
+    nonzeros += other.nonzeros;
+    pieces += other.pieces;
+    most_words = other.most_words > most_words ? other.most_words : most_words;
+  }
+  constexpr bool is_of(const BitmapFormat& format) const {
+    return nonzeros == format.counts.nonzeros && pieces == format.counts.pieces &&
+           most_words == format.shape.most_words;
+  }
+};
+
+constexpr BitmapTally tally_of(const BitmapFormat& format, const PlannedUnit& unit) {
+  return {unit.nonzeros, format.unit_pieces(unit.words), unit.words};
+}
+
+/// Writes where a unit begins, or, behind the last one, where units end.
+inline void write_begin(const BitmapFormat& format, uint64_t panel, uint64_t tile, uint64_t begin,
+                        unsigned char* packed) {
+  const uint32_t narrow = static_cast<uint32_t>(begin);
+  memcpy(packed + format.begin_at(panel, tile), &narrow, sizeof narrow);
+}
+
+/// Sets what lies between the sections to zero, and writes the header, after everything else.
+inline void seal(const BitmapFormat& format, unsigned char* packed) {
+  const uint64_t behind_begins = format.begin_at(format.panels(), 0) + size_of(ScalarType::u32);
+  memset(packed + behind_begins, 0, static_cast<size_t>(format.units_at - behind_begins));
+  write_header(format, packed);
+}
+
+/// Packs A into `packed`, format.bytes bytes aligned to 8. False, and nothing promised of `packed`, when A does not
+/// have the counts of the format; nothing is ever written outside it.
+template <typename Source>
+bool pack_serially(const Source& source, const BitmapFormat& format, void* packed) {
+  unsigned char* const bytes = static_cast<unsigned char*>(packed);
+  BitmapTally tally;
+  for (uint64_t panel = 0; panel < format.panels(); ++panel) {
+    for (uint64_t tile = 0; tile < format.tiles(); ++tile) {
+      BitmapElements<typename Source::ElementType> elements;
+      read_unit(source, format, panel, tile, elements);
+      const PlannedUnit unit = plan_unit(elements);
+      const uint64_t begin = tally.pieces;
+      tally.add(tally_of(format, unit));
+      if (tally.pieces > format.counts.pieces) {
+        return false;
+      }
+      write_begin(format, panel, tile, begin, bytes);
+      write_unit(format, elements, unit, bytes + format.unit_at(begin));
+    }
+  }
+  if (!tally.is_of(format)) {
+    return false;
+  }
+  write_begin(format, format.panels(), 0, tally.pieces, bytes);
+  seal(format, bytes);
+  return true;
+}
+
+// [packing text ends]
+}  // namespace esc::transformer
