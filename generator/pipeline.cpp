@@ -20,11 +20,13 @@
 #include "generator/lower/merge_patterns.h"
 #include "generator/lower/overlap.h"
 #include "generator/lower/own_panels.h"
+#include "generator/lower/pack_bitmap.h"
 #include "generator/lower/pack_fragments.h"
 #include "generator/lower/pack_gathered.h"
 #include "generator/lower/pack_placed.h"
 #include "generator/lower/pack_regions.h"
 #include "generator/lower/pack_tasks.h"
+#include "generator/lower/pipeline_tiles.h"
 #include "generator/lower/pipeline_windows.h"
 #include "generator/lower/place_ahead.h"
 #include "generator/lower/place_epilogue.h"
@@ -91,6 +93,8 @@ struct Step {
   LoopNest operator()(const ClusterTurns& directive) const { return cluster_turns(nest, directive); }
   LoopNest operator()(const PlaceAhead& directive) const { return place_ahead(nest, directive); }
   LoopNest operator()(const PackGathered& directive) const { return pack_gathered(nest, directive); }
+  LoopNest operator()(const PackBitmap& directive) const { return pack_bitmap(nest, directive); }
+  LoopNest operator()(const PipelineTiles& directive) const { return pipeline_tiles(nest, directive); }
 };
 
 LoopNest run(const LoopNest& nest, const std::vector<Directive>& directives, const Patterns& patterns,

@@ -1,19 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/emit/block_memory.h"
 
+#include <algorithm>
+
+#include "generator/emit/bitmap_text.h"
 #include "generator/emit/device_text.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/gather_text.h"
 #include "generator/emit/region_text.h"
 #include "generator/emit/shared_arrays.h"
+#include "generator/emit/told_numbers.h"
+#include "generator/schedule/target.h"
 
 namespace esc {
 
 bool needs_preparing(const Layer& layer) {
-  return has_kernel(layer) && shared_bytes(layer.lowered, layer.sizes) > unprepared_shared_bytes;
+  return has_kernel(layer) && most_shared_bytes(layer) > unprepared_shared_bytes;
+}
+
+std::uint64_t most_shared_bytes(const Layer& layer) {
+  const LoopNest& nest = layer.lowered;
+  if (!is_told(layer) || !has_bitmap(nest)) {
+    return shared_bytes(nest, layer.sizes);
+  }
+  std::uint64_t least = shared_bytes_per_block(layer.architectures.front());
+  for (const int architecture : layer.architectures) {
+    least = std::min(least, shared_bytes_per_block(architecture));
+  }
+  return least;
 }
 
 std::uint64_t shared_bytes(const LoopNest& nest, const Environment& layer_sizes) {
+  if (has_bitmap(nest)) {
+    return static_cast<std::uint64_t>(bytes_before_units(nest) + staged_units(nest) * layer_sizes.at("unit_room"));
+  }
   auto bytes = static_cast<std::uint64_t>(declared_shared_bytes(nest));
   if (stages_quads(nest)) {
     bytes += staged_bytes(nest, layer_sizes);

@@ -8,7 +8,9 @@
 #include <map>
 #include <set>
 
+#include "generator/emit/bitmap_text.h"
 #include "generator/emit/c_constant.h"
+#include "generator/emit/column_text.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/gather_text.h"
 #include "generator/emit/half_text.h"
@@ -59,6 +61,10 @@ PackedAccess access_of(const LoopNest& nest, const transformer::FragmentFormat& 
 
 PackedAccess access_of(const LoopNest& nest, const transformer::GatherFormat& format) {
   return {.constants = gather_constants(nest, format), .sections = {}};
+}
+
+PackedAccess access_of(const LoopNest& nest, const transformer::BitmapFormat& format) {
+  return {.constants = bitmap_constants(nest, format), .sections = {}};
 }
 
 /// How tasks are read: behind the header they stand first.
@@ -161,6 +167,11 @@ std::string instructions_text(const Layer& layer) {
   if (const auto* fragments = std::get_if<transformer::FragmentFormat>(&layer.format)) {
     values.merge(fragment_holes(layer.lowered, *fragments));
     values.emplace("PLACES", window_places_text(layer.lowered));
+  }
+  if (has_bitmap(layer.lowered)) {
+    values.merge(bitmap_holes(layer.lowered));
+    values.emplace("COPY_ROWS", copy_rows_text(layer.lowered));
+    values.emplace("ELEMENT_OF_COLUMN", element_of_column_text(layer.lowered));
   }
   values.merge(dense_holes(layer.lowered));
   values.merge(packed_matrix_holes(layer.lowered));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "generator/emit/bitmap_text.h"
 #include "generator/emit/block_memory.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/gather_text.h"
@@ -60,8 +61,11 @@ Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int
                   : rounds_factors(lowered) ? ProductForm::rounded
                                             : ProductForm::whole,
       .scaled_rows = splits_products(lowered) && places_values(lowered) ? lowered.constant("block_rows") : 1,
-      .copies_in_bulk = copies_in_bulk(lowered),
+      .copies_in_bulk = copies_in_bulk(lowered) || has_bitmap(lowered),
       .runs_earlier = !has_clusters(lowered) && !gathers_rows(lowered)};
+  if (has_bitmap(lowered)) {
+    dispatch.block_rows = lowered.constant("block_panels") * lowered.constant("panel_height");
+  }
   if (lowered.vectors) {
     dispatch.has_vectors = true;
     const Environment constants = constants_of(lowered);

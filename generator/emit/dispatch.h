@@ -35,6 +35,7 @@ struct Dispatch {
   bool copies_in_bulk = false;     ///< before first_bulk_major the kernel has another text
   bool runs_earlier = true;        ///< before first_bulk_major
   bool needs_preparing = false;    ///< on a device where it was not prepared a launch is refused
+  std::int64_t block_rows = 0;     ///< of C that a block owns, where its packed matrix is the same whatever a block owns; else 0
   std::int64_t turn_columns = 0;   ///< that a block takes at a time, where its threads take turns over all columns; else 0
 
   /// Columns of C for each of the n items of a call.

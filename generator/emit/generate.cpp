@@ -9,6 +9,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "generator/emit/bitmap_text.h"
 #include "generator/emit/block_memory.h"
 #include "generator/emit/dispatch.h"
 #include "generator/emit/fragment_block.h"
@@ -27,6 +28,7 @@
 #include "generator/patterns/census.h"
 #include "generator/patterns/csr_view.h"
 #include "generator/pipeline.h"
+#include "generator/schedule/bitmap_schedule.h"
 #include "generator/schedule/gather_schedule.h"
 #include "generator/schedule/stream_schedule.h"
 #include "generator/schedule/target.h"
@@ -165,6 +167,19 @@ void check_format(const transformer::GatherFormat& format, const LoopNest& nest,
   check_shared_memory(text_of(options.choice), shared_bytes(nest, gather_sizes(format)), options.architectures, "choose fewer warps or sets, or a schedule of family panel");
 }
 
+void check_format(const transformer::BitmapFormat& format, const LoopNest& nest, const SparseMatrix&, const GenerateOptions& options) {
+  for (const int architecture : options.architectures) {
+    if (architecture < BitmapSchedule::least_architecture) {
+      throw UnsuitableSchedule(text_of(options.choice), fmt::format("sm_{} has no copies past the registers", architecture),
+                               fmt::format("choose a schedule of family panel, or build for sm_{} and newer", BitmapSchedule::least_architecture));
+    }
+  }
+  if (format.units() >> 31 != 0) {
+    throw UnsuitableSchedule(options.source_file, fmt::format("has {} units, more than the kernel counts", format.units()), "choose a schedule of family panel");
+  }
+  check_shared_memory(text_of(options.choice), shared_bytes(nest, bitmap_sizes(format)), options.architectures, "choose fewer stages, units, warps or panels");
+}
+
 void check_format(const transformer::TaskFormat& format, const LoopNest& nest, const SparseMatrix& matrix,
                   const GenerateOptions& options) {
   if (format.counts.tasks > most_blocks) {
@@ -193,6 +208,7 @@ Environment sizes_of(const transformer::ListFormat& format) {
 Environment sizes_of(const transformer::RegionFormat& format) { return region_sizes(format); }
 Environment sizes_of(const transformer::FragmentFormat& format) { return fragment_sizes(format); }
 Environment sizes_of(const transformer::GatherFormat& format) { return gather_sizes(format); }
+Environment sizes_of(const transformer::BitmapFormat& format) { return bitmap_sizes(format); }
 Environment sizes_of(const transformer::TaskFormat& format) {
   return {{"heavy", static_cast<std::int64_t>(format.counts.heavy)},
           {"tasks", static_cast<std::int64_t>(format.counts.tasks)},
@@ -227,6 +243,8 @@ auto with_cut(const PackedForm& form, const GenerateOptions& options, const Use&
                                       .block_light = narrow(form.warps * form.groups)});
     case PackedForm::Kind::gathered:
       return use(transformer::GatherCut{.height = narrow(form.height), .block_panels = narrow(form.block_panels)});
+    case PackedForm::Kind::bitmap:
+      return use(transformer::BitmapCut{});
     case PackedForm::Kind::fragments:
     case PackedForm::Kind::none:
       break;
@@ -318,10 +336,11 @@ void check_final(const LoopNest& lowered, const ScheduleChoice& choice) {
   if (lowered.packed.kind == PackedForm::Kind::none) {
     throw ScheduleError(text_of(choice), "leaves the sparse array as it is", "transform it: transform(A, ...)");
   }
-  const bool takes_windows = lowered.packed.kind == PackedForm::Kind::fragments || lowered.packed.kind == PackedForm::Kind::gathered;
+  const bool is_bitmap = has_bitmap(lowered);
+  const bool takes_windows = is_bitmap || lowered.packed.kind == PackedForm::Kind::fragments || lowered.packed.kind == PackedForm::Kind::gathered;
   if (takes_windows && !stages_windows(lowered)) {
     throw ScheduleError(text_of(choice), "multiplies windows that stand in no shared memory, for which there is no kernel",
-                        "copy them ahead: pipeline(k, 4)");
+                        is_bitmap ? "copy them ahead: pipeline(k, tiles=3, units=2)" : "copy them ahead: pipeline(k, 4)");
   }
   if (lowered.packed.kind != PackedForm::Kind::lists && !takes_windows && lowered.find_array("current") == nullptr) {
     throw ScheduleError(text_of(choice), "takes columns of A one by one, for which there is no kernel",

@@ -12,6 +12,7 @@
 #include "generator/emit/device_text.h"
 #include "generator/emit/dispatch.h"
 #include "generator/emit/fragment_text.h"
+#include "generator/emit/bitmap_text.h"
 #include "generator/emit/gather_text.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"
@@ -328,7 +329,8 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
           {"PACKED_BYTES", is_told(layer) ? packed_matrix_argument(layer)
                                           : "const unsigned char* const bytes = static_cast<const unsigned char*>(packed);"},
           {"THREADS", fmt::format("{}", plan.threads)},
-          {"SHARED_BYTES", fmt::format("{}", plan.shared_bytes)},
+          {"SHARED_BYTES", fmt::format("{}", most_shared_bytes(layer))},
+          {"LAUNCH_BYTES", is_told(layer) && has_bitmap(nest) ? fmt::format("{} + {} * static_cast<size_t>(unit_room)", bytes_before_units(nest), staged_units(nest)) : "shared_bytes"},
           {"HOST_FUNCTIONS", functions},
           {"PREPARE", prepare_text(layer)},
           {"VARIANT", variant_text(layer, kernel)},

@@ -91,6 +91,13 @@ json packed_entry(const transformer::GatherFormat& format) {
           {"pieces", format.counts.pieces}};
 }
 
+json packed_entry(const transformer::BitmapFormat& format) {
+  return {{"version", transformer::BitmapFormat::version},
+          {"height", format.shape.height},
+          {"most_words", format.shape.most_words},
+          {"pieces", format.counts.pieces}};
+}
+
 json packed_entry(const transformer::ListFormat& format) {
   json sections = json::array();
   for (const transformer::Section& section : format.sections) {

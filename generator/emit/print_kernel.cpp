@@ -324,6 +324,8 @@ std::vector<std::string> kernel_sizes(const LoopNest& nest) {
   switch (nest.packed.kind) {
     case PackedForm::Kind::tasks:
       return reads_b(nest) ? std::vector<std::string>{"heavy", "tasks"} : std::vector<std::string>{"split_rows"};
+    case PackedForm::Kind::bitmap:
+      return {"unit_room"};
     case PackedForm::Kind::lists:
     case PackedForm::Kind::regions:
     case PackedForm::Kind::fragments:

@@ -24,11 +24,14 @@ std::string number_at(const ToldNumber& number, std::size_t at) { return fmt::fo
 
 std::vector<ToldNumber> told_launch(const Layer& layer) {
   std::vector<ToldNumber> numbers;
-  if (!is_told(layer) || !has_own_grid(layer.lowered)) {
+  if (!is_told(layer)) {
     return numbers;
   }
   for (const std::string& size : kernel_sizes(layer.lowered)) {
     numbers.push_back(count(size, static_cast<std::uint64_t>(layer.sizes.at(size))));
+  }
+  if (!has_own_grid(layer.lowered)) {
+    return numbers;
   }
   const LaunchPlan plan = launch_plan(layer);
   numbers.push_back(count("blocks_of_grid", plan.grid_x));

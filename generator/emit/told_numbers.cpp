@@ -11,6 +11,7 @@
 namespace esc {
 namespace {
 
+using transformer::BitmapFormat;
 using transformer::FragmentFormat;
 using transformer::GatherFormat;
 using transformer::ListFormat;
@@ -57,6 +58,8 @@ std::vector<ToldNumber> of_kernel(const FragmentFormat& format, const Layer&) {
 }
 
 std::vector<ToldNumber> of_kernel(const GatherFormat&, const Layer&) { return {}; }
+
+std::vector<ToldNumber> of_kernel(const BitmapFormat&, const Layer&) { return {}; }
 
 std::vector<ToldNumber> of_kernel(const TaskFormat& format, const Layer& layer) {
   std::vector<ToldNumber> numbers{place("pairs_at", format.pairs_at, "the non-zeros in the order of the tasks")};

@@ -116,7 +116,10 @@ void add_async_copies(PtxInstructions& table) {
   add("cp.async.bulk.tensor.2d." + bulk + " [%0], [%1, {%2, %3}], [%4];", {"r", "l", "r", "r", "r"}, "__esc_tensor_copy");
 }
 
-void add_byte_permutation(PtxInstructions& table) { table["prmt.b32 %0, %1, 0, %2;"] = {{"=r"}, {"r", "r"}, "__esc_permute_bytes"}; }
+void add_byte_permutations(PtxInstructions& table) {
+  table["prmt.b32 %0, %1, 0, %2;"] = {{"=r"}, {"r", "r"}, "__esc_permute_bytes"};
+  table["prmt.b32 %0, %1, %2, %3;"] = {{"=r"}, {"r", "r", "r"}, "__esc_permute_bytes"};
+}
 
 void add_conversion(PtxInstructions& table) {
   table["cvt.rn.f16x2.f32 %0, %1, %2;"] = {{"=r"}, {"f", "f"}, "__esc_convert_to_halves"};
@@ -156,7 +159,7 @@ const PtxInstructions& ptx_instructions() {
     add_clusters(table);
     add_named_barriers(table);
     add_register_exchange(table);
-    add_byte_permutation(table);
+    add_byte_permutations(table);
     add_conversion(table);
     return table;
   }();

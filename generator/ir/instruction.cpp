@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "generator/ir/bitmap_instructions.h"
 #include "generator/ir/fragment_instructions.h"
 #include "generator/ir/gather_instructions.h"
 #include "generator/ir/instruction_parts.h"
 #include "generator/ir/placed_instructions.h"
+#include "generator/ir/tile_instructions.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -342,6 +344,8 @@ std::vector<Instruction> make_all() {
   std::ranges::move(fragment_instructions(), std::back_inserter(all));
   std::ranges::move(placed_instructions(), std::back_inserter(all));
   std::ranges::move(gather_instructions(), std::back_inserter(all));
+  std::ranges::move(tile_instructions(), std::back_inserter(all));
+  std::ranges::move(bitmap_instructions(), std::back_inserter(all));
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "generator/ir/build.h"
 #include "generator/ir/instruction_form.h"
 
 namespace esc::instruction_parts {
@@ -22,9 +23,6 @@ inline Access at(const std::string& array, const std::vector<Affine>& places) {
     access.subscripts.push_back({"", place});
   }
   return access;
-}
-inline Node define(const std::string& variable, Expression value) {
-  return Node{Statement{{}, Define{ScalarType::i32, variable, std::move(value)}}};
 }
 inline Node store(const Access& target, Expression value, Guard guard = {}) {
   return Node{Statement{std::move(guard), Store{target, std::move(value)}}};

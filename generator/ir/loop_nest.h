@@ -194,8 +194,8 @@ struct NamedConstant {
 
 /// The form in which a pass has the sparse array stored, as far as the schedule decides it.
 struct PackedForm {
-  /// Lists of columns that share a pattern, regions of warps, tasks, fragments of tensor cores, or lists of rows that gather those of B.
-  enum class Kind { none, lists, regions, tasks, fragments, gathered };
+  /// Lists of columns that share a pattern, regions of warps, tasks, fragments of tensor cores, lists of rows that gather those of B, or a bitmap.
+  enum class Kind { none, lists, regions, tasks, fragments, gathered, bitmap };
   Kind kind = Kind::none;
   std::int64_t height = 1;       ///< rows of a panel
   std::int64_t warps = 1;        ///< regions: warps that share a panel; tasks: warps of a block

@@ -198,6 +198,12 @@ void form(PackGathered& directive, Form& parts) {
   parts.word("gathered");
 }
 template <typename Form>
+void form(PackBitmap& directive, Form& parts) {
+  parts.directive("transform");
+  parts.name("ARRAY", directive.array);
+  parts.word("bitmap");
+}
+template <typename Form>
 void form(QuarterSteps& directive, Form& parts) {
   parts.directive("quarter");
   parts.name("ARRAY", directive.array);
@@ -207,6 +213,13 @@ void form(PipelineWindows& directive, Form& parts) {
   parts.directive("pipeline");
   parts.name("LOOP", directive.loop);
   parts.number(directive.stages);
+}
+template <typename Form>
+void form(PipelineTiles& directive, Form& parts) {
+  parts.directive("pipeline");
+  parts.name("LOOP", directive.loop);
+  parts.keyed("tiles", directive.tiles);
+  parts.keyed("units", directive.units);
 }
 template <typename Form>
 void form(CopyInBulk&, Form& parts) {

@@ -189,6 +189,11 @@ struct PackGathered {
   std::string array;
   bool operator==(const PackGathered&) const = default;
 };
+/// transform(A, bitmap): a bit for each element of the sparse array, and those that are not zero in the words of the tensor core's registers.
+struct PackBitmap {
+  std::string array;
+  bool operator==(const PackBitmap&) const = default;
+};
 /// quarter(A): of the steps in which fragments are multiplied those whose columns allow it store one of four elements, in place of two.
 struct QuarterSteps {
   std::string array;
@@ -199,6 +204,13 @@ struct PipelineWindows {
   std::string loop;
   int stages = 2;
   bool operator==(const PipelineWindows&) const = default;
+};
+/// pipeline(k, tiles=3, units=2): K steps of the dense array and units of the packed one are copied to shared memory, so many of each at a time.
+struct PipelineTiles {
+  std::string loop;
+  int tiles = 3;
+  int units = 2;
+  bool operator==(const PipelineTiles&) const = default;
 };
 /// copy(bulk): what the pipeline copies comes by bulk copies, from compute capability 9.0 on.
 struct CopyInBulk {
@@ -223,7 +235,7 @@ using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Tr
                                TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
                                BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue,
                                StreamWindows, FragmentColumns, PackFragments, PackDense, PackListed, PackPlaced, QuarterSteps, PipelineWindows, CopyInBulk,
-                               CopyUnits, ClusterTurns, PlaceAhead, PackGathered>;
+                               CopyUnits, ClusterTurns, PlaceAhead, PackGathered, PackBitmap, PipelineTiles>;
 
 /// "unroll(i, 4)", "map(i, grid)", "own(i, panels=4, warp=2)", "merge()", ...
 std::string print(const Directive& directive);

@@ -41,6 +41,11 @@ Schedule fit(StreamSchedule schedule, const ProductColumns& columns) {
 
 Schedule fit(const GatherSchedule& schedule, const ProductColumns&) { return schedule; }
 
+Schedule fit(BitmapSchedule schedule, const ProductColumns& columns) {
+  schedule.columns = std::clamp(schedule.columns, 8, std::max(8, widest_tile(columns)));
+  return schedule;
+}
+
 }  // namespace
 
 Schedule fitted(const Schedule& schedule, const ProductColumns& columns) {

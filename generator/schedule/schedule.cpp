@@ -13,12 +13,14 @@ const char* family_of(const PanelSchedule&) { return "panel"; }
 const char* family_of(const RowsSchedule&) { return "rows"; }
 const char* family_of(const StreamSchedule&) { return "stream"; }
 const char* family_of(const GatherSchedule&) { return "gather"; }
+const char* family_of(const BitmapSchedule&) { return "bitmap"; }
 
 int height_of(const AtomicSchedule& schedule) { return schedule.ufi; }
 int height_of(const PanelSchedule& schedule) { return schedule.ufi; }
 int height_of(const RowsSchedule&) { return 1; }
 int height_of(const StreamSchedule& schedule) { return schedule.rows; }
 int height_of(const GatherSchedule& schedule) { return schedule.sets; }
+int height_of(const BitmapSchedule&) { return BitmapSchedule::panel_rows; }
 
 Schedule parse_family(std::string_view text) {
   const auto colon = text.find(':');
@@ -42,8 +44,12 @@ Schedule parse_family(std::string_view text) {
   if (family == "gather") {
     return parse_gather(text, settings);
   }
+  if (family == "bitmap") {
+    return parse_bitmap(text, settings);
+  }
   throw ScheduleError(std::string(text), fmt::format("there is no family '{}'", family),
-                      did_you_mean(family, {"atomic", "panel", "rows", "stream", "gather"}) + "the families are: atomic, panel, rows, stream, gather");
+                      did_you_mean(family, {"atomic", "panel", "rows", "stream", "gather", "bitmap"}) +
+                          "the families are: atomic, panel, rows, stream, gather, bitmap");
 }
 
 }  // namespace

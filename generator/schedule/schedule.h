@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "generator/schedule/atomic_schedule.h"
+#include "generator/schedule/bitmap_schedule.h"
 #include "generator/schedule/directive.h"
 #include "generator/schedule/gather_schedule.h"
 #include "generator/schedule/panel_schedule.h"
@@ -16,17 +17,17 @@
 namespace esc {
 
 /// A schedule of any family.
-using Schedule = std::variant<AtomicSchedule, PanelSchedule, RowsSchedule, StreamSchedule, GatherSchedule>;
+using Schedule = std::variant<AtomicSchedule, PanelSchedule, RowsSchedule, StreamSchedule, GatherSchedule, BitmapSchedule>;
 
 /// Reads "4-7-1-32", "atomic:ufi=4,ufk=7,warptile=1,threads=32[,compaction=off]", "panel:ufi=2,warps=8,...",
-/// "rows:columns=32,task=128,...", "stream:columns=8,panels=4,..." or "gather:warps=14,sets=6". Keys may come in any order and be left out (then the family's defaults hold). Throws ScheduleError for an unknown family or key, a repeated
-/// key, or a value that is out of range whatever the columns are.
+/// "rows:columns=32,task=128,...", "stream:columns=8,panels=4,...", "gather:warps=14,sets=6" or "bitmap:columns=8,panels=2,...". Keys may come in any order and be left out
+/// (then the family's defaults hold). Throws ScheduleError for an unknown family or key, a repeated key, or a value that is out of range whatever the columns are.
 Schedule parse_schedule(std::string_view text);
 
 /// The canonical text, keys in fixed order; parse_schedule(print(s)) == s.
 std::string print(const Schedule& schedule);
 
-/// "atomic", "panel", "rows", "stream" or "gather".
+/// "atomic", "panel", "rows", "stream", "gather" or "bitmap".
 std::string family(const Schedule& schedule);
 
 /// Rows in a panel; 1 for family rows, which has none.

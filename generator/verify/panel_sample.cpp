@@ -12,8 +12,8 @@ namespace esc {
 using transformer::Task;
 
 PanelSample::PanelSample(std::span<const std::byte> packed, std::int64_t products, std::int64_t most_products,
-                         std::uint64_t first)
-    : stride_(std::max<std::int64_t>(1, (products + most_products - 1) / most_products)), first_(first) {
+                         std::uint64_t first, std::int64_t block_rows)
+    : stride_(std::max<std::int64_t>(1, (products + most_products - 1) / most_products)), first_(first), block_rows_(block_rows) {
   std::visit([&](const auto& format) { take(transformer::reader_of(packed, format)); }, transformer::read_format(packed));
   if (std::ranges::find(blocks_, false) == blocks_.end()) {
     stride_ = 1;  // one block may have all rows
@@ -75,6 +75,17 @@ void PanelSample::take(const transformer::GatherReader& gathered) {
       rows_[row] = takes(seat / seats_of_block);
     }
   }
+}
+
+void PanelSample::take(const transformer::BitmapReader& bitmap) {
+  const transformer::BitmapFormat& format = bitmap.format();
+  const std::int64_t block_rows = std::max<std::int64_t>(block_rows_, format.shape.height);
+  const auto blocks = static_cast<std::uint64_t>((format.shape.rows + block_rows - 1) / block_rows);
+  begin_in(blocks);
+  for (std::uint64_t block = 0; block < blocks; ++block) {
+    blocks_.push_back(takes(block));
+  }
+  take_rows(format.shape.rows, block_rows);
 }
 
 void PanelSample::take(const transformer::TaskReader& tasks) {

@@ -18,9 +18,9 @@ namespace esc {
 class PanelSample {
  public:
   /// Covers so many units that of `products` multiply-adds about `most_products` are left.
-  /// `first` says where the units that are covered begin, whatever it is.
+  /// `first` says where the units that are covered begin, whatever it is; `block_rows` how many rows a block owns, where the packed matrix does not.
   PanelSample(std::span<const std::byte> packed, std::int64_t products, std::int64_t most_products,
-              std::uint64_t first = 0);
+              std::uint64_t first = 0, std::int64_t block_rows = 0);
 
   bool covers_all() const { return stride_ == 1; }
   /// For each row of C whether it is covered.
@@ -38,6 +38,7 @@ class PanelSample {
   void take(const transformer::TaskReader& tasks);
   void take(const transformer::FragmentReader& fragments);
   void take(const transformer::GatherReader& gathered);
+  void take(const transformer::BitmapReader& bitmap);
   /// Adds the blocks that work on the rows for which `wanted` is set.
   void take_blocks_of(const transformer::TaskReader& tasks, const std::vector<bool>& wanted);
   /// The rows of which no task is in a block that is not taken.
@@ -52,6 +53,7 @@ class PanelSample {
 
   std::int64_t stride_ = 1;
   std::uint64_t first_ = 0;
+  std::int64_t block_rows_ = 0;
   std::vector<bool> rows_;
   std::vector<bool> split_rows_;  ///< empty where no row can be
   std::vector<bool> blocks_;  ///< along the grid's x

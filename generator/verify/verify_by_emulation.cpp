@@ -245,7 +245,7 @@ class Plan {
     }
     // The sample is one of the pattern, which the packed file has been checked for.
     const std::int64_t most = most_products(call, matrix, effort_);
-    PanelSample sample(bundle_.packed, products_of(matrix, call), most, call.first_unit);
+    PanelSample sample(bundle_.packed, products_of(matrix, call), most, call.first_unit, bundle_.dispatch.block_rows);
     const std::int64_t products = sampled_products(matrix, call, sample);
     const std::int64_t stride = tile_stride(call, bundle_.dispatch, products, most);
     calls_.push_back({call, matrix, packed, std::move(sample), &matrix, stride});

@@ -42,6 +42,9 @@ struct KernelKeys {
   }
   std::vector<int> operator()(const StreamSchedule& one) const { return {bcol, one.columns, one.panels, one.warps, one.stages, one.share, one.rows, one.pdl}; }
   std::vector<int> operator()(const GatherSchedule& one) const { return {bcol, one.sets, one.warps, one.pdl}; }
+  std::vector<int> operator()(const BitmapSchedule& one) const {
+    return {bcol, one.columns, one.panels, one.warps, one.stages, one.units, one.pdl};
+  }
   std::vector<int> operator()(const RowsSchedule& one) const {
     const bool short_tasks = one.task < 16;
     return {bcol, one.vector, one.unroll, short_tasks, one.light == one.task, one.warps > 1, one.pdl};

@@ -167,6 +167,42 @@ Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, co
   return memory;
 }
 
+/// Units of a bitmap as they are packed.
+Memory bitmap_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, std::uint64_t seed) {
+  Memory memory = product_memory(matrix, columns_of_b, seed);
+  const auto packed = transformer::pack(csr_view(matrix), transformer::BitmapCut{});
+  const transformer::BitmapFormat& format = packed.format;
+  const transformer::BitmapReader reader(packed.bytes.span(), format);
+  const auto panels = static_cast<std::int64_t>(format.panels()), tiles = static_cast<std::int64_t>(format.tiles());
+  constexpr std::int64_t lanes = transformer::bitmap_lanes, blocks = transformer::bitmap_blocks;
+  const std::int64_t most_words = format.shape.most_words;
+  Tensor words{{panels, tiles}, {}}, odd_columns{{panels, tiles, lanes}, {}}, bits{{panels, tiles, blocks, lanes}, {}};
+  Tensor values{{panels, tiles, most_words, lanes, 2}, {}};
+  for (std::int64_t number = 0; number < panels * tiles; ++number) {
+    const transformer::BitmapUnit unit = reader.unit(static_cast<std::uint64_t>(number / tiles), static_cast<std::uint64_t>(number % tiles));
+    words.elements.push_back(unit.words);
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      odd_columns.elements.push_back(reader.odd_column(unit, lane));
+    }
+    for (std::uint32_t place = 0; place < blocks * lanes; ++place) {
+      bits.elements.push_back(reader.bits(unit, place / lanes, place % lanes));
+    }
+    for (std::uint32_t place = 0; place < most_words * lanes * 2; ++place) {
+      const std::uint32_t row = place / 2 / lanes;
+      values.elements.push_back(row < unit.words ? reader.half_word(unit, row, place / 2 % lanes, place % 2) : std::nan(""));
+    }
+  }
+  // Where units begin matters for their bytes alone.
+  memory.arrays["UnitBegins"] = vector_of(format.units() + 1, [](std::uint64_t unit) { return unit; });
+  memory.arrays["UnitWords"] = std::move(words);
+  memory.arrays["OddColumns"] = std::move(odd_columns);
+  memory.arrays["Bits"] = std::move(bits);
+  memory.arrays["Values"] = std::move(values);
+  memory.sizes["most_words"] = most_words;
+  memory.sizes["unit_begins"] = static_cast<std::int64_t>(format.units()) + 1;
+  return memory;
+}
+
 /// Lists as they are packed. What lies behind the last step of one is zero.
 Memory gather_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PackedForm& form, std::uint64_t seed) {
   Memory memory = product_memory(matrix, columns_of_b, seed);
@@ -266,6 +302,8 @@ Memory memory_for(const LoopNest& last, const SparseMatrix& matrix, std::int64_t
                               {.task = static_cast<int>(form.longest), .light = static_cast<int>(form.light)}, seed);
     case PackedForm::Kind::fragments:
       return fragment_memory(matrix, columns_of_b, form, seed);
+    case PackedForm::Kind::bitmap:
+      return bitmap_memory(matrix, columns_of_b, seed);
     case PackedForm::Kind::gathered:
       return gather_memory(matrix, columns_of_b, form, seed);
     case PackedForm::Kind::none:

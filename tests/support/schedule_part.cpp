@@ -41,6 +41,9 @@ struct KeysOf {
     return {bcol, one.columns, one.panels, one.warps, one.stages, one.share, one.rows, one.pdl, one.copies == StreamSchedule::Copies::bulk};
   }
   std::vector<int> operator()(const GatherSchedule& one) const { return {bcol, one.sets, one.warps, one.pdl}; }
+  std::vector<int> operator()(const BitmapSchedule& one) const {
+    return {bcol, one.columns, one.panels, one.warps, one.stages, one.units, one.pdl};
+  }
   std::vector<int> operator()(const RowsSchedule& one) const {
     return {bcol, one.columns, one.vector, one.unroll, one.task, one.light, one.warps, one.pdl};
   }

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "tuner/space/cost_work.h"
+#include "tuner/space/bitmap_cost.h"
 #include "tuner/space/gather_cost.h"
 #include "tuner/space/kernel_estimate.h"
 #include "tuner/space/occupancy.h"
@@ -95,6 +96,8 @@ Cost predicted_cost(const Schedule& schedule, const WorkItem& item, const std::o
           return stream_cost(one, item, facts);
         } else if constexpr (std::is_same_v<std::decay_t<decltype(one)>, GatherSchedule>) {
           return gather_cost(one, item, facts);
+        } else if constexpr (std::is_same_v<std::decay_t<decltype(one)>, BitmapSchedule>) {
+          return bitmap_cost(one, item, facts);
         } else {
           return cost_of(work_of(one, item), facts, item.device);
         }

@@ -30,6 +30,7 @@ int columns_of(const PanelSchedule& schedule) { return schedule.columns; }
 int columns_of(const RowsSchedule& schedule) { return schedule.columns; }
 int columns_of(const StreamSchedule& schedule) { return schedule.columns; }
 int columns_of(const GatherSchedule&) { return GatherSchedule::columns; }
+int columns_of(const BitmapSchedule& schedule) { return schedule.columns; }
 
 Group group_of(const Schedule& schedule) {
   return {family(schedule), panel_height(schedule),
@@ -40,7 +41,7 @@ int least_warps(const Schedule& schedule) {
   if (const auto* atomic = std::get_if<AtomicSchedule>(&schedule)) {
     return atomic->ufk == 1 ? 17 : 13;
   }
-  return std::holds_alternative<StreamSchedule>(schedule) || std::holds_alternative<GatherSchedule>(schedule) ? 4 : 8;
+  return std::holds_alternative<StreamSchedule>(schedule) || std::holds_alternative<GatherSchedule>(schedule) || std::holds_alternative<BitmapSchedule>(schedule) ? 4 : 8;
 }
 
 std::vector<Prospect> prospects(const std::vector<Schedule>& space, const std::vector<Schedule>& always,

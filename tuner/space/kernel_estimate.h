@@ -13,6 +13,7 @@ KernelFacts estimated_kernel(const PanelSchedule& schedule, const WorkItem& item
 KernelFacts estimated_kernel(const RowsSchedule& schedule, const WorkItem& item);
 KernelFacts estimated_kernel(const AtomicSchedule& schedule, const WorkItem& item);
 KernelFacts estimated_kernel(const GatherSchedule& schedule, const WorkItem& item);
+KernelFacts estimated_kernel(const BitmapSchedule& schedule, const WorkItem& item);
 KernelFacts estimated_kernel(const Schedule& schedule, const WorkItem& item);
 
 /// Lengths of the panels of `height` rows when the non-zeros of rows do not know of each other: columns with a non-zero

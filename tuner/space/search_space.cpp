@@ -62,6 +62,14 @@ struct StreamSpace {
   static constexpr int clusters[] = {1, 2, 4};
 };
 
+struct BitmapSpace {
+  static constexpr int panels[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  static constexpr int warps[] = {1, 2, 3, 4, 6, 8};
+  static constexpr int least_warps = 6;  ///< of a block
+  static constexpr int stages[] = {2, 3, 4};
+  static constexpr int units[] = {2, 3, 4};
+};
+
 struct GatherSpace {
   static constexpr int least_warps = 5;
 };
@@ -258,10 +266,26 @@ void add_gather_family(LegalSchedules& found) {
   }
 }
 
+void add_bitmap_family(LegalSchedules& found) {
+  for (int columns = 8; columns <= BitmapSchedule::max_columns; columns *= 2) {
+    for (const int panels : BitmapSpace::panels) {
+      for (const int warps : BitmapSpace::warps) {
+        for (const int stages : BitmapSpace::stages) {
+          for (const int units : BitmapSpace::units) {
+            if (panels * warps >= BitmapSpace::least_warps) {
+              found.add(BitmapSchedule{.columns = columns, .panels = panels, .warps = warps, .stages = stages, .units = units});
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 const std::set<std::string>& all_families() {
-  static const std::set<std::string> families{"atomic", "gather", "panel", "rows", "stream"};
+  static const std::set<std::string> families{"atomic", "bitmap", "gather", "panel", "rows", "stream"};
   return families;
 }
 
@@ -272,6 +296,9 @@ std::set<std::string> families_for(const std::set<std::string>& families, const 
   }
   if (!can_stream(dtype, layout)) {
     usable.erase("stream");
+  }
+  if (!can_use_bitmap(dtype)) {
+    usable.erase("bitmap");
   }
   if (!can_gather(dtype, layout)) {
     usable.erase("gather");
@@ -305,6 +332,9 @@ std::vector<Schedule> search_space(const ProductColumns& columns, const std::set
     if (!is_half_type(dtype) && columns.count > few_columns) {
       add_placed_streams(found);
     }
+  }
+  if (families.contains("bitmap")) {
+    add_bitmap_family(found);
   }
   if (families.contains("gather")) {
     add_gather_family(found);

@@ -9,7 +9,7 @@
 
 namespace esc::tuning {
 
-/// "atomic", "gather", "panel", "rows", "stream".
+/// "atomic", "bitmap", "gather", "panel", "rows", "stream".
 const std::set<std::string>& all_families();
 
 /// Those of the families that have kernels for such elements and such a layout.

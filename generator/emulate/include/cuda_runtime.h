@@ -203,6 +203,13 @@ static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned order) {
   }
   return result;
 }
+/// The sum of c and the products of the bytes of a and b in the same places, none of them with a sign.
+static inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
+  for (int i = 0; i < 4; ++i) {
+    c += (a >> (8 * i) & 255) * (b >> (8 * i) & 255);
+  }
+  return c;
+}
 static inline int __popc(unsigned v) { return __builtin_popcount(v); }
 static inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
 static inline int __ffs(int v) { return __builtin_ffs(v); }

@@ -164,14 +164,18 @@ static inline void __esc_bar_arrive(__esc_operand number, __esc_operand threads)
 }
 
 /* A digit whose highest bit is set asks for the sign of the byte in all bits. */
-static inline void __esc_permute_bytes(unsigned& permuted, __esc_operand bytes, __esc_operand order) {
-  permuted = __byte_perm(bytes.bits, 0, order.bits);
+static inline void __esc_permute_bytes(unsigned& permuted, __esc_operand lower, __esc_operand upper, __esc_operand order) {
+  permuted = __byte_perm(lower.bits, upper.bits, order.bits);
   for (unsigned place = 0; place < 4; ++place) {
     if ((order.bits >> 4 * place & 8) != 0) {
       const unsigned byte = 255u << 8 * place;
       permuted = (permuted >> 8 * place & 128) != 0 ? permuted | byte : permuted & ~byte;
     }
   }
+}
+
+static inline void __esc_permute_bytes(unsigned& permuted, __esc_operand bytes, __esc_operand order) {
+  __esc_permute_bytes(permuted, bytes, __esc_operand(0u), order);
 }
 
 /* The nearest number of half precision, ties to even; beyond the largest number to infinity; a NaN becomes 0x7fff. */

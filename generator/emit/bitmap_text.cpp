@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/emit/bitmap_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "generator/emit/c_constant.h"
+#include "generator/emit/shared_arrays.h"
+#include "generator/schedule/bitmap_schedule.h"
+
+namespace esc {
+namespace {
+
+// What the steps of the lowering and the packed bytes both know.
+static_assert(BitmapSchedule::panel_rows == transformer::bitmap_rows);
+static_assert(BitmapSchedule::tile_columns_of_a == transformer::bitmap_tile_columns);
+static_assert(BitmapSchedule::block_columns == transformer::bitmap_block_columns);
+
+constexpr std::uint64_t line_bytes = 128;
+
+std::uint64_t up_to_line(std::uint64_t bytes) { return transformer::round_up(bytes, line_bytes); }
+
+/// Of a unit's copy, so that its words begin at a line: word c of a row is in bank c.
+std::uint64_t room_in_front(const transformer::BitmapFormat& format) { return up_to_line(format.words_at()) - format.words_at(); }
+
+std::int64_t tile_bytes(const LoopNest& nest) { return nest.constant("tile_rows") * nest.constant("tile_columns") * bytes_of(nest.element()); }
+
+/// Sums take the places of tiles in the end, but not those of barriers: a device may write these even behind all waits for them.
+std::uint64_t barriers_at(const LoopNest& nest) {
+  const std::int64_t tiles = nest.constant("tile_stages") * nest.constant("turn_windows") * tile_bytes(nest);
+  return up_to_line(static_cast<std::uint64_t>(std::max(tiles, declared_shared_bytes(nest))));
+}
+
+/// Whether a tile of B stands column by column, as B does, so that its pieces are eight rows of a column.
+bool has_columns(const LoopNest& nest) { return nest.array(ArrayRole::dense).layout.has_value(); }
+
+/// Where a piece stands. Eight rows that ldmatrix reads have pieces that differ modulo 8.
+std::string piece_of_tile(const LoopNest& nest) {
+  constexpr std::int64_t line_pieces = 8;
+  if (has_columns(nest)) {
+    return fmt::format("(row * {} + (piece ^ row % {})) * 16", nest.constant("tile_rows") / 8, line_pieces);
+  }
+  const std::int64_t pieces = nest.constant("column_eighths");
+  return pieces == 1 ? "(row + piece) * 16" : fmt::format("(row * {0} + (piece ^ row / {1} % {0})) * 16", pieces, line_pieces / pieces);
+}
+
+}  // namespace
+
+Environment bitmap_sizes(const transformer::BitmapFormat& format) {
+  const std::uint64_t room = up_to_line(room_in_front(format) + format.unit_bytes(format.shape.most_words));
+  return {{"most_words", format.shape.most_words},
+          {"unit_begins", static_cast<std::int64_t>(format.units()) + 1},
+          {"unit_room", static_cast<std::int64_t>(room)}};
+}
+
+std::vector<std::string> bitmap_constants(const LoopNest& nest, const transformer::BitmapFormat& format) {
+  const std::uint64_t front = room_in_front(format);
+  return {c_constant("unsigned int", "M", format.shape.rows, "rows of C"),
+          c_constant("unsigned int", "K", format.shape.columns, "rows of B"),
+          c_constant("unsigned int", "panels", format.panels(), "of 16 rows"),
+          c_constant("unsigned int", "windows", format.tiles(), "of A's columns"),
+          c_constant("unsigned int", "turns", (static_cast<std::int64_t>(format.tiles()) + nest.constant("turn_windows") - 1) / nest.constant("turn_windows")),
+          c_constant("size_t", "begins_at", transformer::header_bytes, "where units begin"),
+          c_constant("size_t", "units_at", format.units_at, "behind which they stand"),
+          c_constant("unsigned int", "odd_columns_at", format.odd_column_at(0), "in a unit, behind the bits"),
+          c_constant("unsigned int", "words_at", format.words_at(), "and the words"),
+          c_constant("int", "tile_bytes", tile_bytes(nest), "of B"),
+          c_constant("int", "barriers_at", barriers_at(nest), "in shared memory, behind the tiles"),
+          c_constant("int", "copies_at", static_cast<std::uint64_t>(bytes_before_units(nest)) + front, "and the copies of units")};
+}
+
+std::map<std::string, std::string> bitmap_holes(const LoopNest& nest) {
+  const bool columns = has_columns(nest);
+  return {{"PIECE_OF_TILE", piece_of_tile(nest)},
+          {"FRAGMENT_OF_B", columns ? "piece_at(eighth * 8 + lane % 8, row / 8 + lane / 8)" : "piece_at(row + lane, eighth)"},
+          {"TRANSPOSED", columns ? "" : ".trans"},
+          {"MMA_TYPES", nest.element() == ScalarType::f16 ? "f16.f16" : "bf16.bf16"}};
+}
+
+bool has_bitmap(const LoopNest& nest) { return nest.packed.kind == PackedForm::Kind::bitmap; }
+
+std::int64_t bytes_before_units(const LoopNest& nest) {
+  constexpr std::uint64_t barrier = 8;
+  return static_cast<std::int64_t>(barriers_at(nest) + up_to_line(static_cast<std::uint64_t>(staged_units(nest)) * barrier));
+}
+
+std::int64_t staged_units(const LoopNest& nest) { return nest.constant("unit_stages") * nest.constant("block_copies"); }
+
+}  // namespace esc

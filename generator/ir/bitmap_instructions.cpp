@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/ir/bitmap_instructions.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "generator/ir/instruction_parts.h"
+
+namespace esc {
+
+// Embedded by CMakeLists.txt from templates/instructions.
+extern const std::string_view async_barriers_text;
+extern const std::string_view bitmap_unit_text;
+extern const std::string_view find_unit_text;
+extern const std::string_view make_unit_barriers_text;
+extern const std::string_view copy_bitmap_unit_text;
+extern const std::string_view wait_for_unit_text;
+extern const std::string_view find_words_text;
+extern const std::string_view load_bits_text;
+extern const std::string_view find_places_text;
+extern const std::string_view load_a_text;
+
+namespace {
+
+using namespace instruction_parts;
+
+constexpr int block_registers = 16;  ///< of a lane in a K block
+constexpr int first_only = 1;        ///< codes of a register
+constexpr int both = 2;
+constexpr int second_only = 3;
+
+// Of a register its code, the row of its word from where the block's words begin, and which half of it.
+constexpr int place_parts = 3;
+
+Expression has(const Expression& left, int right) { return Expression(Operation{Operator::equals, {left, right}}); }
+
+Instruction find_unit() {
+  const auto begin = [](int behind) { return store(at("unit", {behind}), at("begins", {name("number") + behind})); };
+  return {.name = "find_unit",
+          .parameters = {array("begins"), value("number"), array("unit")},
+          .meaning = {begin(0), begin(1)},
+          .call = "find_unit(packed, {number}, {unit});",
+          .texts = {find_unit_text}};
+}
+
+Instruction make_unit_barriers() {
+  Instruction result = ordering("make_unit_barriers", "make_unit_barriers(shared_memory, {thread});",
+                                {async_barriers_text, bitmap_unit_text, make_unit_barriers_text});
+  result.parameters = {value("thread")};
+  return result;
+}
+
+Instruction copy_bitmap_unit() {
+  const auto from = [](const char* array_name, const Affine& place) {
+    return at(array_name, {name("panel"), name("window"), place, name("lane")});
+  };
+  const auto to = [](const char* array_name, const Affine& place) {
+    return at(array_name, {name("stage"), name("copy"), place, name("lane")});
+  };
+  Access word = from("values", name("w"));
+  Access copied = to("staged_values", name("w"));
+  word.subscripts.push_back({"", name("v")});
+  copied.subscripts.push_back({"", name("v")});
+  const Block words{loop("w", name("count"), {loop("v", 2, {store(copied, word)})})};
+  const Node count_once{Branch{less(index("lane"), 1),
+                               {store(at("staged_words", {name("stage"), name("copy")}), index("count"))},
+                               {}}};
+  return {.name = "copy_bitmap_unit",
+          .parameters = {array("words"), array("odd_columns"), array("bits"), array("values"), array("staged_words"),
+                         array("staged_odd_columns"), array("staged_bits"), array("staged_values"), array("unit"),
+                         value("panel"), value("window"), value("stage"), value("copy"), value("lane")},
+          .meaning = {define("count", at("words", {name("panel"), name("window")})), count_once,
+                      store(at("staged_odd_columns", {name("stage"), name("copy"), name("lane")}),
+                            at("odd_columns", {name("panel"), name("window"), name("lane")})),
+                      loop("block", name("unit_blocks"),
+                           {store(to("staged_bits", name("block")), from("bits", name("block")))}),
+                      words.front()},
+          .call = "copy_bitmap_unit(shared_memory, packed, unit_room, {unit}, {stage}, {copy});",
+          .texts = {async_barriers_text, bitmap_unit_text, copy_bitmap_unit_text}};
+}
+
+Instruction wait_for_unit() {
+  Instruction result = ordering("wait_for_unit", "wait_for_unit(shared_memory, {turn}, {stage}, {copy});",
+                                {async_barriers_text, bitmap_unit_text, wait_for_unit_text});
+  result.parameters = {value("turn"), value("stage"), value("copy")};
+  return result;
+}
+
+/// Where the copy of a warp's unit stands.
+constexpr const char* copied_unit = "unit_at(shared_memory, unit_room, {stage}, {copy})";
+
+Instruction find_words() {
+  return {.name = "find_words",
+          .parameters = {array("words"), value("stage"), value("copy"), value("lane"), array("word_at")},
+          .meaning = {store(at("word_at", {0}), 0), store(at("word_at", {1}), Expression(at("words", {})) - 1)},
+          .call = std::string("find_words(shared_memory, ") + copied_unit + ", {lane}, {word_at});",
+          .texts = {bitmap_unit_text, find_words_text}};
+}
+
+Instruction load_bits() {
+  return {.name = "load_bits",
+          .parameters = {array("bits"), value("half"), value("stage"), value("copy"), value("lane")},
+          .results = {"even", "odd"},
+          .meaning = {define("even", at("bits", {name("half") * 2, name("lane")})),
+                      define("odd", at("bits", {name("half") * 2 + 1, name("lane")}))},
+          .call = std::string("load_bits(") + copied_unit + ", {half}, {lane})",
+          .record = "uint2",
+          .texts = {bitmap_unit_text, load_bits_text}};
+}
+
+std::string numbered(const char* what, int register_number) { return what + std::to_string(register_number); }
+
+/// The meaning of find_places: registers with two non-zeros have a word each, in front of those that registers with one share.
+Block places_of_registers() {
+  Block result;
+  Expression pairs = 0;
+  Expression singles = 0;
+  for (int p = 0; p < block_registers; ++p) {
+    const std::int64_t shifted = std::int64_t{1} << (4 * (p % 8) + 2 * (p / 8));
+    const std::string code = numbered("code", p);
+    append(result, {define(code, remainder(quotient(index("bits"), shifted), 4)),
+                    define(numbered("pairs_before", p), pairs), define(numbered("singles_before", p), singles)});
+    pairs = index(numbered("pairs_before", p)) + choose(has(index(code), both), 1, 0);
+    singles = index(numbered("singles_before", p)) +
+              choose(has(index(code), first_only), 1, choose(has(index(code), second_only), 1, 0));
+  }
+  append(result, {define("pairs", pairs), define("singles", singles)});
+  for (int p = 0; p < block_registers; ++p) {
+    const Expression code = index(numbered("code", p));
+    const Expression before = index(numbered("singles_before", p));
+    append(result, {store(at("found", {place_parts * p}), code),
+                    store(at("found", {place_parts * p + 1}),
+                          choose(has(code, both), index(numbered("pairs_before", p)), index("pairs") + quotient(before, 2))),
+                    store(at("found", {place_parts * p + 2}), remainder(before, 2))});
+  }
+  const Expression words = index("pairs") + quotient(index("singles") + 1, 2);
+  append(result, {store(at("found", {place_parts * block_registers}), at("word_at", {0})),
+                  store(at("word_at", {0}), Expression(at("word_at", {0})) + index("direction") * words)});
+  return result;
+}
+
+Instruction find_places() {
+  return {.name = "find_places",
+          .parameters = {value("bits"), value("direction"), {"found", Passing::array, {place_parts * block_registers + 1}},
+                         {"word_at", Passing::pointer, {1}}},
+          .meaning = places_of_registers(),
+          .call = "find_places<{direction}>({bits}, {found}, {word_at});",
+          .texts = {find_places_text}};
+}
+
+/// Register `first` and the three behind it.
+Instruction load_a() {
+  const Access half = at("values", {name("row"), name("column"), name("half")});
+  const auto element = [](int number) { return at("to", {name("r"), number}); };
+  const auto word = [](int number) { return at("values", {name("row"), name("column"), number}); };
+  const Node of_one{Branch{has(index("code"), first_only),
+                           {store(element(0), half), store(element(1), 0.0)},
+                           {store(element(0), 0.0), store(element(1), half)}}};
+  const Node of_code{Branch{has(index("code"), both), {store(element(0), word(0)), store(element(1), word(1))}, {of_one}}};
+  const Block each{
+      define("place", (index("first") + index("r")) * place_parts), define("code", at("found", {name("place")})),
+      define("row", Expression(at("found", {place_parts * block_registers})) +
+                        index("direction") * Expression(at("found", {name("place") + 1}))),
+      define("half", at("found", {name("place") + 2})),
+      Node{Branch{has(index("code"), 0), {store(element(0), 0.0), store(element(1), 0.0)}, {of_code}}}};
+  return {.name = "load_a",
+          .parameters = {array("values"), array("odd_columns"), {"found", Passing::array, {place_parts * block_registers + 1}},
+                         value("direction"), value("first"), value("lane"), array("to")},
+          .meaning = {define("column", choose(less(0, index("direction")), index("lane"), at("odd_columns", {name("lane")}))),
+                      loop("r", 4, each)},
+          .call = "load_a(shared_memory, {found}, {first}, {to});",
+          .texts = {find_places_text, load_a_text}};
+}
+
+}  // namespace
+
+std::vector<Instruction> bitmap_instructions() {
+  return {find_unit(),  make_unit_barriers(), copy_bitmap_unit(), wait_for_unit(),
+          find_words(), load_bits(),          find_places(),      load_a()};
+}
+
+}  // namespace esc

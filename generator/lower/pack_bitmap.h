@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "generator/ir/loop_nest.h"
+#include "generator/schedule/directive.h"
+
+namespace esc {
+
+/// Takes the elements of a window, a K tile of 256 columns, as tiles of the dense tensor core whose fragments of A are found by their bits:
+///
+///   for (window = part; window < windows; window += 2)    for (turn < turns)
+///     for (slot < 256)                                      window = turn * 2 + part;
+///       for (e) for (v) sums[..] += A[row][k] * B[k][j]; ->  if (window < windows && panel < panels)
+///                                                              find_words(..., word_at);
+///                                                              for (half < 2) {            // 128 columns, two K blocks of 64
+///                                                                find_places(even, 1, places, word_at[0]);
+///                                                                for (first < 16; first += 4) load_a(..., places, ..., a[..]);
+///                                                                for (eighth) for (group) { load_b(B, ..., b); mma(sums[..], a[..], b[..]); ... }
+///                                                                ...                       // the odd block, into sums of its own
+///
+/// Products of even and odd K blocks are added to sums of their own, which are added in the end, so that half as many wait for each other. Behind
+/// fragment(). Throws ScheduleError where elements have not 16 bits.
+LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive);
+
+}  // namespace esc

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "generator/ir/loop_nest.h"
+#include "generator/schedule/directive.h"
+
+namespace esc {
+
+/// Copies what the turns of a bitmap multiply to shared memory, several K steps ahead: tiles of B, which the warps of a team share, and units of A, of which each
+/// warp has its own.
+///
+///   for (turn < turns) {                 make_unit_barriers(thread); barrier;
+///     window = ..;                       for (s < early_units) copy_bitmap_unit(.., s, ..);
+///     if (..) {                          for (s < early_tiles) { copy_tile(.., s, ..); commit_copies(); }
+///       find_words(..);              ->  for (turn < turns)
+///       for (half < 2) ..                  for (half < 2) {
+///     }                                      wait_for_stage(early_tiles - 1); barrier of the team;
+///   }                                        copy_tile(step + early_tiles); if (half < 1) copy_bitmap_unit(turn + early_units); commit_copies();
+///                                            if (..) { if (half < 1) { wait_for_unit(..); find_words(..); } .. }
+///                                          }
+///
+/// Behind transform(A, bitmap). Throws ScheduleError for another form.
+LoopNest pipeline_tiles(const LoopNest& nest, const PipelineTiles& directive);
+
+}  // namespace esc

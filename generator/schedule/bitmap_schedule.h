@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/schedule/directive.h"
+#include "generator/schedule/product_columns.h"
+
+namespace esc {
+
+/// A schedule of family bitmap, for 16-bit weights of which one packed matrix serves every number of columns: a bit for each weight, and the non-zeros as
+/// mma.m16n8k16 takes them. A block owns `panels` panels of 16 rows and goes through all columns of A, a K tile of 256 at a time; `warps` warps of each
+/// panel take K tiles in turn and add up their sums in the end (split-K within the block).
+struct BitmapSchedule {
+  static constexpr int panel_rows = 16;
+  static constexpr int tile_columns_of_a = 256;  ///< of a K tile
+  static constexpr int step_columns = 128;       ///< of a K step: what a stage of B holds
+  static constexpr int block_columns = 64;       ///< of a K block: what a lane has 32 bits for
+  static constexpr int max_columns = 64;
+  static constexpr int max_warps = 16;  ///< of a block
+  static constexpr int max_stages = 8;
+  static constexpr int least_architecture = 80;
+
+  int columns = 8;  ///< columns of C that a block computes: 8 to 64
+  int panels = 2;   ///< panels of a block
+  int warps = 8;    ///< warps of a panel
+  int stages = 3;   ///< K steps of B that a warp has in shared memory or on their way
+  int units = 2;    ///< K tiles of A, likewise
+  bool pdl = true;  ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
+
+  int threads() const { return 32 * panels * warps; }
+
+  bool operator==(const BitmapSchedule&) const = default;
+};
+
+/// Reads the settings behind "bitmap:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
+BitmapSchedule parse_bitmap(std::string_view text, std::string_view settings);
+
+/// "bitmap:columns=8,panels=2,warps=8,stages=3,units=2,pdl=on".
+std::string print(const BitmapSchedule& schedule);
+
+/// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.
+void check_ranges(const BitmapSchedule& schedule);
+void check_legal(const BitmapSchedule& schedule, const ProductColumns& columns);
+
+/// Whether the family is made for elements of this type: 16 bits, in any layout.
+bool can_use_bitmap(std::string_view dtype);
+
+/// Bytes of a block in shared memory, where a unit has so many at most.
+std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t unit_bytes);
+
+/// The directives in the order of the pipeline; loops i, j, k and array A of the canonical nest.
+std::vector<Directive> expand(const BitmapSchedule& schedule);
+
+}  // namespace esc

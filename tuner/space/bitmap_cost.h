@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "generator/schedule/bitmap_schedule.h"
+#include "tuner/records/record.h"
+#include "tuner/space/cost.h"
+
+namespace esc::tuning {
+
+/// What a schedule of family bitmap is predicted to take: what the busiest multiprocessor reads of the packed matrix, its tiles of B from the second-level cache,
+/// or the instructions that count bits and multiply, whichever takes longest, and a launch.
+Cost bitmap_cost(const BitmapSchedule& schedule, const WorkItem& item, const KernelFacts& kernel);
+
+}  // namespace esc::tuning
