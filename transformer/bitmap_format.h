@@ -30,7 +30,8 @@ namespace esc::transformer {
 // and 2 stand in column l, one behind the other from row 0 on; those in the K blocks 1 and 3 stand in the odd column of
 // the lane, one in front of the other from the last row on. Odd columns are a permutation of the lanes that brings long
 // and short ones together: the lane with the most words in even K blocks meets the one with the fewest in odd ones, and
-// so on; of lanes with equally many the lower one comes first. There are as many rows as the longest column has words.
+// so on; of lanes with equally many the lower one comes first. There are as many rows as the longest column has words, and one more where
+// it has none of odd K blocks: so there is a word behind those of even ones, which registers without a non-zero read.
 //
 // Bytes of a unit:
 //   bits         [K block / 2][lane][K block % 2] uint32

@@ -99,7 +99,8 @@ inline void pair_columns(const uint32_t (&even)[bitmap_lanes], const uint32_t (&
   for (uint32_t i = 0; i < bitmap_lanes; ++i) {
     const uint32_t column = longest.lanes[i], lane = shortest.lanes[i];
     unit.odd_column[lane] = column;
-    unit.words = even[column] + odd[lane] > unit.words ? even[column] + odd[lane] : unit.words;
+    const uint32_t rows = even[column] + (odd[lane] == 0 ? 1 : odd[lane]);
+    unit.words = rows > unit.words ? rows : unit.words;
   }
 }
 

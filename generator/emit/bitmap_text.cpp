@@ -7,6 +7,7 @@
 
 #include "generator/emit/c_constant.h"
 #include "generator/emit/shared_arrays.h"
+#include "generator/ir/joined_digits.h"
 #include "generator/schedule/bitmap_schedule.h"
 
 namespace esc {
@@ -45,6 +46,29 @@ std::string piece_of_tile(const LoopNest& nest) {
   return pieces == 1 ? "(row + piece) * 16" : fmt::format("(row * {0} + (piece ^ row / {1} % {0})) * 16", pieces, line_pieces / pieces);
 }
 
+/// Whether columns of B, each of which has its rows one behind the other, begin at multiples of its leading dimension.
+bool has_whole_columns(const LoopNest& nest) {
+  const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
+  return layout && has_contiguous_rows(*layout) && join_columns(*layout).dimensions.size() == 2;
+}
+
+/// Of such columns as many rows as 16 bytes have are copied at once, where B allows it.
+std::string copy_of_whole_pieces(const LoopNest& nest) {
+  return fmt::format(R"(  // 16 bytes at once where all columns begin at multiples of that.
+  if ((reinterpret_cast<size_t>(B) | static_cast<size_t>(ldb) * sizeof({0})) % 16 == 0) {{
+#pragma unroll
+    for (int i = thread; i < column_pieces * tile_columns; i += team_threads) {{
+      const int column = i / column_pieces, piece = i % column_pieces;
+      const unsigned int k = first_row + piece * vector_width, j = tile * tile_columns + column;
+      const unsigned int rows = rows_of_piece(k, j < N);
+      copy_piece(to + piece_at(column, piece), B + (j < N ? j : 0) * ldb + (k < K ? k : 0), rows * static_cast<unsigned int>(sizeof({0})));
+    }}
+    return;
+  }}
+)",
+                     c_name(nest.element()));
+}
+
 }  // namespace
 
 Environment bitmap_sizes(const transformer::BitmapFormat& format) {
@@ -73,8 +97,9 @@ std::vector<std::string> bitmap_constants(const LoopNest& nest, const transforme
 std::map<std::string, std::string> bitmap_holes(const LoopNest& nest) {
   const bool columns = has_columns(nest);
   return {{"PIECE_OF_TILE", piece_of_tile(nest)},
-          {"FRAGMENT_OF_B", columns ? "piece_at(eighth * 8 + lane % 8, row / 8 + lane / 8)" : "piece_at(row + lane, eighth)"},
+          {"FRAGMENT_OF_B", columns ? "(piece_at(lane % 8, lane / 8) ^ row / 8 * 16) + piece_at(eighth * 8, 0)" : "piece_at(row + lane, eighth)"},
           {"TRANSPOSED", columns ? "" : ".trans"},
+          {"COPY_WHOLE_PIECES", has_whole_columns(nest) ? copy_of_whole_pieces(nest) : ""},
           {"MMA_TYPES", nest.element() == ScalarType::f16 ? "f16.f16" : "bf16.bf16"}};
 }
 

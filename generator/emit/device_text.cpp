@@ -10,7 +10,6 @@
 
 #include "generator/emit/bitmap_text.h"
 #include "generator/emit/c_constant.h"
-#include "generator/emit/column_text.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/gather_text.h"
 #include "generator/emit/half_text.h"
@@ -170,8 +169,6 @@ std::string instructions_text(const Layer& layer) {
   }
   if (has_bitmap(layer.lowered)) {
     values.merge(bitmap_holes(layer.lowered));
-    values.emplace("COPY_ROWS", copy_rows_text(layer.lowered));
-    values.emplace("ELEMENT_OF_COLUMN", element_of_column_text(layer.lowered));
   }
   values.merge(dense_holes(layer.lowered));
   values.merge(packed_matrix_holes(layer.lowered));

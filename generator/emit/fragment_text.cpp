@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "generator/emit/c_constant.h"
-#include "generator/emit/column_text.h"
 #include "generator/emit/fragment_block.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/packed_matrix_holes.h"
@@ -99,6 +98,26 @@ const char* whole_rows_text(const LoopNest& nest) {
     }
 )"
                                                 : "";
+}
+
+/// The same of as many rows as 16 bytes have, which are copied as they are. Rows of B as it is usual lie beside each other where it has one column.
+std::string copy_rows_text(const LoopNest& nest) {
+  const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
+  if (layout && !has_contiguous_rows(*layout)) {
+    return "";
+  }
+  return fmt::format(R"(  // Past the registers where all are there, beside each other, and begin at a multiple of 16 bytes.
+  const {}* const from = rows < vector_width{} ? nullptr : {};
+  if (from != nullptr && reinterpret_cast<size_t>(from) % 16 == 0) {{
+    __pipeline_memcpy_async(to, from, 16);
+    return;
+  }}
+)",
+                     c_name(nest.element()), layout ? "" : " || ldb != 1", layout ? "column_of_B(B, j, ldb).first + row_of_B(k, ldb).distance" : "B + k");
+}
+
+const char* element_of_column_text(const LoopNest& nest) {
+  return nest.array(ArrayRole::dense).layout ? "element_of_B(row_of_B(k + r, ldb), column_of_B(B, j, ldb))" : "B[(k + r) * ldb + j]";
 }
 
 /// How a lane reads what it has of 16 rows in a step of two values a group.

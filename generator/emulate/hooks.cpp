@@ -130,6 +130,20 @@ void copy_async(std::uint64_t shared, std::uint64_t global, std::uint64_t bytes,
   active_machine().runner().copies().issue({shared, global, bytes, zero_fill});
 }
 
+/// cp.async of 16 bytes, of which so many are read and the others are zero.
+void copy_async_piece(std::uint32_t shared, std::uint64_t global, std::uint32_t bytes) {
+  constexpr std::uint32_t kBytes = 16;
+  require_kernel("cp.async");
+  Machine& machine = active_machine();
+  if (bytes > kBytes) {
+    machine.report(FaultKind::bad_operand, machine.site(), "", [&] {
+      return fmt::format("cp.async of {} of {} bytes: PTX does not promise what happens", bytes, kBytes);
+    });
+    machine.stop();
+  }
+  copy_async(shared_pointer(shared, "cp.async"), global, kBytes, kBytes - bytes);
+}
+
 void copy_commit() {
   require_kernel("__pipeline_commit");
   active_machine().runner().copies().commit();
@@ -243,6 +257,7 @@ Table make_hooks() {
       {"__esc_wait_for_predecessor", address_of(&wait_for_predecessor)},
       {"__esc_device_only", address_of(&device_only)},
       {"__esc_copy_async", address_of(&copy_async)},
+      {"__esc_copy_async_piece", address_of(&copy_async_piece)},
       {"__esc_copy_commit", address_of(&copy_commit)},
       {"__esc_copy_wait", address_of(&copy_wait)},
       {"__esc_atomic_i32", address_of(&atomic_operation<std::int32_t>)},

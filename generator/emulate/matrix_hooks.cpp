@@ -39,6 +39,17 @@ std::uint64_t row_at(std::uint32_t address) {
   return row;
 }
 
+/// A load of 32 bits by an address in shared memory.
+std::uint32_t load_shared(std::uint32_t address) {
+  require_kernel("ld.shared");
+  constexpr std::uint64_t kBytes = 4;
+  constexpr unsigned kLog2Bytes = 2;
+  Machine& machine = active_machine();
+  const std::uint64_t pointer = shared_pointer(address, "ld.shared");
+  machine.check<Use::read>(pointer, kBytes, AccessNote::pack(kBytes, kLog2Bytes, machine.site()));
+  return *reinterpret_cast<const std::uint32_t*>(pointer);
+}
+
 template <class Operands>
 std::array<Operands*, kLanes> gathered() {
   std::array<Operands*, kLanes> all{};
@@ -101,6 +112,7 @@ void multiply(float* sums, const std::uint32_t* a, const std::uint32_t* b, std::
 
 std::vector<std::pair<std::string, std::uint64_t>> matrix_functions() {
   return {{"__esc_shared_address", address_of(&shared_address)},
+          {"__esc_load_shared", address_of(&load_shared)},
           {"__esc_load_matrices", address_of(&load)},
           {"__esc_transpose_matrix", address_of(&transpose)},
           {"__esc_multiply_matrices", address_of(&multiply)}};

@@ -125,6 +125,11 @@ void add_conversion(PtxInstructions& table) {
   table["cvt.rn.f16x2.f32 %0, %1, %2;"] = {{"=r"}, {"f", "f"}, "__esc_convert_to_halves"};
 }
 
+void add_shared_memory(PtxInstructions& table) {
+  table["ld.shared.b32 %0, [%1];"] = {{"=r"}, {"r"}, "__esc_load_word"};
+  table["cp.async.cg.shared.global [%0], [%1], 16, %2;"] = {{}, {"r", "l", "r"}, "__esc_copy_piece", true};
+}
+
 void add_clusters(PtxInstructions& table) {
   table["barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;"] = {{}, {}, "__esc_meet_cluster", true};
   table["mapa.shared::cluster.u32 %0, %1, %2;"] = {{"=r"}, {"r", "r"}, "__esc_map_to_block"};
@@ -160,6 +165,7 @@ const PtxInstructions& ptx_instructions() {
     add_named_barriers(table);
     add_register_exchange(table);
     add_byte_permutations(table);
+    add_shared_memory(table);
     add_conversion(table);
     return table;
   }();

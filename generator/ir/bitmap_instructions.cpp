@@ -45,9 +45,9 @@ Instruction find_unit() {
 }
 
 Instruction make_unit_barriers() {
-  Instruction result = ordering("make_unit_barriers", "make_unit_barriers(shared_memory, {thread});",
+  Instruction result = ordering("make_unit_barriers", "make_unit_barriers(shared_memory, {copy}, {lane});",
                                 {async_barriers_text, bitmap_unit_text, make_unit_barriers_text});
-  result.parameters = {value("thread")};
+  result.parameters = {value("copy"), value("lane")};
   return result;
 }
 
@@ -94,8 +94,8 @@ Instruction find_words() {
   return {.name = "find_words",
           .parameters = {array("words"), value("stage"), value("copy"), value("lane"), array("word_at")},
           .meaning = {store(at("word_at", {0}), 0), store(at("word_at", {1}), Expression(at("words", {})) - 1)},
-          .call = std::string("find_words(shared_memory, ") + copied_unit + ", {lane}, {word_at});",
-          .texts = {bitmap_unit_text, find_words_text}};
+          .call = std::string("find_words(") + copied_unit + ", {lane}, {word_at});",
+          .texts = {async_barriers_text, bitmap_unit_text, find_words_text}};
 }
 
 Instruction load_bits() {
@@ -169,7 +169,7 @@ Instruction load_a() {
                          value("direction"), value("first"), value("lane"), array("to")},
           .meaning = {define("column", choose(less(0, index("direction")), index("lane"), at("odd_columns", {name("lane")}))),
                       loop("r", 4, each)},
-          .call = "load_a(shared_memory, {found}, {first}, {to});",
+          .call = "load_a({found}, {first}, {to});",
           .texts = {find_places_text, load_a_text}};
 }
 

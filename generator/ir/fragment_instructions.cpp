@@ -28,7 +28,6 @@ extern const std::string_view terms_text;
 extern const std::string_view multiply_split_steps_text;
 extern const std::string_view rounded_text;
 extern const std::string_view multiply_rounded_step_text;
-extern const std::string_view stage_rows_text;
 extern const std::string_view stage_columns_text;
 extern const std::string_view stage_elements_text;
 extern const std::string_view stage_patches_text;
@@ -252,11 +251,7 @@ Instruction stage_elements() { return stage_windows("stage_elements", "stage_ele
 Instruction stage_patches() { return stage_windows("stage_patches", "stage_patches", stage_patches_text); }
 
 /// And where each column of B lies by itself, and so stands in shared memory.
-Instruction stage_columns() {
-  Instruction result = stage_windows("stage_columns", "stage_columns", stage_columns_text);
-  result.texts.insert(result.texts.end() - 1, stage_rows_text);
-  return result;
-}
+Instruction stage_columns() { return stage_windows("stage_columns", "stage_columns", stage_columns_text); }
 
 /// The same copy where one thread asks for all of it.
 Instruction asked_for(Instruction copy, const char* name_of, const char* call, std::string_view text) {

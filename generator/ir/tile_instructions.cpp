@@ -13,7 +13,7 @@ namespace esc {
 // Embedded by CMakeLists.txt from templates/instructions.
 extern const std::string_view vector_text;
 extern const std::string_view tile_text;
-extern const std::string_view stage_rows_text;
+extern const std::string_view copy_piece_text;
 extern const std::string_view copy_tile_rows_text;
 extern const std::string_view copy_tile_columns_text;
 extern const std::string_view load_b_text;
@@ -49,11 +49,11 @@ Instruction copy_tile(const char* name_of, const char* function, std::vector<std
 }
 
 Instruction copy_tile_rows() {
-  return copy_tile("copy_tile_rows", "copy_tile_rows<vectors>", {vector_text, tile_text, copy_tile_rows_text});
+  return copy_tile("copy_tile_rows", "copy_tile_rows<vectors>", {vector_text, copy_piece_text, tile_text, copy_tile_rows_text});
 }
 
 Instruction copy_tile_columns() {
-  return copy_tile("copy_tile_columns", "copy_tile_columns", {vector_text, tile_text, stage_rows_text, copy_tile_columns_text});
+  return copy_tile("copy_tile_columns", "copy_tile_columns", {vector_text, copy_piece_text, tile_text, copy_tile_columns_text});
 }
 
 Instruction load_b() {

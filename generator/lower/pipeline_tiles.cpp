@@ -122,7 +122,7 @@ LoopNest pipeline_tiles(const LoopNest& nest, const PipelineTiles& directive) {
   parts.body[at] = Node{std::move(turns)};
   insert(parts.body, at,
          {define("copy", index("part") * index("block_panels") + index("place")), define("team_thread", index("place") * warp_size + index("lane")),
-          perform("make_unit_barriers", {index("thread")}), Node{Barrier{Scope::block}}, Node{Declare{"unit"}}, find_unit(0),
+          Node{Declare{"unit"}}, find_unit(0), perform("make_unit_barriers", {index("copy"), index("lane")}), Node{Barrier{Scope::warp}},
           Node{Note{"The operands of the first turns. Those of A are there whatever the kernel in front does."}},
           sequential_loop("s", 0, Affine::of("early_units"), 1, Role::none, copy_of_unit(index("s"), index("s"))),
           sequential_loop("s", 0, Affine::of("early_tiles"), 1, Role::none, {copy_of_tile(nest, index("s")), commit_copies()})});

@@ -9,7 +9,7 @@ namespace esc {
 /// Copies what the turns of a bitmap multiply to shared memory, several K steps ahead: tiles of B, which the warps of a team share, and units of A, of which each
 /// warp has its own.
 ///
-///   for (turn < turns) {                 make_unit_barriers(thread); barrier;
+///   for (turn < turns) {                 find_unit(..); make_unit_barriers(..);
 ///     window = ..;                       for (s < early_units) copy_bitmap_unit(.., s, ..);
 ///     if (..) {                          for (s < early_tiles) { copy_tile(.., s, ..); commit_copies(); }
 ///       find_words(..);              ->  for (turn < turns)

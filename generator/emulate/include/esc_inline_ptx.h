@@ -34,6 +34,8 @@ ESC_RUNTIME void __esc_barrier_arrive_expecting(unsigned barrier, unsigned bytes
 ESC_RUNTIME void __esc_barrier_wait(unsigned barrier, unsigned parity);
 ESC_RUNTIME void __esc_fence_copies();
 ESC_RUNTIME void __esc_fence_proxy();
+ESC_RUNTIME unsigned __esc_load_shared(unsigned address);
+ESC_RUNTIME void __esc_copy_async_piece(unsigned target, unsigned long long source, unsigned bytes);
 ESC_RUNTIME void __esc_copy_bulk(unsigned target, unsigned long long source, unsigned bytes, unsigned barrier);
 ESC_RUNTIME void __esc_copy_tensor(unsigned target, unsigned long long map, unsigned x, unsigned y, unsigned barrier);
 ESC_RUNTIME void __esc_fence_products();
@@ -74,6 +76,11 @@ static inline void __esc_ldmatrix(unsigned& d0, unsigned& d1, unsigned& d2, unsi
   unsigned d[4];
   __esc_load_matrices(d, address.bits, 4, transposed);
   d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3];
+}
+
+static inline void __esc_load_word(unsigned& word, __esc_operand address) { word = __esc_load_shared(address.bits); }
+static inline void __esc_copy_piece(__esc_operand target, __esc_wide_operand source, __esc_operand bytes) {
+  __esc_copy_async_piece(target.bits, source.bits, bytes.bits);
 }
 
 static inline void __esc_movmatrix(unsigned& d, __esc_operand a) { d = __esc_transpose_matrix(a.bits); }
