@@ -53,6 +53,22 @@ std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t unit_byte
   return std::max(tiles, sums) + std::int64_t{schedule.panels} * schedule.warps * schedule.units * unit_bytes;
 }
 
+std::vector<BitmapSchedule> legal_bitmap_schedules(long long bcol) {
+  std::vector<BitmapSchedule> schedules;
+  for (int columns = 8; columns <= widest_stream(bcol); columns *= 2) {
+    for (int panels = 1; panels <= BitmapSchedule::max_warps; ++panels) {
+      for (int warps = 1; warps <= BitmapSchedule::max_warps / panels; ++warps) {
+        for (int stages = 2; stages <= BitmapSchedule::max_stages; ++stages) {
+          for (int units = 2; units <= BitmapSchedule::max_stages; ++units) {
+            schedules.push_back({.columns = columns, .panels = panels, .warps = warps, .stages = stages, .units = units});
+          }
+        }
+      }
+    }
+  }
+  return schedules;
+}
+
 std::vector<Directive> expand(const BitmapSchedule& schedule) {
   std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps}, FragmentColumns{"j", schedule.columns},
                                     PackBitmap{"A"}, PipelineTiles{"k", schedule.stages, schedule.units}};

@@ -52,6 +52,9 @@ bool can_use_bitmap(std::string_view dtype);
 /// Bytes of a block in shared memory, where a unit has so many at most.
 std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t unit_bytes);
 
+/// All schedules that are legal for so many columns of B, with programmatic launches.
+std::vector<BitmapSchedule> legal_bitmap_schedules(long long bcol);
+
 /// The directives in the order of the pipeline; loops i, j, k and array A of the canonical nest.
 std::vector<Directive> expand(const BitmapSchedule& schedule);
 

@@ -129,13 +129,34 @@ TEST_F(ChosenSchedule, FamiliesThatMultiplyByZerosAreNamed) {
            {"stream", "stream:columns=32,panels=1,warps=1,stages=2"},
            {"stream", "stream:columns=64,panels=1,warps=1,stages=2,dense=on"},
            {"gather", "gather:warps=2,sets=1"},
+           {"bitmap", "bitmap:panels=1,warps=1"},
            {"atomic", "4-7-1-32"}}) {
     const ProcessResult made = escgen({"generate", "a.mtx", "--bcol", "64", "--schedule", schedule, "--arch", "sm_90",
-                                       "--no-verify", "--force", "-o", "out"});
+                                       "--dtype", family == "bitmap" ? "f16" : "f32", "--no-verify", "--force", "-o", "out"});
     ASSERT_EQ(made.status, 0) << schedule << made.errors;
     const bool multiplies = read("out/a/a.h").find("B must be finite") != std::string::npos;
     EXPECT_EQ(multiplies, family != "atomic") << schedule;
     EXPECT_EQ(named.find("`" + family + "`") != named.npos, multiplies) << named;
+  }
+}
+
+/// In both layouts, with an epilogue and without.
+TEST_F(ChosenSchedule, BitmapsAreGeneratedAndVerified) {
+  ASSERT_EQ(escgen({"sample", "--rows", "70", "--cols", "600", "--sparsity", "0.5", "-o", "a.npy"}).status, 0);
+  const std::string schedule = "bitmap:columns=8,panels=2,warps=2,stages=3,units=2";
+  for (const std::string layout : {"kn", "nk"}) {
+    for (const std::string epilogue : {"", "bias+relu", "residual+gelu"}) {
+      std::vector<std::string> words{"generate", "a.npy", "--bcol", "8", "--dtype", "bf16", "--layout", layout, "--schedule", schedule, "--force", "-o", "out"};
+      if (!epilogue.empty()) {
+        words.insert(words.end(), {"--epilogue", epilogue});
+      }
+      const ProcessResult made = escgen(words);
+      ASSERT_EQ(made.status, 0) << layout << " " << epilogue << made.errors;
+      EXPECT_EQ(escgen({"verify", "out/a"}).status, 0) << layout << " " << epilogue;
+      const nlohmann::json manifest = parse_json(read("out/a/manifest.json"));
+      EXPECT_EQ(manifest["schedule"]["text"], schedule + ",pdl=on");
+      EXPECT_EQ(manifest["packed"]["height"], 16);
+    }
   }
 }
 

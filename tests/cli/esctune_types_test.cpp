@@ -95,8 +95,16 @@ TEST_F(EsctuneTypes, AreListedWithFamiliesThatHaveKernels) {
   }
   EXPECT_GT(listed({"layers", "--bcol", "32", "--kernel", "batch_float.c", "--families", "stream"})[0]["candidates"], 20);
   expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "batch__Float16.c", "--families", "stream", "--list"},
-                 "stream is in 16 bits for layouts kn and nk, gather for f32 and tf32 in layout kn, atomic for f32 and tf32; choose panel or rows");
+                 "stream is in 16 bits for layouts kn and nk, bitmap for f16 and bf16, gather for f32 and tf32 in layout kn, atomic for f32 and tf32; choose panel or rows");
   expect_refusal({"run", "layers", "--bcol", "32", "--families", "atomic", "--dtype", "f16", "--list"}, "has no kernels for f16");
+  for (const std::string dtype : {"f16", "bf16"}) {
+    for (const std::string layout : {"kn", "nk"}) {
+      EXPECT_GT(listed({"layers", "--bcol", "32", "--families", "bitmap", "--dtype", dtype, "--layout", layout})[0]["candidates"], 20)
+          << dtype << " " << layout;
+    }
+  }
+  EXPECT_GT(listed({"layers", "--bcol", "32", "--kernel", "batch__Float16.c", "--families", "bitmap"})[0]["candidates"], 20);
+  expect_refusal({"run", "layers", "--bcol", "32", "--families", "bitmap", "--dtype", "f32", "--list"}, "has no kernels for f32 in layout kn");
   expect_refusal({"run", "layers", "--bcol", "32", "--dtype", "f64", "--list"}, "--dtype");
 }
 

@@ -127,6 +127,20 @@ TEST_F(RefusedOptions, Target) {
   }
   expect_generate_refusal({"--arch", "sm_80", "--schedule", "gather:warps=2,sets=1"},
                           "gather:warps=2,sets=1,pdl=on: sm_80 has no engine that copies in bulk; choose a schedule of family panel, or build for sm_90 and newer");
+  expect_generate_refusal({"--arch", "sm_75", "--dtype", "f16", "--schedule", "bitmap:warps=2"},
+                          "bitmap:columns=8,panels=2,warps=2,stages=3,units=2,pdl=on: sm_75 has no copies past the registers; choose a schedule of family panel, or build "
+                          "for sm_80 and newer");
+}
+
+TEST_F(RefusedOptions, BitmapsOfOtherTypesAndOfTooMuchSharedMemory) {
+  for (const std::string dtype : {"f32", "f64", "tf32"}) {
+    expect_generate_refusal({"--dtype", dtype, "--schedule", "bitmap:warps=2"},
+                            "the words of registers hold two elements of 16 bits; choose --dtype f16 or bf16");
+  }
+  expect_generate_refusal({"--arch", "sm_80", "--dtype", "f16", "--schedule", "bitmap:columns=32,panels=1,warps=16,stages=8,units=2"},
+                          "choose fewer stages, units, warps or panels");
+  expect_generate_refusal({"--dtype", "bf16", "--schedule", "stream(i, panels=1, warps=2); fragment(j, 8); transform(A, bitmap); epilogue()"},
+                          "multiplies windows that stand in no shared memory, for which there is no kernel; copy them ahead: pipeline(k, tiles=3, units=2)");
 }
 
 TEST_F(RefusedOptions, ElementTypeAndLayout) {

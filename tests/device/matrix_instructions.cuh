@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every instruction that the emulator knows as inline PTX, each with operands from memory and results to memory. Run on the
-// emulated grid by inline_ptx_test and on a GPU by matrix_instructions.cu.
+// Every instruction that the emulator knows as inline PTX, and one that has a name in CUDA, each with operands from memory and
+// results to memory. Run on the emulated grid by inline_ptx_test and on a GPU by matrix_instructions.cu.
 #pragma once
+#include <cuda_pipeline_primitives.h>
 #include <cuda_runtime.h>
 
 /// What a lane brings: registers of A and of B, metadata, sums. A load takes a row of 16 bytes, as the first four words.
@@ -144,6 +145,20 @@ __device__ inline void multiply_sparse_tf32_ordered_1(float* c, const unsigned* 
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]), "r"(metadata));
 }
 
+__device__ inline void permute_two(unsigned* d, const unsigned* a) {
+  asm volatile("prmt.b32 %0, %1, %2, %3;" : "=r"(d[0]) : "r"(a[0]), "r"(a[1]), "r"(a[2]));
+}
+__device__ inline void load_word(unsigned* d, unsigned address) {
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(d[0]) : "r"(address) : "memory");
+}
+/// Of 16 bytes the first ones, as many as this says; the others are zero.
+__device__ inline void copy_piece(unsigned* d, const unsigned* row, unsigned address, const unsigned* from, unsigned bytes) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(address), "l"(from), "r"(bytes) : "memory");
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  for (int word = 0; word < 4; ++word) d[word] = row[word];
+}
+
 /// Plays the instruction with this number in one warp.
 __global__ void play(int instruction, const unsigned* all_operands, unsigned* results) {
   __shared__ alignas(16) unsigned tile[32 * 4];
@@ -227,6 +242,18 @@ __global__ void play(int instruction, const unsigned* all_operands, unsigned* re
       break;
     case 23:
       convert_to_halves(d, operands);
+      break;
+    case 24:
+      permute_two(d, operands);
+      break;
+    case 25:
+      load_word(d, address + 4 * (threadIdx.x % 4));
+      break;
+    case 26:
+      copy_piece(d, row, address, all_operands + 4 * threadIdx.x, operands[12] % 17);
+      break;
+    case 27:
+      d[0] = __dp4a(operands[0], operands[1], operands[2]);
       break;
   }
   for (int word = 0; word < 4; ++word)

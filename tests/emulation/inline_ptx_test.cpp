@@ -248,6 +248,89 @@ extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(k, 1
   EXPECT_EQ(fault.thread.x, 7u);
 }
 
+/// A kernel of one warp whose lanes copy 16 bytes to a row each, of which so many are there, and load a word of it.
+std::string copying(const std::string& target, const std::string& source, const std::string& bytes,
+                    const std::string& wait, const std::string& word) {
+  return R"(
+#include <cuda_pipeline_primitives.h>
+__global__ void pieces(const float* x, float* y, int n) {
+  __shared__ alignas(16) float tile[128];
+  const int lane = threadIdx.x;
+  const unsigned address = static_cast<unsigned int>(__cvta_generic_to_shared(tile)) + 16 * lane;
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"()" +
+         target + R"(), "l"()" + source + R"(), "r"()" + bytes + R"() : "memory");
+  __pipeline_commit();
+  )" + wait + R"(
+  unsigned word = 0;
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"()" + word + R"());
+  y[lane] = __uint_as_float(word);
+}
+extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(pieces, 1, n, 0, x, y, n); }
+)";
+}
+
+const std::string wait_for_all = "__pipeline_wait_prior(0);";
+
+EmulationFault fault_of_a_copy(const std::string& target, const std::string& source, const std::string& bytes,
+                               const std::string& wait, const std::string& word) {
+  Emulation emulation(copying(target, source, bytes, wait, word));
+  emulation.run(16);
+  EXPECT_FALSE(emulation.device.faults().empty());
+  return emulation.device.faults().empty() ? EmulationFault{} : emulation.device.faults().front();
+}
+
+TEST(InlinePtxFaults, NoneOfCopiedPieces) {
+  // Where nothing is there, nothing is read: the source may be anywhere.
+  Emulation emulation(copying("address", "lane == 0 ? x + 1000 : x + 4 * lane", "lane < 2 ? 4 * lane : 16", wait_for_all,
+                              "address + 4 * (lane % 2)"));
+  emulation.run(16);
+  EXPECT_THAT(emulation.device.faults(), IsEmpty()) << emulation.device.describe_faults();
+  EXPECT_EQ(emulation.result(4), (std::vector<float>{0, 0, 8, 13}));
+}
+
+TEST(InlinePtxFaults, WordsThatWereNotWritten) {
+  const EmulationFault early = fault_of_a_copy("address", "x + 4 * lane", "16", "", "address");
+  EXPECT_EQ(early.kind, FaultKind::uninitialised);
+  EXPECT_THAT(early.message, HasSubstr("whose asynchronous copy has not been waited for"));
+  const EmulationFault never = fault_of_a_copy("address", "x + 4 * lane", "16", wait_for_all, "address + 16 * 16");
+  EXPECT_EQ(never.kind, FaultKind::uninitialised);
+  EXPECT_THAT(never.message, HasSubstr("thread (0,0,0): read of 4 bytes at offset 256 of shared memory 'tile'"));
+}
+
+TEST(InlinePtxFaults, WordsElsewhere) {
+  EXPECT_EQ(fault_of_a_copy("address", "x + 4 * lane", "16", wait_for_all, "address + 2").kind, FaultKind::misaligned);
+  const EmulationFault behind =
+      fault_of_a_copy("address", "x + 4 * lane", "16", wait_for_all, "address + 4 * 128");
+  EXPECT_EQ(behind.kind, FaultKind::out_of_bounds);
+  const EmulationFault outside = fault_of_a_copy("address", "x + 4 * lane", "16", wait_for_all, "4 * lane");
+  EXPECT_EQ(outside.kind, FaultKind::out_of_bounds);
+  EXPECT_THAT(outside.message, HasSubstr(", which is not in shared memory"));
+}
+
+TEST(InlinePtxFaults, WordsOfOtherLanesWithoutABarrier) {
+  const EmulationFault fault =
+      fault_of_a_copy("address", "x + 4 * lane", "16", wait_for_all, "lane % 2 == 0 ? address + 16 : address - 16");
+  EXPECT_THAT(fault.message, HasSubstr("shared memory 'tile'"));
+  Emulation right(copying("address", "x + 4 * lane", "16", wait_for_all + " __syncwarp();",
+                          "lane % 2 == 0 ? address + 16 : address - 16"));
+  right.run(32 / 2);
+  EXPECT_THAT(right.device.faults(), IsEmpty()) << right.device.describe_faults();
+}
+
+TEST(InlinePtxFaults, PiecesThatAreNone) {
+  const EmulationFault longer = fault_of_a_copy("address", "x + 4 * lane", "17", wait_for_all, "address");
+  EXPECT_EQ(longer.kind, FaultKind::bad_operand);
+  EXPECT_THAT(longer.message, HasSubstr("cp.async of 17 of 16 bytes: PTX does not promise what happens"));
+  const EmulationFault target = fault_of_a_copy("address + 4", "x + 4 * lane", "16", wait_for_all, "address + 4");
+  EXPECT_EQ(target.kind, FaultKind::misaligned);
+  EXPECT_THAT(target.message, HasSubstr("shared memory 'tile'"));
+  const EmulationFault source = fault_of_a_copy("address", "x + 4 * lane + 1", "16", wait_for_all, "address");
+  EXPECT_EQ(source.kind, FaultKind::misaligned);
+  EXPECT_THAT(source.message, HasSubstr("buffer 'x'"));
+  EXPECT_EQ(fault_of_a_copy("address + 16 * 112", "x + 4 * lane", "16", wait_for_all, "address").kind, FaultKind::out_of_bounds);
+  EXPECT_EQ(fault_of_a_copy("address", "x + 4 * (lane + 1)", "16", wait_for_all, "address").kind, FaultKind::out_of_bounds);
+}
+
 /// A sparse product of zeros with metadata.
 std::string multiplying(const std::string& instruction, const std::string& metadata) {
   return R"(

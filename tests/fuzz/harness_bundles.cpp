@@ -300,7 +300,7 @@ Harness packed_harness() {
                   .words = {std::string(8, '\0'), std::string("\1\0\0\0\0\0\0\0", 8), std::string("\2\0\0\0\0\0\0\0", 8),
                             std::string("\xff\xff\xff\x7f\0\0\0\0", 8), std::string(8, '\xff'), std::string("\0\0\x80\x7f", 4),
                             std::string("\0\0\xc0\x7f", 4), std::string("\0\0\0\x80", 4), std::string("\0\0\1\0", 4),
-                            "ESCPACK\x1a", "ESCREGN\x1a", "ESCTASK\x1a", "ESCFRAG\x1a"},
+                            "ESCPACK\x1a", "ESCREGN\x1a", "ESCTASK\x1a", "ESCFRAG\x1a", "ESCBITM\x1a"},
                   .mutants = 8000};
   for (const GeneratedLayer& layer : layers_of_bundles()) {
     const std::span<const std::byte> bytes = layer.bytes();
@@ -320,6 +320,7 @@ Harness packed_harness() {
   add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 1}, transformer::ScalarType::f32);
   add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 1, .joined = 2, .shares = 4}, transformer::ScalarType::f32);
   add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 2, .joined = 2, .shares = 4}, transformer::ScalarType::f32);
+  add_packed(harness.seeds, BitmapCut{});
   return harness;
 }
 

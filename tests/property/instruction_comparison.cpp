@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "generator/emit/bitmap_text.h"
 #include "generator/emit/built_architectures.h"
 #include "generator/emit/device_text.h"
 #include "generator/emit/fragment_text.h"
@@ -99,6 +100,14 @@ Packing<transformer::GatherFormat> pack_gathered(const InstructionExample& examp
   return {std::move(packed), std::move(sizes)};
 }
 
+Packing<transformer::BitmapFormat> pack_bitmap(const InstructionExample& example) {
+  auto packed = transformer::pack(csr_view(example.matrix), transformer::BitmapCut{});
+  Environment sizes = bitmap_sizes(packed.format);
+  sizes["M"] = example.matrix.rows;
+  sizes["K"] = example.matrix.columns;
+  return {std::move(packed), std::move(sizes)};
+}
+
 /// Packs the example's matrix and hands it to `use`.
 template <typename Use>
 auto with_packed(const InstructionExample& example, const Use& use) {
@@ -109,6 +118,8 @@ auto with_packed(const InstructionExample& example, const Use& use) {
       return use(pack_fragments(example));
     case PackedForm::Kind::gathered:
       return use(pack_gathered(example));
+    case PackedForm::Kind::bitmap:
+      return use(pack_bitmap(example));
     default:
       return use(pack_tasks(example));
   }
@@ -331,7 +342,10 @@ std::string difference(const InstructionExample& example, const std::string& tex
       return with_element(example.nest.element(), [&](auto zero) { return comparison.run<decltype(zero)>(); });
     });
   };
-  const std::string found = asks_for_own_features(text) ? difference_with(with_features()) : "";
+  std::string found = asks_for_own_features(text) ? difference_with(with_features()) : "";
+  if (found.empty() && has_bitmap(example.nest)) {
+    found = difference_with({.headers = {}, .defines = {"__CUDA_ARCH__=800"}});  // units are not copied in bulk there
+  }
   return found.empty() ? difference_with({}) : found;
 }
 

@@ -33,6 +33,7 @@ std::vector<InstructionExample> region_examples();
 std::vector<InstructionExample> task_examples();
 std::vector<InstructionExample> fragment_examples();
 std::vector<InstructionExample> gather_examples();
+std::vector<InstructionExample> tile_examples();
 std::vector<InstructionExample> order_examples();
 
 /// Those of all instructions.

@@ -168,6 +168,9 @@ std::vector<MutationSubject> mutation_subjects() {
       streamed("rounded", with_cut_row(with_cut_row(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::tf32), 5, 1), 40, 1)),
       // Lists of four windows, of which two stand in shared memory.
       {"gathered", spmm_nest(ScalarType::f32), of_many_windows(SampleStructure::uniform, 0.96, ScalarType::f32), 36, "gather:warps=3,sets=2,pdl=on"},
+      // Three K tiles, two turns of a team; lists of words whose columns differ.
+      {"bitmap", spmm_nest(ScalarType::f16), of_many_windows(SampleStructure::uniform, 0.5, ScalarType::f16), 36, "bitmap:columns=16,panels=3,warps=2,stages=3,units=2,pdl=on"},
+      {"bitmap_tokens", linear_nk_nest(ScalarType::bf16), of_many_windows(SampleStructure::powerlaw, 0.6, ScalarType::bf16), 20, "bitmap:columns=8,panels=2,warps=1,stages=2,units=3,pdl=off"},
       {"split_tokens", nest_of(linear_nk_template), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32),
        36, "stream:columns=16,panels=3,warps=2,stages=4,pdl=off"},
       // Windows of patches, and of elements by themselves.

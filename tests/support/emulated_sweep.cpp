@@ -14,13 +14,13 @@
 namespace esc::tests {
 namespace {
 
-/// Whether the matrix may be what the schedule is illegal for: staged regions or lists that do not fit into shared memory,
-/// sums over too many columns or tasks.
+/// Whether the matrix may be what the schedule is illegal for: staged regions, lists or bitmaps that do not fit into
+/// shared memory, sums over too many columns or tasks.
 bool may_be_unsuitable(const SparseMatrix& matrix, const Schedule& schedule) {
   if (const auto* panel = std::get_if<PanelSchedule>(&schedule)) {
     return panel->stage || matrix.columns > 512;
   }
-  if (std::holds_alternative<GatherSchedule>(schedule)) {
+  if (std::holds_alternative<GatherSchedule>(schedule) || std::holds_alternative<BitmapSchedule>(schedule)) {
     return true;
   }
   const auto* rows = std::get_if<RowsSchedule>(&schedule);
@@ -28,9 +28,9 @@ bool may_be_unsuitable(const SparseMatrix& matrix, const Schedule& schedule) {
 }
 
 /// The layer, or nothing where the schedule is illegal for the matrix.
-std::optional<GeneratedLayer> legal_layer(const SparseMatrix& matrix, const ScheduleFor& one) {
+std::optional<GeneratedLayer> legal_layer(const SparseMatrix& matrix, const ScheduleFor& one, const LoopNest& nest) {
   try {
-    return layer_of(matrix, one.bcol, one.schedule);
+    return layer_of(matrix, one.bcol, one.schedule, nest);
   } catch (const UnsuitableSchedule& refused) {
     EXPECT_TRUE(may_be_unsuitable(matrix, one.schedule)) << refused.what();
     return std::nullopt;
@@ -39,18 +39,26 @@ std::optional<GeneratedLayer> legal_layer(const SparseMatrix& matrix, const Sche
 
 }  // namespace
 
-EmulatedSweep::EmulatedSweep(std::vector<NamedMatrix> shapes, std::size_t part)
-    : turns_(std::move(shapes)), next_product_(5 * part) {
+EmulatedSweep::EmulatedSweep(std::vector<NamedMatrix> shapes, std::size_t part, LoopNest (*nest)(ScalarType))
+    : nest_(nest), turns_(std::move(shapes)), next_product_(5 * part) {
   std::ranges::rotate(turns_, turns_.begin() + static_cast<std::ptrdiff_t>(part % turns_.size()));
 }
 
 void EmulatedSweep::check(const ScheduleFor& one) {
+  EXPECT_TRUE(checks(one)) << print(one.schedule) << " is legal for no shape";
+}
+
+void EmulatedSweep::check_if_legal(const ScheduleFor& one) { checks(one); }
+
+bool EmulatedSweep::checks(const ScheduleFor& one) {
   std::optional<GeneratedLayer> layer;
   const auto turn = std::ranges::find_if(turns_, [&](const NamedMatrix& shape) {
-    layer = legal_layer(shape.matrix, one);
+    layer = legal_layer(shape.matrix, one, nest_(shape.matrix.element));
     return layer.has_value();
   });
-  ASSERT_NE(turn, turns_.end()) << print(one.schedule) << " is legal for no shape";
+  if (turn == turns_.end()) {
+    return false;
+  }
   std::rotate(turn, turn + 1, turns_.end());
   const NamedMatrix& shape = turns_.back();
   const EmulatedKernel kernel(*layer);
@@ -64,10 +72,11 @@ void EmulatedSweep::check(const ScheduleFor& one) {
   if (kernels_++ % 4 == 0) {
     EXPECT_EQ(transformer_problem(*layer, shape.matrix), "") << print(one.schedule) << " on '" << shape.name << "'";
   }
+  return true;
 }
 
-void check_without_nonzeros(std::int64_t columns, const Schedule& schedule) {
-  const SparseMatrix zero{5, columns, {0, 0, 0, 0, 0, 0}, {}, {}};
+void check_without_nonzeros(std::int64_t columns, const Schedule& schedule, ScalarType element) {
+  const SparseMatrix zero{5, columns, {0, 0, 0, 0, 0, 0}, {}, {}, element};
   const GeneratedLayer layer = layer_of(zero, 33, schedule);
   const EmulatedKernel kernel(layer);
   for (const ProductCase& product : {ProductCase{33, 33, 33}, ProductCase{7, 8, 9, 1, 1}}) {

@@ -22,7 +22,11 @@ inline constexpr int kLoadInstructions = 6;
 inline constexpr int kTransposition = 21;  ///< behind loads and products
 inline constexpr int kPermutation = 22;
 inline constexpr int kConversion = 23;
-inline constexpr int kMatrixInstructions = 24;
+inline constexpr int kPermutationOfTwo = 24;
+inline constexpr int kLoadOfAWord = 25;
+inline constexpr int kCopyOfAPiece = 26;
+inline constexpr int kProductOfBytes = 27;
+inline constexpr int kMatrixInstructions = 28;
 inline constexpr std::size_t kMatrixOperandWords = 13;
 inline constexpr std::size_t kMatrixResultWords = 4;
 
@@ -69,6 +73,18 @@ inline std::string describe_matrix_instruction(int instruction) {
   }
   if (instruction == kConversion) {
     return "cvt f16x2";
+  }
+  if (instruction == kPermutationOfTwo) {
+    return "prmt of two words";
+  }
+  if (instruction == kLoadOfAWord) {
+    return "ld.shared";
+  }
+  if (instruction == kCopyOfAPiece) {
+    return "cp.async";
+  }
+  if (instruction == kProductOfBytes) {
+    return "dp4a";
   }
   const ProductUnderTest product(instruction);
   const char* const types[] = {"f16", "bf16", "tf32"};
@@ -164,19 +180,63 @@ inline MatrixInstructionCase draw_transposition(std::mt19937& random) {
   return drawn;
 }
 
-/// Bytes of one operand, zeros and signs in the order that the digits of another one say.
-inline MatrixInstructionCase draw_permutation(std::mt19937& random) {
+/// Bytes of as many operands, or of them and zeros, and signs in the order that the digits of the next operand say.
+inline MatrixInstructionCase draw_permutation(std::size_t words, std::mt19937& random) {
   MatrixInstructionCase drawn;
   for (std::size_t lane = 0; lane < 32; ++lane) {
     std::uint32_t* const operands = drawn.operands.data() + lane * kMatrixOperandWords;
-    operands[0] = static_cast<std::uint32_t>(random());
-    operands[1] = static_cast<std::uint32_t>(random());
-    const std::array<std::uint32_t, 8> bytes{operands[0] & 0xff, operands[0] >> 8 & 0xff, operands[0] >> 16 & 0xff, operands[0] >> 24};
+    std::array<std::uint32_t, 8> bytes{};
+    for (std::size_t number = 0; number < 4 * words; ++number) {
+      bytes[number] = static_cast<std::uint32_t>(random() % 256);
+      operands[number / 4] |= bytes[number] << 8 * (number % 4);
+    }
+    operands[words] = static_cast<std::uint32_t>(random());
     for (std::size_t place = 0; place < 4; ++place) {
-      const std::uint32_t digit = operands[1] >> 4 * place & 0xf;
+      const std::uint32_t digit = operands[words] >> 4 * place & 0xf;
       const std::uint32_t byte = bytes[digit % 8];
       drawn.results[lane * kMatrixResultWords] |= (digit < 8 ? byte : byte < 128 ? 0u : 0xffu) << 8 * place;
     }
+  }
+  return drawn;
+}
+
+inline MatrixInstructionCase draw_words(std::mt19937& random) {
+  MatrixInstructionCase drawn;
+  std::generate(drawn.operands.begin(), drawn.operands.end(), [&] { return static_cast<std::uint32_t>(random()); });
+  return drawn;
+}
+
+/// A word of a lane's first four, another one for each of four lanes.
+inline MatrixInstructionCase draw_load_of_a_word(std::mt19937& random) {
+  MatrixInstructionCase drawn = draw_words(random);
+  for (std::size_t lane = 0; lane < 32; ++lane) {
+    drawn.results[lane * kMatrixResultWords] = drawn.operands[lane * kMatrixOperandWords + lane % 4];
+  }
+  return drawn;
+}
+
+/// Of the words of all lanes four for each, of which a number of the lane's own says how many bytes are copied.
+inline MatrixInstructionCase draw_copy_of_a_piece(std::mt19937& random) {
+  MatrixInstructionCase drawn = draw_words(random);
+  for (std::size_t lane = 0; lane < 32; ++lane) {
+    const std::uint32_t bytes = drawn.operands[lane * kMatrixOperandWords + 12] % 17;
+    std::memcpy(drawn.results.data() + lane * kMatrixResultWords, drawn.operands.data() + 4 * lane, bytes);
+  }
+  return drawn;
+}
+
+/// The sum of a number and of the products of bytes without signs.
+inline MatrixInstructionCase draw_product_of_bytes(std::mt19937& random) {
+  MatrixInstructionCase drawn = draw_words(random);
+  for (std::size_t lane = 0; lane < 32; ++lane) {
+    const std::uint32_t* const operands = drawn.operands.data() + lane * kMatrixOperandWords;
+    std::array<unsigned char, 8> bytes{};
+    std::memcpy(bytes.data(), operands, bytes.size());
+    std::uint32_t sum = operands[2];
+    for (std::size_t place = 0; place < 4; ++place) {
+      sum += std::uint32_t{bytes[place]} * bytes[place + 4];
+    }
+    drawn.results[lane * kMatrixResultWords] = sum;
   }
   return drawn;
 }
@@ -329,11 +389,15 @@ inline MatrixInstructionCase draw_product(int instruction, MatrixValues values, 
 
 inline MatrixInstructionCase draw_matrix_case(int instruction, MatrixValues values, std::uint32_t seed) {
   std::mt19937 random(seed);
-  return instruction < kLoadInstructions ? draw_load(instruction, random)
-         : instruction == kTransposition ? draw_transposition(random)
-         : instruction == kPermutation   ? draw_permutation(random)
-         : instruction == kConversion    ? draw_conversion(values, random)
-                                         : draw_product(instruction, values, random);
+  return instruction < kLoadInstructions    ? draw_load(instruction, random)
+         : instruction == kTransposition    ? draw_transposition(random)
+         : instruction == kPermutation      ? draw_permutation(1, random)
+         : instruction == kConversion       ? draw_conversion(values, random)
+         : instruction == kPermutationOfTwo ? draw_permutation(2, random)
+         : instruction == kLoadOfAWord      ? draw_load_of_a_word(random)
+         : instruction == kCopyOfAPiece     ? draw_copy_of_a_piece(random)
+         : instruction == kProductOfBytes   ? draw_product_of_bytes(random)
+                                            : draw_product(instruction, values, random);
 }
 
 }  // namespace esc::testing

@@ -78,6 +78,15 @@ std::vector<ScheduleFor> legal_gather() {
   return all;
 }
 
+std::vector<ScheduleFor> legal_bitmap() {
+  std::vector<ScheduleFor> all;
+  for (const BitmapSchedule& schedule : legal_bitmap_schedules(bcols.back())) {
+    const auto first = std::ranges::find_if(bcols, [&](std::int64_t bcol) { return widest_stream(bcol) >= schedule.columns; });
+    all.push_back({first[static_cast<std::ptrdiff_t>(all.size()) % (bcols.end() - first)], schedule});
+  }
+  return all;
+}
+
 std::vector<int> keys_of(const ScheduleFor& one) {
   return std::visit(KeysOf{static_cast<int>(one.bcol)}, one.schedule);
 }

@@ -24,6 +24,8 @@ std::vector<ScheduleFor> legal_panel();
 std::vector<ScheduleFor> legal_rows();
 /// Each for one bCol, which take turns: whatever it is, they are legal.
 std::vector<ScheduleFor> legal_gather();
+/// Each for one of those that are as wide as its columns, likewise.
+std::vector<ScheduleFor> legal_bitmap();
 
 /// The values of its parameters, bCol first.
 std::vector<int> keys_of(const ScheduleFor& one);

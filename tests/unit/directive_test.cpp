@@ -53,8 +53,10 @@ const std::vector<Written>& one_of_each() {
       {PackListed{"A"}, "transform(A, listed)"},
       {PackPlaced{"A"}, "transform(A, placed)"},
       {PackGathered{"A"}, "transform(A, gathered)"},
+      {PackBitmap{"A"}, "transform(A, bitmap)"},
       {QuarterSteps{"A"}, "quarter(A)"},
       {PipelineWindows{"k", 3}, "pipeline(k, 3)"},
+      {PipelineTiles{"k", 4, 3}, "pipeline(k, tiles=4, units=3)"},
       {CopyInBulk{}, "copy(bulk)"},
       {CopyUnits{}, "copy(units)"},
       {ClusterTurns{"k", 4}, "cluster(k, 4)"},
@@ -185,6 +187,9 @@ TEST(Script, OfALegalScheduleIsReadAsItIsPrinted) {
       }
     }
     for (const RowsSchedule& schedule : tests::drawn_of(legal_rows_schedules(bcol), 200)) {
+      expect_read_as_printed(schedule);
+    }
+    for (const BitmapSchedule& schedule : tests::drawn_of(legal_bitmap_schedules(bcol), 50)) {
       expect_read_as_printed(schedule);
     }
     expect_read_as_printed(StreamSchedule{.columns = bcol < 33 ? 8 : 32, .panels = 2, .warps = 3, .stages = 5, .pdl = bcol > 1});

@@ -119,7 +119,7 @@ std::set<std::string> families_of(const TuningLine& line, const tuning::WorkItem
   if (families.empty()) {
     throw UserError(fmt::format("--families {}", fmt::join(line.families, ",")),
                     fmt::format("has no kernels for {} in layout {}", item.dtype, item.nest.layout),
-                    "stream is in 16 bits for layouts kn and nk, gather for f32 and tf32 in layout kn, atomic for f32 and tf32; choose panel or rows");
+                    "stream is in 16 bits for layouts kn and nk, bitmap for f16 and bf16, gather for f32 and tf32 in layout kn, atomic for f32 and tf32; choose panel or rows");
   }
   return families;
 }
@@ -129,9 +129,9 @@ std::set<std::string> families_of(const TuningLine& line, const tuning::WorkItem
 void add_tuning_options(CLI::App& command, TuningLine& line) {
   command
       .add_option("--families", line.families,
-                  "Families of schedules to try: panel, rows, stream, gather, atomic (default panel,rows and, where they have kernels, stream and gather)")
+                  "Families of schedules to try: panel, rows, stream, gather, bitmap, atomic (default panel,rows and, where they have kernels, stream and gather)")
       ->delimiter(',')
-      ->check(one_of({"panel", "rows", "stream", "gather", "atomic"}));
+      ->check(one_of({"panel", "rows", "stream", "gather", "bitmap", "atomic"}));
   command
       .add_option("--dtype", line.dtype,
                   "Element type, f32, tf32, f16 or bf16 (default: that of a file of 16 bits; f32 for others; the one "

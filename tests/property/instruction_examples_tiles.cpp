@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles of the tensor core whose fragments of A are found by their bits: whole kernels, as what is found in one
+// instruction is what the next one reads.
+
+#include <utility>
+
+#include "generator/ir/linear_nk_nest.h"
+#include "generator/ir/loop_nest.h"
+#include "generator/pipeline.h"
+#include "generator/schedule/bitmap_schedule.h"
+#include "tests/property/instruction_example.h"
+
+namespace esc::tests {
+namespace {
+
+/// B and C in rows, which are whole vectors or not.
+InstructionExample in_rows(std::string name, const BitmapSchedule& schedule, SparseMatrix matrix, bool vectors) {
+  LoopNest nest = lower(spmm_nest(matrix.element), expand(schedule));
+  return {std::move(name), std::move(nest), std::move(matrix), vectors, schedule.columns + 8};
+}
+
+/// Both transposed.
+InstructionExample transposed(std::string name, const BitmapSchedule& schedule, SparseMatrix matrix,
+                              std::int64_t least_columns) {
+  LoopNest nest = lower(linear_nk_nest(matrix.element), expand(schedule));
+  return {std::move(name), std::move(nest), std::move(matrix), false, least_columns};
+}
+
+/// The matrix without what stands in units of an odd number in each panel: they have no words.
+SparseMatrix without_odd_units(const SparseMatrix& matrix) {
+  SparseMatrix result{matrix.rows, matrix.columns, {0}, {}, {}, matrix.element};
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    for (auto at = static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row)]);
+         at < static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row) + 1]); ++at) {
+      if (matrix.column_of[at] / BitmapSchedule::tile_columns_of_a % 2 == 0) {
+        result.column_of.push_back(matrix.column_of[at]);
+        result.values.push_back(matrix.values[at]);
+      }
+    }
+    result.offsets.push_back(static_cast<std::int64_t>(result.column_of.size()));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<InstructionExample> tile_examples() {
+  constexpr ScalarType f16 = ScalarType::f16, bf16 = ScalarType::bf16;
+  return {in_rows("tiles_vectors", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
+                  small_matrix(37, 999, 0.4, f16, 5), true),
+          // Three units of a panel, in turn: stages go round.
+          in_rows("tiles_elements", {.columns = 16, .panels = 1, .warps = 1, .stages = 2, .units = 2, .pdl = false},
+                  small_matrix(37, 700, 0.5, bf16, 6), false),
+          in_rows("tiles_wide", {.columns = 32, .panels = 3, .warps = 1, .stages = 4, .units = 3, .pdl = false},
+                  small_matrix(37, 700, 0.7, f16, 7), true),
+          in_rows("tiles_one", {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .units = 2, .pdl = false},
+                  small_matrix(21, 40, 0.2, bf16, 8), true),
+          in_rows("tiles_full", {.columns = 16, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
+                  small_matrix(16, 512, 1, f16, 9), true),
+          in_rows("tiles_empty_units", {.columns = 8, .panels = 1, .warps = 2, .stages = 2, .units = 2, .pdl = false},
+                  without_odd_units(small_matrix(21, 1000, 0.5, bf16, 10)), true),
+          // 16 bytes at once where columns of B are one element apart, of which the last ones lack some.
+          transposed("tiles_columns", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
+                     small_matrix(37, 703, 0.5, f16, 11), 1),
+          transposed("tiles_columns_wide",
+                     {.columns = 32, .panels = 1, .warps = 3, .stages = 2, .units = 3, .pdl = false},
+                     small_matrix(21, 984, 0.6, bf16, 12), 20),
+          transposed("tiles_columns_one", {.columns = 16, .panels = 1, .warps = 1, .stages = 3, .units = 2, .pdl = false},
+                     small_matrix(21, 40, 0.2, f16, 13), 12)};
+}
+
+}  // namespace esc::tests

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles of the tensor core whose fragments of A are found by their bits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "generator/ir/linear_nk_nest.h"
+#include "generator/ir/print.h"
+#include "generator/lower/canonicalize.h"
+#include "generator/lower/fragment_columns.h"
+#include "generator/lower/pack_bitmap.h"
+#include "generator/lower/pipeline_tiles.h"
+#include "generator/lower/place_epilogue.h"
+#include "generator/lower/stream_windows.h"
+#include "generator/pipeline.h"
+#include "generator/schedule/schedule.h"
+#include "tests/support/run_size.h"
+#include "tests/unit/refused_step.h"
+
+namespace esc {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+LoopNest fragmented(const LoopNest& nest, int warps = 2) {
+  return fragment_columns(stream_windows(canonicalize(nest), {"i", 2, warps}), {"j", 16});
+}
+
+const LoopNest of_halves = fragmented(spmm_nest(ScalarType::f16));
+const LoopNest packed = pack_bitmap(of_halves, {"A"});
+const LoopNest of_tokens = pack_bitmap(fragmented(linear_nk_nest(ScalarType::bf16)), {"A"});
+const LoopNest pipelined = pipeline_tiles(packed, {"k", 3, 2});
+
+std::string without_blanks_in_front(const std::string& text) {
+  std::string result;
+  for (const char character : text) {
+    if (character != ' ' || (!result.empty() && result.back() != '\n')) {
+      result += character;
+    }
+  }
+  return result;
+}
+
+TEST(PackBitmap, FindsFragmentsByTheirBits) {
+  EXPECT_THAT(
+      without_blanks_in_front(print(packed)),
+      HasSubstr("for (turn = 0; turn < turns; turn++) {\n"
+                "unsigned int window = turn * turn_windows + part;\n"
+                "if (window < windows && panel < panels) {\n"
+                "find_words(UnitWords[panel][window], 0, 0, lane, word_at);\n"
+                "for (half = 0; half < 2; half++) {  // unrolled\n"
+                "even_bits, odd_bits = load_bits(Bits[panel][window], half, 0, 0, lane);\n"
+                "find_places(even_bits, 1, places, word_at[0]);\n"
+                "for (group = 0; group < 2; group++)  // unrolled\n"
+                "for (q = 0; q < 2; q++)  // unrolled\n"
+                "load_a(Values[panel][window], OddColumns[panel][window], places, 1, 8*group + 4*q, lane, a[group][q]);\n"
+                "for (eighth = 0; eighth < column_eighths; eighth++)  // unrolled\n"
+                "for (group = 0; group < 2; group++) {  // unrolled\n"
+                "load_b(B, window * window_columns + half * tile_rows, 32*group, tile * tile_columns, eighth, K, N, 0, part, lane, b);\n"
+                "for (q = 0; q < 2; q++)  // unrolled\n"
+                "mma(sums[4*eighth], a[group][q], b[q]);\n"));
+}
+
+TEST(PackBitmap, HasSumsOfTheirOwnForOddBlocks) {
+  const std::string text = print(packed);
+  EXPECT_THAT(text, AllOf(HasSubstr("// odd_sums[lane_sums]: registers of a thread\n"), HasSubstr("registers odd_sums = 0;\n"),
+                          HasSubstr("find_places(odd_bits, -1, places, word_at[1]);\n"), HasSubstr("mma(odd_sums[4*eighth], a[group][q], b[q]);\n"),
+                          HasSubstr("sums[e] += odd_sums[e];\n")));
+  EXPECT_LT(text.find("mma(odd_sums"), text.find("sums[e] += odd_sums[e];"));
+  EXPECT_LT(text.find("sums[e] += odd_sums[e];"), text.find("store_vector("));
+}
+
+TEST(PackBitmap, KnowsPanelsAndTurns) {
+  EXPECT_THAT(print(packed), AllOf(HasSubstr("// panels = ceil(M / 16)\n"), HasSubstr("// turns = ceil(K / 512)\n")));
+  EXPECT_THAT(print(pack_bitmap(fragmented(spmm_nest(ScalarType::f16), 3), {"A"})), HasSubstr("// turns = ceil(K / 768)\n"));
+  EXPECT_EQ(packed.packed, (PackedForm{.kind = PackedForm::Kind::bitmap, .height = 16}));
+  EXPECT_TRUE(packed.explicit_zeros);
+  EXPECT_EQ(packed.find_array("A"), nullptr);
+  EXPECT_EQ(packed.array("Values").extents.back(), 2);
+  EXPECT_EQ(packed.array("a").type, ScalarType::f16);
+  EXPECT_EQ(of_tokens.array("a").type, ScalarType::bf16);
+  EXPECT_EQ(packed.array("odd_sums").type, ScalarType::f32);
+}
+
+TEST(PipelineTiles, CopiesTheFirstOperandsInFrontOfTheTurns) {
+  const std::string text = print(pipelined);
+  EXPECT_THAT(text, AllOf(HasSubstr("// StagedB[tile_stages][turn_windows][tile_rows][tile_columns]: shared memory of a block\n"),
+                          HasSubstr("// StagedValues[unit_stages][block_copies][most_words][32][2]: shared memory of a block\n"),
+                          HasSubstr("for (s = 0; s < early_units; s++)"), HasSubstr("for (s = 0; s < early_tiles; s++)")));
+  EXPECT_LT(text.find("find_unit("), text.find("make_unit_barriers(copy, lane);"));
+  EXPECT_LT(text.find("make_unit_barriers(copy, lane);"), text.find("copy_bitmap_unit("));
+  EXPECT_LT(text.find("copy_tile_rows("), text.find("for (turn = 0"));
+}
+
+TEST(PipelineTiles, CopiesTilesByStepsAndUnitsByTurns) {
+  EXPECT_THAT(without_blanks_in_front(print(pipelined)),
+              HasSubstr("unsigned int step = half + 2*turn;\n"
+                        "wait_for_stage(early_tiles - 1);\n"
+                        "barrier;  // of the team\n"
+                        "if ((early_tiles + step) / 2 * turn_windows + part < windows) {\n"
+                        "copy_tile_rows(B, StagedB, ((early_tiles + step) / 2 * turn_windows + part) * window_columns + (early_tiles + step) % 2 * tile_rows, "
+                        "(early_tiles + step) % tile_stages, part, tile, team_thread, K, N);\n"
+                        "}\n"
+                        "if (half < 1) {\n"
+                        "if ((early_units + turn) * turn_windows + part < windows && panel < panels) {\n"
+                        "copy_bitmap_unit("));
+  EXPECT_THAT(print(pipelined), HasSubstr("wait_for_unit(turn, unit_stage, copy);\n"));
+}
+
+TEST(PipelineTiles, ReadsTheCopies) {
+  const std::string text = print(pipelined);
+  const std::string turns = text.substr(text.find("for (turn = 0"));
+  EXPECT_THAT(turns, AllOf(HasSubstr("find_words(StagedUnitWords[unit_stage][copy], unit_stage, copy, lane, word_at);\n"),
+                           HasSubstr("load_bits(StagedBits[unit_stage][copy], half, unit_stage, copy, lane);\n"),
+                           HasSubstr("load_a(StagedValues[unit_stage][copy], StagedOddColumns[unit_stage][copy], places, -1, 8*group + 4*q, lane, a[group][q]);\n"),
+                           HasSubstr("load_b(StagedB[tile_stage][part], 0, 32*group + 64, 0, eighth, tile_rows, tile_columns, tile_stage, part, lane, b);\n"),
+                           Not(HasSubstr("load_a(Values")), Not(HasSubstr("load_b(B"))));
+}
+
+TEST(PipelineTiles, MeetsAsATeamWhereThereAreSeveral) {
+  EXPECT_EQ(pipelined.team, "part");
+  const LoopNest one = pipeline_tiles(pack_bitmap(fragmented(spmm_nest(ScalarType::f16), 1), {"A"}), {"k", 2, 2});
+  EXPECT_EQ(one.team, "");
+  EXPECT_THAT(print(one), Not(HasSubstr("barrier;  // of the team")));
+}
+
+TEST(PipelineTiles, CopiesColumnsWhereBHasThemInOnePiece) {
+  const std::string text = print(pipeline_tiles(of_tokens, {"k", 4, 3}));
+  EXPECT_THAT(text, AllOf(HasSubstr("copy_tile_columns(B, StagedB, "), Not(HasSubstr("copy_tile_rows("))));
+}
+
+TEST(BitmapPipeline, PlacesAnEpilogueAndTheWaitForTheKernelInFront) {
+  const std::string text = print(lower(spmm_nest(ScalarType::f16), expand(parse_schedule("bitmap:columns=16"))));
+  EXPECT_THAT(text, Not(HasSubstr("sum_")));
+  EXPECT_LT(text.find("copy_bitmap_unit("), text.find("wait_for_predecessor();"));
+  EXPECT_LT(text.find("wait_for_predecessor();"), text.find("copy_tile_rows("));
+}
+
+TEST(BitmapPipeline, TakesLegalSchedules) {
+  for (const BitmapSchedule& schedule : tests::drawn_of(legal_bitmap_schedules(64), 40)) {
+    EXPECT_NO_THROW(lower(spmm_nest(ScalarType::bf16), expand(Schedule(schedule)))) << print(schedule);
+    EXPECT_NO_THROW(lower(linear_nk_nest(ScalarType::f16), expand(Schedule(schedule)))) << print(schedule);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Bitmap, RefusedStep,
+    testing::Values(
+        StepRefusal{"a bitmap of the nest as it is", [] { pack_bitmap(spmm_nest(ScalarType::f16), {"A"}); }, "the rows are not mapped to the grid"},
+        StepRefusal{"a bitmap of another array", [] { pack_bitmap(of_halves, {"B"}); }, "'B'"},
+        StepRefusal{"a bitmap twice", [] { pack_bitmap(packed, {"A"}); }, "the sparse array"},
+        StepRefusal{"a bitmap in front of fragments", [] { pack_bitmap(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 2, 2}), {"A"}); },
+                    "the lanes have no sums of a tensor core; stream the rows and give the lanes their columns first: stream(i, panels=2, warps=8); fragment(j, 8)"},
+        StepRefusal{"a bitmap of floats", [] { pack_bitmap(fragmented(spmm_nest()), {"A"}); },
+                    "the words of registers hold two elements of 16 bits; choose --dtype f16 or bf16"},
+        StepRefusal{"a bitmap of 32 rows",
+                    [] {
+                      pack_bitmap(fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 2, 2, 32}), {"j", 16}), {"A"});
+                    },
+                    "a warp does not have all columns of C in 16 rows"},
+        StepRefusal{"a bitmap of one column",
+                    [] {
+                      pack_bitmap(fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 2, 2}), {"j", 1}), {"A"});
+                    },
+                    "a warp does not have all columns of C in 16 rows"},
+        StepRefusal{"tiles of no bitmap",
+                    [] {
+                      pipeline_tiles(of_halves, {"k", 3, 2});
+                    },
+                    "the sparse array is not stored as a bitmap; transform it first: transform(A, bitmap)"},
+        StepRefusal{"tiles twice",
+                    [] {
+                      pipeline_tiles(pipelined, {"k", 3, 2});
+                    },
+                    "the tiles are copied already; pipeline once"},
+        StepRefusal{"one stage of tiles",
+                    [] {
+                      pipeline_tiles(packed, {"k", 1, 2});
+                    },
+                    "one stage cannot be copied to while it is read"},
+        StepRefusal{"one stage of units",
+                    [] {
+                      pipeline_tiles(packed, {"k", 2, 1});
+                    },
+                    "the nearest legal value is 2"},
+        StepRefusal{"nine stages of units",
+                    [] {
+                      pipeline_tiles(packed, {"k", 2, 9});
+                    },
+                    "the nearest legal value is 8"}));
+
+}  // namespace
+}  // namespace esc

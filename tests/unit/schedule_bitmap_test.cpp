@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "generator/schedule/fitted_schedule.h"
+#include "generator/schedule/schedule.h"
+#include "tests/unit/refused_schedule.h"
+
+namespace esc {
+namespace {
+
+TEST(BitmapSchedule, LeavesOutKeysForTheirDefaults) {
+  EXPECT_EQ(print(parse_schedule("bitmap:columns=16")), "bitmap:columns=16,panels=2,warps=8,stages=3,units=2,pdl=on");
+  EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule("bitmap:columns=8")), BitmapSchedule());
+  EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule("bitmap:pdl=off,units=4,stages=5,warps=3,panels=5,columns=64")),
+            (BitmapSchedule{.columns = 64, .panels = 5, .warps = 3, .stages = 5, .units = 4, .pdl = false}));
+}
+
+TEST(BitmapSchedule, HasAWarpForEachPanelAndPart) { EXPECT_EQ((BitmapSchedule{.panels = 3, .warps = 5}.threads()), 480); }
+
+TEST(BitmapSchedule, NeedsSharedMemoryForItsTilesOrSums) {
+  // Two tiles of three stages, 128 rows of 8 columns; six units of two stages.
+  EXPECT_EQ(shared_bytes({.columns = 8, .panels = 3, .warps = 2, .stages = 3, .units = 2}, 1024), 2 * 3 * 128 * 8 * 2 + 6 * 2 * 1024);
+  // The sums of seven warps of each of two panels take more than two tiles of each warp.
+  EXPECT_EQ(shared_bytes({.columns = 64, .panels = 2, .warps = 8, .stages = 2, .units = 2}, 1024), 8 * 2 * 128 * 64 * 2 + 32 * 1024);
+  EXPECT_EQ(shared_bytes({.columns = 8, .panels = 16, .warps = 1, .stages = 2, .units = 2}, 0), 2 * 128 * 8 * 2);
+  EXPECT_EQ(shared_bytes({.columns = 8, .panels = 8, .warps = 2, .stages = 2, .units = 2}, 0), 8192);
+}
+
+TEST(BitmapSchedule, ListsOnlyLegalSchedulesOnce) {
+  for (const long long bcol : {1, 16, 100}) {
+    std::set<std::string> texts;
+    for (const BitmapSchedule& schedule : legal_bitmap_schedules(bcol)) {
+      EXPECT_NO_THROW(check_legal(schedule, ProductColumns{bcol}));
+      EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule));
+      EXPECT_TRUE(texts.insert(print(schedule)).second);
+    }
+    constexpr std::size_t blocks = 50;  // of panels and warps
+    EXPECT_EQ(texts.size(), (bcol == 1 ? 1U : bcol == 16 ? 2U : 4U) * blocks * 7 * 7) << bcol;
+  }
+}
+
+TEST(BitmapSchedule, ExpandsToDirectives) {
+  EXPECT_EQ(print(expand(parse_schedule("bitmap:columns=16,panels=3,warps=4,stages=5,units=2"))),
+            "stream(i, panels=3, warps=4); fragment(j, 16); transform(A, bitmap); pipeline(k, tiles=5, units=2); overlap()");
+  EXPECT_EQ(expand(parse_schedule("bitmap:pdl=off")).size(), 4U);
+}
+
+TEST(BitmapSchedule, SaysWhatAllFamiliesHave) {
+  const Schedule schedule = parse_schedule("bitmap:warps=4,panels=3");
+  EXPECT_EQ(family(schedule), "bitmap");
+  EXPECT_EQ(panel_height(schedule), 16);
+}
+
+TEST(BitmapSchedule, IsFor16BitsInAnyLayout) {
+  EXPECT_TRUE(can_use_bitmap("f16"));
+  EXPECT_TRUE(can_use_bitmap("bf16"));
+  EXPECT_FALSE(can_use_bitmap("f32"));
+  EXPECT_FALSE(can_use_bitmap("tf32"));
+  EXPECT_FALSE(can_use_bitmap("f64"));
+  EXPECT_NO_THROW(check_legal(BitmapSchedule(), ProductColumns{64, false}));
+}
+
+TEST(BitmapSchedule, IsFittedToFewerColumns) {
+  const Schedule wide = BitmapSchedule{.columns = 64, .panels = 3};
+  for (const long long bcol : {1, 8, 9, 30, 64, 200}) {
+    const Schedule narrow = fitted(wide, bcol);
+    EXPECT_NO_THROW(check_legal(narrow, bcol)) << print(narrow) << ", bCol " << bcol;
+    EXPECT_EQ(std::get<BitmapSchedule>(narrow).panels, 3);
+  }
+  EXPECT_EQ(fitted(wide, 64), wide);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Bitmap, RefusedSchedule,
+    testing::Values(ScheduleRefusal{"bitmap:", 64, "family bitmap has no key ''"},
+                    ScheduleRefusal{"bitmap:rows=16", 64,
+                                    "family bitmap has no key 'rows'; its keys are columns, panels, warps, stages, units, pdl"},
+                    ScheduleRefusal{"bitmap:columns=4", 64, "the nearest legal value is columns=8"},
+                    ScheduleRefusal{"bitmap:columns=24", 64, "columns=24 is not a power of two from 8 to 64"},
+                    ScheduleRefusal{"bitmap:columns=128", 200, "the nearest legal value is columns=64"},
+                    ScheduleRefusal{"bitmap:columns=32", 16, "columns=32 is more than bCol=16 asks for; the nearest legal value is columns=16"},
+                    ScheduleRefusal{"bitmap:columns=16", 1, "the nearest legal value is columns=8"},
+                    ScheduleRefusal{"bitmap:panels=17,warps=1", 64, "panels=17 is outside 1 to 16"},
+                    ScheduleRefusal{"bitmap:panels=3,warps=6", 64, "warps=6 is outside 1 to 5"},
+                    ScheduleRefusal{"bitmap:panels=0", 64, "the nearest legal value is panels=1"},
+                    ScheduleRefusal{"bitmap:stages=1", 64, "the nearest legal value is stages=2"},
+                    ScheduleRefusal{"bitmap:units=9", 64, "units=9 is outside 2 to 8"},
+                    ScheduleRefusal{"bitmaps:units=2", 64, "there is no family 'bitmaps'; did you mean bitmap?"},
+                    ScheduleRefusal{"bitmap:pdl=maybe", 64, "is neither on nor off"}));
+
+}  // namespace
+}  // namespace esc
