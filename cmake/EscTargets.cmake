@@ -58,9 +58,10 @@ include(CMakeDependentOption)
 cmake_dependent_option(ESC_PRECOMPILED_HEADERS "Read the headers that all files share once" ON
                        "NOT CMAKE_CXX_COMPILER_LAUNCHER;NOT ESC_SANITIZE" OFF)
 
-# How much is optimised in the release build. Code that runs once takes longer to optimise than it ever runs, and what
-# nearly all tests run for long is in the libraries.
-set(ESC_RUNS_ONCE_OPTIONS $<$<CONFIG:Release>:-O1>)
+# How much is optimised in the release build. Code that runs once takes longer to optimise than it ever runs, so that
+# Clang inlines there only what makes it smaller, and what nearly all tests run for long is in the libraries.
+set(ESC_RUNS_ONCE_OPTIONS $<$<CONFIG:Release>:-O1>
+    "$<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:Clang>>:SHELL:-mllvm -inline-threshold=25>")
 set(ESC_TEST_OPTIONS $<$<CONFIG:Release>:-O0>)
 
 # esc_precompile(NAME [HEADERS ...] [OPTIONS ...] [LINKS ...]): those headers and others, for targets with the same
@@ -86,6 +87,8 @@ if(ESC_PRECOMPILED_HEADERS)
     HEADERS <clang/AST/ASTContext.h> <clang/AST/DynamicRecursiveASTVisitor.h> <clang/Frontend/ASTUnit.h>
             <clang/Frontend/CompilerInstance.h> <clang/Tooling/Tooling.h> <llvm/IR/Module.h>)
   esc_precompile(esc_precompiled_tests HEADERS <gmock/gmock.h> <gtest/gtest.h> OPTIONS ${ESC_TEST_OPTIONS} -DGTEST_HAS_PTHREAD=1)
+  esc_precompile(esc_precompiled_computing_tests
+    HEADERS <gmock/gmock.h> <gtest/gtest.h> OPTIONS ${ESC_RUNS_ONCE_OPTIONS} -DGTEST_HAS_PTHREAD=1)
 endif()
 
 # esc_shared_headers(NAME FROM): the target's files find those headers read already.
@@ -127,16 +130,18 @@ endfunction()
 # (the reading of a command line, a step of lowering, which sees a nest and never a matrix) takes longer to optimise than
 # it ever runs. The libraries it links tell which headers it finds read already.
 function(esc_runs_once name)
+  set(shared esc_precompiled)
+  if(CLI11::CLI11 IN_LIST ARGN)
+    set(shared esc_precompiled_commands)
+  elseif(esc_llvm IN_LIST ARGN)
+    set(shared esc_precompiled_clang)
+  elseif(GTest::gmock IN_LIST ARGN)
+    set(shared esc_precompiled_computing_tests)
+  endif()
+  esc_shared_headers(${name} ${shared})
   target_compile_options(${name} PRIVATE ${ESC_RUNS_ONCE_OPTIONS})
   # With little optimisation GCC 12 takes what an absent std::optional holds, where elements are moved, for a value that is used.
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
-  if(CLI11::CLI11 IN_LIST ARGN)
-    esc_shared_headers(${name} esc_precompiled_commands)
-  elseif(esc_llvm IN_LIST ARGN)
-    esc_shared_headers(${name} esc_precompiled_clang)
-  else()
-    esc_shared_headers(${name} esc_precompiled)
-  endif()
 endfunction()
 
 # esc_program(NAME SOURCES ... [LINKS ...]): a program, most of which reads a command line and prints what others have found.
@@ -166,7 +171,7 @@ function(esc_test name)
   target_link_libraries(${name} PRIVATE esc_options esc_test_run ${ARG_LINKS} GTest::gmock)
   target_compile_definitions(${name} PRIVATE ESC_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   if(ARG_COMPUTES)
-    esc_runs_once(${name})
+    esc_runs_once(${name} GTest::gmock)
   else()
     target_compile_options(${name} PRIVATE ${ESC_TEST_OPTIONS})
     esc_shared_headers(${name} esc_precompiled_tests)
