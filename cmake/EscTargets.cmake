@@ -24,7 +24,7 @@ endif()
 add_library(esc_options INTERFACE)
 target_compile_features(esc_options INTERFACE cxx_std_20)
 target_compile_options(esc_options INTERFACE -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Werror)
-# What is computed is the same to the last bit with every compiler: Clang joins products and sums unless it is told not to.
+# What is computed is the same to the last bit with every compiler: Clang joins products and sums unless told not to.
 target_compile_options(esc_options INTERFACE -ffp-contract=off)
 # GCC 12 sees overlapping copies in operator+ of std::string (its bug 105651).
 target_compile_options(esc_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
@@ -32,8 +32,9 @@ target_compile_options(esc_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restr
 target_compile_options(esc_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1048576>)
 # Files that are compiled as one have constants of the same names; GCC alone tells those of another file apart.
 target_compile_options(esc_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wshadow>)
-# The standard library's own std::stable_sort calls std::get_temporary_buffer, and embedded texts are as long as they are.
-target_compile_options(esc_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations -Wno-overlength-strings>)
+# The standard library's own std::stable_sort calls std::get_temporary_buffer, and embedded texts are long.
+target_compile_options(esc_options INTERFACE
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations -Wno-overlength-strings>)
 if(ESC_SANITIZE)
   target_compile_options(esc_options INTERFACE -fsanitize=${ESC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(esc_options INTERFACE -fsanitize=${ESC_SANITIZE})
@@ -127,8 +128,8 @@ function(esc_library name)
 endfunction()
 
 # esc_runs_once(NAME LINKS...): in the release build little is optimised, because the code of the target's own files
-# (the reading of a command line, a step of lowering, which sees a nest and never a matrix) takes longer to optimise than
-# it ever runs. The libraries it links tell which headers it finds read already.
+# (the reading of a command line, a step of lowering, which sees a nest and never a matrix) takes longer to optimise
+# than it ever runs. The libraries it links tell which headers it finds read already.
 function(esc_runs_once name)
   set(shared esc_precompiled)
   if(CLI11::CLI11 IN_LIST ARGN)

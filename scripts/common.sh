@@ -17,13 +17,14 @@ fail() {
   exit "$status"
 }
 
-# configure PRESET [OPTION...]: that preset, through ccache where it is installed. A new folder of the release build takes
-# Clang 22, which is faster than GCC 12, unless CXX in the environment names another compiler.
+# configure PRESET [OPTION...]: that preset, through ccache where it is installed. A new folder of the release build
+# takes Clang 22, which is faster than GCC 12, unless CXX in the environment names another compiler.
 configure() {
   local preset=$1 launcher compiler=()
   shift
   launcher=$(command -v ccache || true)
-  if [[ $preset == release && -z ${CXX:-} && ! -f build/release/CMakeCache.txt ]] && command -v clang++-22 >/dev/null; then
+  if [[ $preset == release && -z ${CXX:-} && ! -f build/release/CMakeCache.txt ]] &&
+    command -v clang++-22 >/dev/null; then
     compiler=(-D CMAKE_CXX_COMPILER=clang++-22)
   fi
   say "Configuring build/$preset"
