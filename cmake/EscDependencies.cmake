@@ -16,6 +16,9 @@ mark_as_advanced(ESC_SECCOMP_INCLUDE_DIR ESC_SECCOMP_LIBRARY)
 add_library(esc_seccomp INTERFACE)
 target_include_directories(esc_seccomp SYSTEM INTERFACE ${ESC_SECCOMP_INCLUDE_DIR})
 target_link_libraries(esc_seccomp INTERFACE ${ESC_SECCOMP_LIBRARY})
+# Its macros are C.
+target_compile_options(esc_seccomp INTERFACE
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-c99-extensions -Wno-missing-field-initializers>)
 
 # LibTooling parses the loop nests and formats what is emitted; ORC runs emitted text on the host. Debian's own LLVM 22
 # is asked for by path: an older one that stands first on the machine cannot parse the headers of CUDA 13.

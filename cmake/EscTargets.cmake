@@ -23,13 +23,18 @@ endif()
 
 add_library(esc_options INTERFACE)
 target_compile_features(esc_options INTERFACE cxx_std_20)
-target_compile_options(esc_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
+target_compile_options(esc_options INTERFACE -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Werror)
+# What is computed is the same to the last bit with every compiler: Clang joins products and sums unless told not to.
+target_compile_options(esc_options INTERFACE -ffp-contract=off)
 # GCC 12 sees overlapping copies in operator+ of std::string (its bug 105651).
 target_compile_options(esc_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 # Without it GCC spends a tenth of its time on looking for memory that it could use again, precompiled headers included.
 target_compile_options(esc_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1048576>)
-# What it warns of beyond GCC, in headers of the standard library for example, does not keep it from finding faults.
-target_compile_options(esc_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-error>)
+# Files that are compiled as one have constants of the same names; GCC alone tells those of another file apart.
+target_compile_options(esc_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wshadow>)
+# The standard library's own std::stable_sort calls std::get_temporary_buffer, and embedded texts are long.
+target_compile_options(esc_options INTERFACE
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations -Wno-overlength-strings>)
 if(ESC_SANITIZE)
   target_compile_options(esc_options INTERFACE -fsanitize=${ESC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(esc_options INTERFACE -fsanitize=${ESC_SANITIZE})
@@ -48,30 +53,43 @@ if(ESC_LLD)
   target_link_options(esc_options INTERFACE -fuse-ld=lld)
 endif()
 
-# The headers that nearly every file includes, read once and not hundreds of times. A compiler cache cannot vouch for what was precompiled,
-# and with one the saving is its own; Clang takes them only where every flag is the same.
+# The headers that nearly every file includes, read once and not hundreds of times. A compiler cache cannot vouch for
+# what was precompiled, and with one the saving is its own.
 include(CMakeDependentOption)
 cmake_dependent_option(ESC_PRECOMPILED_HEADERS "Read the headers that all files share once" ON
-                       "CMAKE_CXX_COMPILER_ID STREQUAL GNU;NOT CMAKE_CXX_COMPILER_LAUNCHER;NOT ESC_SANITIZE" OFF)
+                       "NOT CMAKE_CXX_COMPILER_LAUNCHER;NOT ESC_SANITIZE" OFF)
 
-# esc_precompile(NAME [HEADERS ...] [OPTIONS ...]): those headers and others, for targets with the same options. None of
-# the libraries whose headers stand there has definitions of its own but fmt.
+# How much is optimised in the release build. Code that runs once takes longer to optimise than it ever runs, so that
+# Clang inlines there only what makes it smaller, and what nearly all tests run for long is in the libraries.
+set(ESC_RUNS_ONCE_OPTIONS $<$<CONFIG:Release>:-O1>
+    "$<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:Clang>>:SHELL:-mllvm -inline-threshold=25>")
+set(ESC_TEST_OPTIONS $<$<CONFIG:Release>:-O0>)
+
+# esc_precompile(NAME [HEADERS ...] [OPTIONS ...] [LINKS ...]): those headers and others, for targets with the same
+# options. None of the libraries whose headers stand there has definitions of its own but fmt.
 function(esc_precompile name)
-  cmake_parse_arguments(ARG "" "" "HEADERS;OPTIONS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "HEADERS;OPTIONS;LINKS" ${ARGN})
   file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/${name}.cpp CONTENT "")
   add_library(${name} OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/${name}.cpp)
-  target_link_libraries(${name} PRIVATE esc_options fmt::fmt nlohmann_json::nlohmann_json)
+  target_link_libraries(${name} PRIVATE esc_options fmt::fmt nlohmann_json::nlohmann_json ${ARG_LINKS})
   target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
   target_precompile_headers(${name} PRIVATE <algorithm> <array> <bit> <charconv> <cmath> <cstdint> <cstring> <filesystem> <functional>
                             <iterator> <limits> <map> <memory> <optional> <ranges> <set> <span> <string> <string_view> <system_error> <tuple>
                             <utility> <variant> <vector> <fmt/format.h> <fmt/ranges.h> <nlohmann/json.hpp> ${ARG_HEADERS})
 endfunction()
 
-# What nearly all tests run for long is in the libraries; GCC takes precompiled headers only where both are optimised or neither is.
-set(ESC_TEST_OPTIONS $<$<CONFIG:Release>:-O0>)
+# Compilers take precompiled headers only where the options are the same: Clang the whole level of optimisation, GCC
+# whether there is any. CLI11 and Clang have their own: every file that reads CLI11 compiles its variables again.
 if(ESC_PRECOMPILED_HEADERS)
-  esc_precompile(esc_precompiled HEADERS <CLI/CLI.hpp>)
+  esc_precompile(esc_precompiled OPTIONS ${ESC_RUNS_ONCE_OPTIONS})
+  esc_precompile(esc_precompiled_computing)
+  esc_precompile(esc_precompiled_commands HEADERS <CLI/CLI.hpp> OPTIONS ${ESC_RUNS_ONCE_OPTIONS})
+  esc_precompile(esc_precompiled_clang LINKS esc_llvm OPTIONS ${ESC_RUNS_ONCE_OPTIONS}
+    HEADERS <clang/AST/ASTContext.h> <clang/AST/DynamicRecursiveASTVisitor.h> <clang/Frontend/ASTUnit.h>
+            <clang/Frontend/CompilerInstance.h> <clang/Tooling/Tooling.h> <llvm/IR/Module.h>)
   esc_precompile(esc_precompiled_tests HEADERS <gmock/gmock.h> <gtest/gtest.h> OPTIONS ${ESC_TEST_OPTIONS} -DGTEST_HAS_PTHREAD=1)
+  esc_precompile(esc_precompiled_computing_tests
+    HEADERS <gmock/gmock.h> <gtest/gtest.h> OPTIONS ${ESC_RUNS_ONCE_OPTIONS} -DGTEST_HAS_PTHREAD=1)
 endif()
 
 # esc_shared_headers(NAME FROM): the target's files find those headers read already.
@@ -80,8 +98,11 @@ function(esc_shared_headers name from)
     target_link_libraries(${name} PRIVATE fmt::fmt)
     target_precompile_headers(${name} REUSE_FROM ${from})
     # GCC 12 then no longer knows them for headers of the system, and warns of what it has not understood in them where it optimises.
-    target_compile_options(${name} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-error=maybe-uninitialized
-                           -Wno-error=free-nonheap-object -Wno-error=use-after-free -Wno-error=dangling-pointer)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${name} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
+                             -Wno-error=maybe-uninitialized -Wno-error=free-nonheap-object -Wno-error=use-after-free
+                             -Wno-error=dangling-pointer)
+    endif()
   endif()
 endfunction()
 
@@ -97,18 +118,29 @@ function(esc_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC esc_options ${ARG_LINKS})
-  esc_shared_headers(${name} esc_precompiled)
-  if(NOT ARG_COMPUTES)
-    esc_runs_once(${name})
+  if(ARG_COMPUTES)
+    esc_shared_headers(${name} esc_precompiled_computing)
+  else()
+    esc_runs_once(${name} ${ARG_LINKS})
   endif()
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${ESC_COMPILE_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
   set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# esc_runs_once(NAME): in the release build little is optimised, because the code of the target's own files (the reading
-# of a command line, a step of lowering, which sees a nest and never a matrix) takes longer to optimise than it ever runs.
+# esc_runs_once(NAME LINKS...): in the release build little is optimised, because the code of the target's own files
+# (the reading of a command line, a step of lowering, which sees a nest and never a matrix) takes longer to optimise
+# than it ever runs. The libraries it links tell which headers it finds read already.
 function(esc_runs_once name)
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  set(shared esc_precompiled)
+  if(CLI11::CLI11 IN_LIST ARGN)
+    set(shared esc_precompiled_commands)
+  elseif(esc_llvm IN_LIST ARGN)
+    set(shared esc_precompiled_clang)
+  elseif(GTest::gmock IN_LIST ARGN)
+    set(shared esc_precompiled_computing_tests)
+  endif()
+  esc_shared_headers(${name} ${shared})
+  target_compile_options(${name} PRIVATE ${ESC_RUNS_ONCE_OPTIONS})
   # With little optimisation GCC 12 takes what an absent std::optional holds, where elements are moved, for a value that is used.
   target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endfunction()
@@ -119,8 +151,7 @@ function(esc_program name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE esc_options ${ARG_LINKS})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  esc_runs_once(${name})
-  esc_shared_headers(${name} esc_precompiled)
+  esc_runs_once(${name} ${ARG_LINKS})
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${ESC_COMPILE_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
 
@@ -141,8 +172,7 @@ function(esc_test name)
   target_link_libraries(${name} PRIVATE esc_options esc_test_run ${ARG_LINKS} GTest::gmock)
   target_compile_definitions(${name} PRIVATE ESC_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   if(ARG_COMPUTES)
-    esc_runs_once(${name})
-    esc_shared_headers(${name} esc_precompiled)
+    esc_runs_once(${name} GTest::gmock)
   else()
     target_compile_options(${name} PRIVATE ${ESC_TEST_OPTIONS})
     esc_shared_headers(${name} esc_precompiled_tests)

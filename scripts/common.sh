@@ -17,11 +17,16 @@ fail() {
   exit "$status"
 }
 
-# configure PRESET [OPTION...]: that preset, through ccache where it is installed.
+# configure PRESET [OPTION...]: that preset, through ccache where it is installed. A new folder of the release build
+# takes Clang 22, which is faster than GCC 12, unless CXX in the environment names another compiler.
 configure() {
-  local preset=$1 launcher
+  local preset=$1 launcher compiler=()
   shift
   launcher=$(command -v ccache || true)
+  if [[ $preset == release && -z ${CXX:-} && ! -f build/release/CMakeCache.txt ]] &&
+    command -v clang++-22 >/dev/null; then
+    compiler=(-D CMAKE_CXX_COMPILER=clang++-22)
+  fi
   say "Configuring build/$preset"
-  cmake --preset "$preset" -D CMAKE_CXX_COMPILER_LAUNCHER="$launcher" "$@"
+  cmake --preset "$preset" -D CMAKE_CXX_COMPILER_LAUNCHER="$launcher" "${compiler[@]}" "$@"
 }

@@ -1,8 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transformer/fragment_searches.h"
+#include "transformer/fragment_format.h"
+#include "transformer/panel_sources.h"
+
+// Clang's "flatten" inlines what the function itself calls, and not what that calls.
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
+#endif
+#include "transformer/fragment_slots.h"
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
 
 #include <memory>
 #include <stdexcept>
+
+#include "transformer/fragment_searches.h"
 
 namespace esc::transformer {
 namespace {

@@ -50,7 +50,7 @@ class Context {
   void* handle_ = nullptr;
   const std::byte* bottom_ = nullptr;
   std::size_t bytes_ = 0;
-  void* fake_stack_ = nullptr;  // AddressSanitizer's, while this context is not running
+  [[maybe_unused]] void* fake_stack_ = nullptr;  // AddressSanitizer's, while this context is not running
   Entry entry_ = nullptr;
   void* argument_ = nullptr;
 };

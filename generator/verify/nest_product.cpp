@@ -73,7 +73,7 @@ std::vector<std::string> reduction_loops(const Block& block) {
 class RowOfNest {
  public:
   RowOfNest(const NestProduct& product, std::int64_t row, const DenseOperand& b)
-      : nest_(product.nest()), digits_(product.digits()), row_(row), b_(b) {
+      : nest_(product.nest()), digits_(product.digits()), b_(b) {
     const SparseMatrix& a = product.matrix();
     const auto columns = static_cast<std::size_t>(b.n);
     result_ = {Columns(columns, 0.0), Columns(columns, 0.0)};
@@ -395,7 +395,6 @@ class RowOfNest {
 
   const LoopNest& nest_;
   const ProductDigits& digits_;
-  std::int64_t row_;
   const DenseOperand& b_;
   std::optional<std::int64_t> at_nonzero_;  ///< the number of the reduction, whose iterators have their values too
   std::vector<std::vector<std::int64_t>> column_digits_;  ///< of each column, where columns have several

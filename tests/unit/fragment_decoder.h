@@ -377,14 +377,14 @@ class Decoder {
     std::uint64_t value = 0;
     std::uint64_t place = 0;
     const auto read_next = [&] {
-      const std::uint64_t at = at_ + ends_at_ + 8 + 2 * static_cast<std::uint64_t>(width) * extra++;
+      const std::uint64_t at = at_ + ends_at_ + 8 + 2 * static_cast<std::uint64_t>(width) * extra;
       value = bytes_.number(at, width);
       place = bytes_.number(at + static_cast<std::uint64_t>(width), width);
     };
     for (std::uint32_t row_set = 0; row_set < 8 && format_.shape.extras != 0; ++row_set) {
       const std::uint64_t end = bytes_.number(at_ + ends_at_ + row_set, 1);
       expect(extra <= end && end <= format_.shape.extras, "where the extras of a row set end");
-      for (std::uint64_t least = 0; extra < end;) {
+      for (std::uint64_t least = 0; extra < end; ++extra) {
         read_next();
         const std::uint64_t of_set = place >> 8;
         const std::uint64_t order = (place & 0xff) * 4 + of_set;
@@ -393,7 +393,7 @@ class Decoder {
         add(static_cast<std::int64_t>(row_set + of_set * 8), static_cast<std::int64_t>(place & 0xff), value);
       }
     }
-    while (extra < format_.shape.extras) {
+    for (; extra < format_.shape.extras; ++extra) {
       read_next();
       expect(value == 0 && place == 0, "an extra behind the last one");
     }

@@ -77,7 +77,11 @@ TEST(StrictJson, RefusesAKeyThatIsThereTwice) {
   EXPECT_EQ(refusal((std::string(900, '[') + std::string(900, ']')).c_str()), "");
   EXPECT_EQ(refusal(std::string(2000, '[').c_str()),
             "spec.json: is nested too deeply; leave the brackets out that nothing needs");
+  EXPECT_THAT(refusal(R"({"a": [{"b": 1}, [1e999]]})"),
+              StartsWith("spec.json: a[1][0]: is a number that is too large"));
   EXPECT_EQ(parse_strict_json("[1, {\"a\": null}]", "").dump(), "[1,{\"a\":null}]");
+  EXPECT_EQ(parse_strict_json(R"([true, -1, 1.5, "", [], {"a": {}}])", "").dump(), R"([true,-1,1.5,"",[],{"a":{}}])");
+  EXPECT_THROW(static_cast<void>(parse_strict_json("[1] 2", "")), nlohmann::json::parse_error);
   EXPECT_THROW(static_cast<void>(parse_strict_json("{", "")), nlohmann::json::parse_error);
 }
 

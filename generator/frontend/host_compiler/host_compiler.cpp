@@ -2,7 +2,7 @@
 #include "generator/frontend/host_compiler/host_compiler.h"
 
 #include <clang/AST/Attr.h>
-#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/AST/DynamicRecursiveASTVisitor.h>
 #include <clang/Basic/DiagnosticIDs.h>
 #include <clang/CodeGen/ModuleBuilder.h>
 #include <clang/Frontend/CompilerInstance.h>
@@ -91,7 +91,7 @@ bool is_annotated(const clang::Decl& declaration, llvm::StringRef word) {
 
 /// Puts variables annotated as shared into their section and gives local ones static storage, before code is generated
 /// for their function: C++ would make each of them a variable of one thread.
-class ShareLocals final : public clang::ASTConsumer, public clang::RecursiveASTVisitor<ShareLocals> {
+class ShareLocals final : public clang::ASTConsumer, public clang::DynamicRecursiveASTVisitor {
  public:
   explicit ShareLocals(clang::DiagnosticsEngine& diagnostics)
       : diagnostics_(diagnostics),
@@ -105,7 +105,7 @@ class ShareLocals final : public clang::ASTConsumer, public clang::RecursiveASTV
     return true;
   }
 
-  bool VisitVarDecl(clang::VarDecl* variable) {
+  bool VisitVarDecl(clang::VarDecl* variable) override {
     if (!is_shared(*variable)) {
       return true;
     }
@@ -129,7 +129,7 @@ class ShareLocals final : public clang::ASTConsumer, public clang::RecursiveASTV
 };
 
 /// Takes kernels their bodies before code is generated for these, and before templates are instantiated.
-class EmptyKernels final : public clang::ASTConsumer, public clang::RecursiveASTVisitor<EmptyKernels> {
+class EmptyKernels final : public clang::ASTConsumer, public clang::DynamicRecursiveASTVisitor {
  public:
   bool HandleTopLevelDecl(clang::DeclGroupRef group) override {
     for (clang::Decl* declaration : group) {
@@ -138,7 +138,7 @@ class EmptyKernels final : public clang::ASTConsumer, public clang::RecursiveAST
     return true;
   }
 
-  bool VisitFunctionDecl(clang::FunctionDecl* function) {
+  bool VisitFunctionDecl(clang::FunctionDecl* function) override {
     if (is_annotated(*function, kKernelMark) && function->doesThisDeclarationHaveABody()) {
       const clang::SourceLocation place = function->getLocation();
       function->setBody(
@@ -150,7 +150,7 @@ class EmptyKernels final : public clang::ASTConsumer, public clang::RecursiveAST
 
 /// Refuses attributes that the text spells itself, a few harmless ones excepted: an attribute can take a function away from
 /// the checker, have it run before all others, or give it another one's name. Those of the headers stand behind CUDA's words.
-class RefuseAttributes final : public clang::ASTConsumer, public clang::RecursiveASTVisitor<RefuseAttributes> {
+class RefuseAttributes final : public clang::ASTConsumer, public clang::DynamicRecursiveASTVisitor {
  public:
   explicit RefuseAttributes(clang::CompilerInstance& compiler)
       : diagnostics_(compiler.getDiagnostics()),
@@ -165,7 +165,7 @@ class RefuseAttributes final : public clang::ASTConsumer, public clang::Recursiv
     return true;
   }
 
-  bool VisitDecl(clang::Decl* declaration) {
+  bool VisitDecl(clang::Decl* declaration) override {
     for (const clang::Attr* attribute : declaration->attrs()) {
       const clang::SourceLocation spelled = sources_.getSpellingLoc(attribute->getLocation());
       if (spelled.isValid() && sources_.getFileID(spelled) == sources_.getMainFileID() && !attribute->isImplicit() &&
