@@ -8,6 +8,7 @@
 
 #include "generator/emit/bundle.h"
 #include "generator/emit/generate.h"
+#include "generator/ir/linear_nk_nest.h"
 #include "generator/emit/templates.h"
 #include "generator/frontend/format_source.h"
 #include "generator/frontend/parse_loop_nest.h"

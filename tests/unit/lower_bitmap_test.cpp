@@ -77,10 +77,10 @@ TEST(PackBitmap, KnowsPanelsAndTurns) {
   EXPECT_EQ(packed.packed, (PackedForm{.kind = PackedForm::Kind::bitmap, .height = 16}));
   EXPECT_TRUE(packed.explicit_zeros);
   EXPECT_EQ(packed.find_array("A"), nullptr);
-  EXPECT_EQ(packed.array("Values").extents.back(), 2);
-  EXPECT_EQ(packed.array("a").type, ScalarType::f16);
-  EXPECT_EQ(of_tokens.array("a").type, ScalarType::bf16);
-  EXPECT_EQ(packed.array("odd_sums").type, ScalarType::f32);
+  EXPECT_EQ((*packed.find_array("Values")).extents.back(), 2);
+  EXPECT_EQ((*packed.find_array("a")).type, ScalarType::f16);
+  EXPECT_EQ((*of_tokens.find_array("a")).type, ScalarType::bf16);
+  EXPECT_EQ((*packed.find_array("odd_sums")).type, ScalarType::f32);
 }
 
 TEST(PipelineTiles, CopiesTheFirstOperandsInFrontOfTheTurns) {
