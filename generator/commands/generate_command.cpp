@@ -296,7 +296,7 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
   command
       ->add_option(
           "--schedule", line->layer.schedule,
-          "auto: the best known by measurement; published: the paper's for the A100, of family atomic; or one as "
+          "auto: the best known by measurement; published: the paper's for the A100, of family atomic; bitmap: in 16 bits, one packed matrix for every number of columns; or one as "
           "UFi-UFk-WarpTile-ThreadBlockSize, FAMILY:key=value,... or directives as in 'unroll(i, 2); enumerate(); ...'")
       ->capture_default_str()
       ->excludes(spec);

@@ -102,7 +102,7 @@ std::vector<std::int64_t> parse_bcols(const std::string& text) {
   return bcols;
 }
 
-bool is_looked_up(const std::string& schedule) { return schedule == "auto" || schedule == "published"; }
+bool is_looked_up(const std::string& schedule) { return schedule == "auto" || schedule == "published" || schedule == "bitmap"; }
 
 std::string bundle_name(const std::string& layer, std::int64_t bcol, bool one_of_several) {
   return one_of_several ? fmt::format("{}_n{}", layer, bcol) : layer;

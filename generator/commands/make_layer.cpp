@@ -10,6 +10,7 @@
 #include "generator/commands/layer_request.h"
 #include "generator/emit/layout_class.h"
 #include "generator/matrix/scatter.h"
+#include "generator/schedule/bitmap_schedules.h"
 #include "generator/schedule/device_ceilings.h"
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/wide_halves.h"
@@ -347,11 +348,34 @@ bool chooses(const LayerRequest& request, const GenerateMode& mode) {
   return request.schedule == "auto" && mode.compaction;
 }
 
+/// The fastest schedule of family bitmap, by expectation, that the matrix allows.
+ScheduleChoice bitmap_choice(const Task& task) {
+  const std::string name = "--schedule bitmap";
+  if (!can_use_bitmap(name_of(task.matrix.element))) {
+    throw UserError(name, fmt::format("packs elements of 16 bits, and {} has {}", task.request.name, name_of(task.matrix.element)),
+                    "choose --dtype f16 or bf16, or leave the schedule to auto");
+  }
+  const KernelTarget target = kernel_target(wanted_device(task.request).key, architectures_for(task.request));
+  std::optional<UnsuitableSchedule> refused;
+  for (const ScheduleChoice& choice : bitmap_schedules(shape_of(task.matrix, task.nest, task.columns), target)) {
+    try {
+      planned_bytes(task.matrix, task.nest, options_of(task, choice));
+      return choice;
+    } catch (const UnsuitableSchedule& why) {
+      refused = why;
+    }
+  }
+  throw refused ? *refused
+                : UnsuitableSchedule(name, "no block of the family has room for this matrix in shared memory", "leave the schedule to auto");
+}
+
 /// The schedule that is asked for by name.
 ScheduleChoice named_choice(const Task& task, const GenerateMode& mode) {
   const std::string& schedule = task.request.schedule;
   ScheduleChoice choice =
-      is_looked_up(schedule) ? published_schedule(task.columns.count) : parse_choice(schedule, "user");
+      schedule == "bitmap"     ? bitmap_choice(task)
+      : is_looked_up(schedule) ? published_schedule(task.columns.count)
+                               : parse_choice(schedule, "user");
   if (!mode.compaction) {
     auto* atomic = std::get_if<AtomicSchedule>(&choice.schedule);
     if (atomic == nullptr || !choice.script.empty()) {

@@ -7,8 +7,7 @@
 
 namespace esc::tuning {
 
-/// What a schedule of family bitmap is predicted to take: what the busiest multiprocessor reads of the packed matrix, its tiles of B from the second-level cache,
-/// or the instructions that count bits and multiply, whichever takes longest, and a launch.
+/// What a schedule of family bitmap is predicted to take: what auto expects, where a block fits.
 Cost bitmap_cost(const BitmapSchedule& schedule, const WorkItem& item, const KernelFacts& kernel);
 
 }  // namespace esc::tuning

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "generator/schedule/bitmap_schedules.h"
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/streamed_size.h"
 
@@ -143,18 +144,14 @@ KernelFacts estimated_kernel(const GatherSchedule& schedule, const WorkItem& ite
           .packed_bytes = static_cast<std::int64_t>(static_cast<double>(item.layer.nonzeros) * entry_bytes * filled_up)};
 }
 
-/// A unit has its bits and, where non-zeros are spread evenly, about 6 % more words than they fill; the fullest one of many some rows of words more.
 KernelFacts estimated_kernel(const BitmapSchedule& schedule, const WorkItem& item) {
-  constexpr double unit_elements = BitmapSchedule::panel_rows * BitmapSchedule::tile_columns_of_a;
-  constexpr double bits = 544, filled_up = 1.06, row_bytes = 128, fullest = 4 * row_bytes;
-  const double words = density(item.layer) * unit_elements * 2 * filled_up;
   const std::int64_t panels = whole_up(static_cast<double>(item.layer.rows) / BitmapSchedule::panel_rows);
   const std::int64_t tiles = whole_up(static_cast<double>(item.layer.columns) / BitmapSchedule::tile_columns_of_a);
-  return {.registers = 72 + schedule.columns,
-          .shared_bytes = static_cast<int>(shared_bytes(schedule, whole_up((bits + words + fullest) / row_bytes) * static_cast<std::int64_t>(row_bytes))),
+  return {.registers = 88 + schedule.columns * 6 / 5,
+          .shared_bytes = static_cast<int>(shared_bytes(schedule, expected_unit_room(density(item.layer)))),
           .threads = schedule.threads(),
           .blocks = whole_up(static_cast<double>(panels) / schedule.panels) * whole_up(static_cast<double>(item.product().count) / schedule.columns),
-          .packed_bytes = panels * tiles * whole_up(bits + words)};
+          .packed_bytes = panels * tiles * whole_up(expected_unit_bytes(density(item.layer)))};
 }
 
 KernelFacts estimated_kernel(const Schedule& schedule, const WorkItem& item) {
