@@ -92,8 +92,8 @@ constexpr const char* copied_unit = "unit_at(shared_memory, unit_room, {stage}, 
 
 Instruction find_words() {
   return {.name = "find_words",
-          .parameters = {array("words"), value("stage"), value("copy"), value("lane"), array("word_at")},
-          .meaning = {store(at("word_at", {0}), 0), store(at("word_at", {1}), Expression(at("words", {})) - 1)},
+          .parameters = {{"words", Passing::pointer, {1}}, value("stage"), value("copy"), value("lane"), array("word_at")},
+          .meaning = {store(at("word_at", {0}), 0), store(at("word_at", {1}), Expression(at("words", {0})) - 1)},
           .call = std::string("find_words(") + copied_unit + ", {lane}, {word_at});",
           .texts = {async_barriers_text, bitmap_unit_text, find_words_text}};
 }

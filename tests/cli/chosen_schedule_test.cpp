@@ -155,7 +155,7 @@ TEST_F(ChosenSchedule, BitmapsAreGeneratedAndVerified) {
       EXPECT_EQ(escgen({"verify", "out/a"}).status, 0) << layout << " " << epilogue;
       const nlohmann::json manifest = parse_json(read("out/a/manifest.json"));
       EXPECT_EQ(manifest["schedule"]["text"], schedule + ",pdl=on");
-      EXPECT_EQ(manifest["packed"]["height"], 16);
+      EXPECT_EQ(manifest["packed_format"]["height"], 16);
     }
   }
 }
