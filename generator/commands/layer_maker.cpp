@@ -96,7 +96,7 @@ MadeLayer LayerMaker::make(const LayerRequest& layer, const std::vector<std::int
                            const WeightSurvey& survey, const LoopNest& nest) const {
   MadeLayer made{.layer = {}, .nest = &nest};
   made.layer.name = layer.matrix.substr(request_.layer.matrix.size() + 1);
-  std::vector<Wanted> all = wanted(made, layer, bcols, survey);
+  std::vector<Wanted> all = wanted(made, layer, bcols, weight, survey);
   std::vector<PlannedKernel> plans;
   std::ranges::transform(all, std::back_inserter(plans), &Wanted::plan);
   made.why_dense = why_dense(made.layer.name, dense_bytes(weight, nest), plans, request_);
@@ -123,7 +123,7 @@ MadeLayer LayerMaker::make(const LayerRequest& layer, const std::vector<std::int
 }
 
 std::vector<LayerMaker::Wanted> LayerMaker::wanted(MadeLayer& made, const LayerRequest& layer,
-                                                   const std::vector<std::int64_t>& bcols,
+                                                   const std::vector<std::int64_t>& bcols, const Weight& weight,
                                                    const WeightSurvey& survey) const {
   const std::string nest_text =
       fmt::format("{}{}\n", print_function(*made.nest), name_of(made.nest->element()));  // of which C does not say all
@@ -134,6 +134,8 @@ std::vector<LayerMaker::Wanted> LayerMaker::wanted(MadeLayer& made, const LayerR
       Wanted one{.request = layer, .capability = group.capability, .inputs = {}, .kept = {}};
       one.request.devices = group.devices;
       one.request.bcol = bcol;
+      one.request.schedule = schedule_of_layer(one.request, bcols.size(), mode_, weight.rows(), weight.columns(),
+                                               survey.nonzeros, *made.nest);
       one.inputs = inputs_of(one.request, request_, mode_, survey, nest_text);
       one.kept = kept_.find(made.layer.name, bcol, one.inputs);
       if (!one.kept && must_be_kept_ && (request_.packed || !kept_.is_made_of(made.layer.name, bcol, one.inputs))) {

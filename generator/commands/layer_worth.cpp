@@ -8,6 +8,9 @@
 #include <set>
 #include <string_view>
 
+#include "generator/emit/layout_class.h"
+#include "generator/schedule/bitmap_schedules.h"
+
 namespace esc {
 namespace {
 
@@ -118,6 +121,19 @@ double sparsity_of(const Weight& weight, const WeightSurvey& survey) {
 
 double dense_bytes(const Weight& weight, const LoopNest& nest) {
   return static_cast<double>(weight.rows()) * static_cast<double>(weight.columns()) * bytes_of(nest.element());
+}
+
+std::string schedule_of_layer(const LayerRequest& layer, std::size_t numbers_of_columns, const GenerateMode& mode,
+                              std::int64_t rows, std::int64_t columns, std::int64_t nonzeros, const LoopNest& nest) {
+  constexpr double least_density = 0.25;
+  const std::vector<int> architectures = architectures_for(layer);
+  const LayerShape shape{.rows = rows, .columns = columns, .nonzeros = nonzeros};
+  const bool leaves_choice = layer.schedule == "auto" && mode.databases.empty() && !mode.max_packed && mode.compaction;
+  const std::string layout = layout_class(nest);
+  const bool suits = is_half(nest.element()) && (layout == "kn" || layout == "nk") && shape.density() >= least_density &&
+                     expected_bitmap_bytes(shape) < shape.elements() * bytes_of(nest.element()) &&
+                     std::ranges::min(architectures) >= BitmapSchedule::least_architecture;
+  return leaves_choice && suits && numbers_of_columns > 1 ? "bitmap" : layer.schedule;
 }
 
 std::string why_dense(double dense_bytes, const std::vector<PlannedKernel>& kernels) {

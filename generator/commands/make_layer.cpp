@@ -373,7 +373,7 @@ ScheduleChoice bitmap_choice(const Task& task) {
 ScheduleChoice named_choice(const Task& task, const GenerateMode& mode) {
   const std::string& schedule = task.request.schedule;
   ScheduleChoice choice =
-      schedule == "bitmap"     ? bitmap_choice(task)
+      schedule == "bitmap"     ? with_measurements(bitmap_choice(task), task)
       : is_looked_up(schedule) ? published_schedule(task.columns.count)
                                : parse_choice(schedule, "user");
   if (!mode.compaction) {
@@ -460,6 +460,7 @@ GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode,
     task.shape = shape_of(matrix, nest, task.columns);
     return generate_automatically(task, mode);
   }
+  task.shape = shape_of(matrix, nest, task.columns);
   const ScheduleChoice choice = named_choice(task, mode);
   if (mode.max_packed) {
     check_packed(task, choice, *mode.max_packed);

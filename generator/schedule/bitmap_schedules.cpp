@@ -45,6 +45,13 @@ std::int64_t expected_unit_room(double density) {
   return static_cast<std::int64_t>(expected_unit_bytes(density) * fullest_unit + room_in_front);
 }
 
+double expected_bitmap_bytes(const LayerShape& shape) {
+  const double panels = up(static_cast<double>(shape.rows), BitmapSchedule::panel_rows);
+  const double tiles = up(static_cast<double>(shape.columns), BitmapSchedule::tile_columns_of_a);
+  const double in_units = static_cast<double>(shape.nonzeros) / (panels * tiles * unit_elements);
+  return panels * tiles * expected_unit_bytes(in_units);
+}
+
 double expected_time(const BitmapSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
   const double tiles = up(static_cast<double>(shape.columns), BitmapSchedule::tile_columns_of_a);
   const double columns = up(static_cast<double>(shape.bcol), schedule.columns);

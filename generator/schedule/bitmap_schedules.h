@@ -15,6 +15,9 @@ namespace esc {
 double expected_unit_bytes(double density);
 std::int64_t expected_unit_room(double density);
 
+/// Bytes that a bitmap of such a layer is expected to have.
+double expected_bitmap_bytes(const LayerShape& shape);
+
 /// What a kernel of the family is expected to take, in microseconds, where its operands are in no cache: the busiest multiprocessor's instructions, its share of
 /// the packed matrix and its tiles of B, of which the slowest decides, behind a launch and the latency of each turn. Within 8 % of 85 kernels on one H200 (root
 /// mean square), layers of 2048 x 2048 to 14,336 x 4096 with 50 to 70 % zeros and 8 to 64 columns.
