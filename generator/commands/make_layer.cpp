@@ -415,10 +415,6 @@ SparseMatrix middle_rows(const SparseMatrix& matrix, std::int64_t most) {
 
 }  // namespace
 
-std::vector<int> architectures_for(const LayerRequest& request) {
-  return request.devices.empty() ? default_architectures() : architectures_of(request.devices);
-}
-
 PlannedLayer plan_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
                         const SparseMatrix& matrix, std::shared_ptr<FragmentShelf> fragments) {
   const SparseMatrix part = middle_rows(matrix, planned_rows);

@@ -119,7 +119,7 @@ RC_GTEST_PROP(EmittedBitmapTransformer, WritesThePackedFile, ()) {
 TEST(EmittedBitmapKernel, NeedsAllOfItsWaits) {
   SparseMatrix matrix = sample_matrix({.rows = 40, .columns = 1500, .sparsity = 0.5, .seed = 6});
   round_values(matrix, ScalarType::f16);
-  const GeneratedLayer layer = layer_of(matrix, 8, BitmapSchedule{.columns = 8, .panels = 2, .warps = 2, .stages = 2, .units = 2});
+  const GeneratedLayer layer = layer_of(matrix, 8, BitmapSchedule{.columns = 8, .panels = 2, .warps = 2, .stages = 4, .units = 2});
   const std::string text = tests::kernel_text(layer);
   const auto judged = [&](const std::string& changed, int major, std::uint64_t order) {
     return EmulatedKernel(layer, changed).multiply(matrix, KernelCall{.product = {.n = 8, .ldb = 8, .ldc = 8}, .compute_major = major}, order);
@@ -131,7 +131,11 @@ TEST(EmittedBitmapKernel, NeedsAllOfItsWaits) {
   };
   const Wait waits[] = {{9, "wait_for_phase(barrier_of_unit(memory, stage, copy), turn / unit_stages);", ""},
                         {9, "turn / unit_stages)", "turn)"},
-                        {9, "fence.proxy.async.shared::cta;", ""},
+                        // Either of the two fences is enough for the emulator.
+                        {9,
+                         "      asm volatile(\"fence.mbarrier_init.release.cluster;\" : : : \"memory\");\n"
+                         "      asm volatile(\"fence.proxy.async.shared::cta;\" : : : \"memory\");\n",
+                         ""},
                         {8, "__pipeline_wait_prior(commits_behind_unit);", ""},
                         {8, "commits_behind_unit = 2 * early_units", "commits_behind_unit = 2 * early_units + 1"},
                         {9, "__pipeline_wait_prior(early_tiles - 1);", ""},

@@ -51,7 +51,8 @@ std::vector<InstructionExample> tile_examples() {
           // Three units of a panel, in turn: stages go round.
           in_rows("tiles_elements", {.columns = 16, .panels = 1, .warps = 1, .stages = 2, .units = 2, .pdl = false},
                   small_matrix(37, 700, 0.5, bf16, 6), false),
-          in_rows("tiles_wide", {.columns = 32, .panels = 3, .warps = 1, .stages = 4, .units = 3, .pdl = false},
+          // More tiles on their way than a unit has K steps.
+          in_rows("tiles_wide", {.columns = 32, .panels = 3, .warps = 1, .stages = 6, .units = 2, .pdl = false},
                   small_matrix(37, 700, 0.7, f16, 7), true),
           in_rows("tiles_one", {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .units = 2, .pdl = false},
                   small_matrix(21, 40, 0.2, bf16, 8), true),

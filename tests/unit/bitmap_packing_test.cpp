@@ -86,7 +86,7 @@ std::string problem_of_serial_packing(const CsrMatrix& matrix, const Packed<Bitm
 }
 
 /// What the units promise beside their values: they follow each other, the columns of lanes are all different, and the
-/// longest one is as long as the words say.
+/// longest one is as long as the words say, where one without words of odd blocks counts one more.
 std::string problem_of_units(const BitmapReader& reader) {
   const BitmapFormat& format = reader.format();
   std::uint64_t begin = 0;
@@ -96,7 +96,7 @@ std::string problem_of_units(const BitmapReader& reader) {
     if (unit.at != format.unit_at(begin)) {
       return "a unit that is not behind the one before";
     }
-    std::array<std::uint32_t, bitmap_lanes> columns{};
+    std::array<std::uint32_t, bitmap_lanes> even_words{}, odd_words{};
     std::set<std::uint32_t> odd_columns;
     for (std::uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
       for (std::uint32_t block = 0; block < bitmap_blocks; ++block) {
@@ -104,15 +104,19 @@ std::string problem_of_units(const BitmapReader& reader) {
         for (std::uint32_t p = 0; p < 16; ++p) {
           ++counts[reader.code(unit, block, lane, p)];
         }
-        const std::uint32_t column = block % 2 == 0 ? lane : reader.odd_column(unit, lane);
-        columns.at(column) += counts[2] + (counts[1] + counts[3] + 1) / 2;
+        auto& words = block % 2 == 0 ? even_words.at(lane) : odd_words.at(reader.odd_column(unit, lane));
+        words += counts[2] + (counts[1] + counts[3] + 1) / 2;
       }
       odd_columns.insert(reader.odd_column(unit, lane));
     }
     if (odd_columns.size() != bitmap_lanes) {
       return "an odd column of two lanes";
     }
-    if (std::ranges::max(columns) != unit.words) {
+    std::uint32_t longest = 0;
+    for (std::uint32_t column = 0; column < bitmap_lanes; ++column) {
+      longest = std::max(longest, even_words.at(column) + std::max(odd_words.at(column), 1U));
+    }
+    if (longest != unit.words) {
       return "another number of words than the longest column has";
     }
     most_words = std::max(most_words, unit.words);
@@ -224,9 +228,9 @@ const CsrMatrix one_unit{
     9, 195, {0, 7, 7, 7, 7, 7, 7, 7, 7, 8}, {0, 1, 8, 17, 66, 128, 194, 33}, {1, 2, 3, 4, 5, 6, 7, 8}, ScalarType::f16};
 
 TEST(BitmapPacking, WritesTheBytesThatTheDescriptionSays) {
-  // Lane 0 has four words in even blocks and lane 1 two in odd ones. So lane 0 has the fewest in odd ones and meets
+  // Lane 0 has four words in even blocks, behind which there is a row, and lane 1 two in odd ones. So lane 0 has the fewest in odd ones and meets
   // itself, lanes 2 to 31 meet those in front of them, and lane 1 has column 31.
-  std::vector<std::uint32_t> unit(1056 / 4);
+  std::vector<std::uint32_t> unit(1184 / 4);
   unit[0] = 2 | 1U << 8 | 3U << 16 | 3U << 6;  // block 0, lane 0
   unit[3] = 1;                                 // block 1, lane 1
   unit[64] = 1;                                // block 2, lane 0
@@ -236,7 +240,8 @@ TEST(BitmapPacking, WritesTheBytesThatTheDescriptionSays) {
     columns[lane] = static_cast<unsigned char>(lane - 1);
   }
   columns[1] = 31;
-  columns[2] |= 0x20;  // four rows of words
+  columns[0] |= 0x20;  // five rows of words
+  columns[2] |= 0x20;
   const auto word = [](double low, double high) {
     return std::uint32_t{Float16(low).bits} | std::uint32_t{Float16(high).bits} << 16;
   };
@@ -244,12 +249,12 @@ TEST(BitmapPacking, WritesTheBytesThatTheDescriptionSays) {
   unit[136 + 32] = word(3, 4);
   unit[136 + 64] = word(8, 0);
   unit[136 + 96] = word(6, 0);
-  unit[136 + 96 + 31] = word(5, 0);  // the last row
-  unit[136 + 64 + 31] = word(7, 0);
+  unit[136 + 128 + 31] = word(5, 0);  // the last row
+  unit[136 + 96 + 31] = word(7, 0);
   const Packed<BitmapFormat> packed = pack(one_unit.view(), BitmapCut{});
   std::vector<std::uint32_t> expected(512 / 4);
   std::memcpy(expected.data(), packed.bytes.span().data(), header_bytes);
-  expected[256 / 4 + 1] = 1056 / 32;
+  expected[256 / 4 + 1] = 1184 / 32;
   expected.insert(expected.end(), unit.begin(), unit.end());
   EXPECT_TRUE(same_bytes(packed.bytes.span(), std::as_bytes(std::span(expected))));
   EXPECT_EQ(problem_of(one_unit), "");
@@ -383,9 +388,9 @@ TEST(BitmapUnpacking, RefusesBitsThatAreNotThoseOfTheWords) {
   Damaged(one_unit).put_bits(0, 0, bits | 1U << 4).expect_refused(other_bytes);
   Damaged(one_unit).put_bits(0, 0, bits ^ 3).expect_refused(other_bytes);  // one value in place of two
   Damaged(one_unit).put_bits(0, 0, 0).expect_refused(other_bytes);
-  Damaged(one_unit).put_bits(3, 2, 1).put_word(3, 1, 1).expect_refused(
+  Damaged(one_unit).put_bits(3, 2, 1).put_word(4, 1, 1).expect_refused(
       "a non-zero stands in row 0 and column 196 of a matrix of 9 x 195");
-  Damaged(one_unit).put_bits(1, 4, 1).put_word(3, 3, 1).expect_refused("more than the 8 non-zeros");
+  Damaged(one_unit).put_bits(1, 4, 1).put_word(4, 3, 1).expect_refused("more than the 8 non-zeros");
   Damaged(one_unit).put_word(0, 0, 0).expect_refused(other_bytes);
   Damaged(one_unit).put_word(0, 7, 1).expect_refused(other_bytes);  // a word that nobody has
   Damaged(one_unit).put_word(2, 0, 0x80000000U | Float16(8).bits).expect_refused(other_bytes);  // a half that is left
@@ -398,13 +403,13 @@ TEST(BitmapUnpacking, RefusesColumnsThatAreNotPaired) {
   Damaged(one_unit).put_column(1, 0).expect_refused(other_bytes);                   // where others are
   Damaged(one_unit).put_column(9, 8 | 0x20).expect_refused(other_bytes);            // bits that mean nothing
   Damaged(one_unit).put_column(9, 8 | 0x80).expect_refused(other_bytes);
-  Damaged(one_unit).put_column(0, 0x20).expect_refused(outside);      // five rows
+  Damaged(one_unit).put_column(1, 31 | 0x20).expect_refused(outside);  // seven rows
   Damaged(one_unit).put_column(7, 6 | 0x20).expect_refused(outside);  // more than there may be
-  Damaged(one_unit).put_column(2, 1).expect_refused("word 0 of lane 0 is asked for, of a unit with 0 rows");
+  Damaged(one_unit).put_column(2, 1).expect_refused("word 1 of lane 0 is asked for, of a unit with 1 rows");
   Damaged(one_unit)
       .put_column(2, 1)
       .put_column(1, 31 | 0x20)
-      .expect_refused("word 2 of lane 0 is asked for, of a unit with 2 rows");
+      .expect_refused("word 3 of lane 0 is asked for, of a unit with 3 rows");
 }
 
 TEST(BitmapUnpacking, RefusesUnitsThatDoNotFollowEachOther) {
@@ -431,7 +436,7 @@ TEST(BitmapUnpacking, RefusesNumbersThatDisagree) {
       .expect_refused("field element is 5; it can be 7 to 8");
   Damaged(one_unit).put_number("most_words", 65).expect_refused("field most_words is 65; it can be 0 to 64");
   Damaged(one_unit)
-      .put_number("most_words", 5)
+      .put_number("most_words", 6)
       .expect_refused("field most_words is not what packing the matrix again gives");
   Damaged(one_unit)
       .put_number("nonzeros", 9)

@@ -9,10 +9,10 @@
 #include "generator/lower/fragment_columns.h"
 #include "generator/lower/pack_bitmap.h"
 #include "generator/lower/pipeline_tiles.h"
-#include "generator/lower/place_epilogue.h"
 #include "generator/lower/stream_windows.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule.h"
+#include "generator/schedule/schedule_choice.h"
 #include "tests/support/run_size.h"
 #include "tests/unit/refused_step.h"
 
@@ -131,7 +131,7 @@ TEST(PipelineTiles, CopiesColumnsWhereBHasThemInOnePiece) {
 }
 
 TEST(BitmapPipeline, PlacesAnEpilogueAndTheWaitForTheKernelInFront) {
-  const std::string text = print(lower(spmm_nest(ScalarType::f16), expand(parse_schedule("bitmap:columns=16"))));
+  const std::string text = print(lower(spmm_nest(ScalarType::f16), directives_of(parse_choice("bitmap:columns=16", "user"), true)));
   EXPECT_THAT(text, Not(HasSubstr("sum_")));
   EXPECT_LT(text.find("copy_bitmap_unit("), text.find("wait_for_predecessor();"));
   EXPECT_LT(text.find("wait_for_predecessor();"), text.find("copy_tile_rows("));

@@ -64,7 +64,7 @@ TEST(BitmapSchedule, IsFor16BitsInAnyLayout) {
 }
 
 TEST(BitmapSchedule, IsFittedToFewerColumns) {
-  const Schedule wide = BitmapSchedule{.columns = 64, .panels = 3};
+  const Schedule wide = BitmapSchedule{.columns = 64, .panels = 3, .warps = 4};
   for (const long long bcol : {1, 8, 9, 30, 64, 200}) {
     const Schedule narrow = fitted(wide, bcol);
     EXPECT_NO_THROW(check_legal(narrow, bcol)) << print(narrow) << ", bCol " << bcol;
