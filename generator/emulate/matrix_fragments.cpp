@@ -129,11 +129,12 @@ void transpose_matrix(const std::array<std::uint32_t*, kLanes>& lanes) {
 }
 
 std::uint32_t MatrixProduct::number() const {
-  return static_cast<std::uint32_t>(element) | selector << 2 | (ordered ? 8u : 0u) | (sparse ? 16u : 0u);
+  return static_cast<std::uint32_t>(element) | selector << 2 | (ordered ? 8u : 0u) | (sparse ? 16u : 0u) |
+         (transposed ? 32u : 0u);
 }
 
 MatrixProduct MatrixProduct::of(std::uint32_t number) {
-  return {static_cast<Element>(number & 3), (number & 16) != 0, (number & 8) != 0, number >> 2 & 1};
+  return {static_cast<Element>(number & 3), (number & 16) != 0, (number & 8) != 0, number >> 2 & 1, (number & 32) != 0};
 }
 
 std::optional<BadMetadata> find_bad_metadata(const MatrixProduct& product,

@@ -68,24 +68,32 @@ void add_products(PtxInstructions& table) {
   }
 }
 
-/// A form of wgmma. Behind its predicate stand the signs of A and B, and of 16-bit elements that B is not transposed.
+/// A form of wgmma. Behind its predicate stand the signs of A and B, and of 16-bit elements whether B is transposed.
 struct WarpgroupForm {
   MatrixProduct::Element element;
   const char* types;
   int depth;
   const char* immediates;
+  bool transposed = false;
 };
 
 void add_warpgroup_products(PtxInstructions& table) {
   using Element = MatrixProduct::Element;
   table["wgmma.fence.sync.aligned;"] = {{}, {}, "__esc_wgmma_fence", true};
   table["wgmma.commit_group.sync.aligned;"] = {{}, {}, "__esc_wgmma_commit", true};
-  table["wgmma.wait_group.sync.aligned 0;"] = {{}, {}, "__esc_wgmma_wait", true};
+  for (int pending = 0; pending <= 1; ++pending) {
+    table[fmt::format("wgmma.wait_group.sync.aligned {};", pending)] = {
+        {}, {}, fmt::format("__esc_wgmma_wait<{}>", pending), true};
+  }
   table[""] = {{"+f"}, {}, "__esc_keep", true};  // no instruction: what is made of the register stays behind it
   table["// kept"] = {std::vector<std::string>(4, "+r"), {}, "__esc_keep_operand", true};  // nor is one: registers of A
-  constexpr int most_columns = 192;
+  constexpr int most_columns = 256;
   for (const WarpgroupForm& form : {WarpgroupForm{Element::tensor_float32, "tf32.tf32", 8, "1, 1"},
-                                    WarpgroupForm{Element::float16, "f16.f16", 16, "1, 1, 0"}}) {
+                                    WarpgroupForm{Element::float16, "f16.f16", 16, "1, 1, 0"},
+                                    WarpgroupForm{Element::float16, "f16.f16", 16, "1, 1, 1", true},
+                                    WarpgroupForm{Element::bfloat16, "bf16.bf16", 16, "1, 1, 0"},
+                                    WarpgroupForm{Element::bfloat16, "bf16.bf16", 16, "1, 1, 1", true}}) {
+    const MatrixProduct product{.element = form.element, .transposed = form.transposed};
     for (int columns = 8; columns <= most_columns; columns += 8) {
       const int sums = columns / 2;
       const std::string text = fmt::format(
@@ -95,7 +103,7 @@ void add_warpgroup_products(PtxInstructions& table) {
           form.immediates);
       table[text] = {std::vector<std::string>(static_cast<std::size_t>(sums), "+f"),
                      {"r", "r", "r", "r", "l", "r"},
-                     fmt::format("__esc_wgmma<{}, {}>", MatrixProduct{form.element}.number(), sums)};
+                     fmt::format("__esc_wgmma<{}, {}>", product.number(), sums)};
     }
   }
 }

@@ -17,12 +17,12 @@ constexpr const char* kProduct = "wgmma.mma_async";
 
 /// Judges the running lane's share of the reads of B: of its pieces of 16 bytes every 32nd.
 void check_reads(const MatrixDescriptor& matrix, std::uint32_t columns) {
-  constexpr std::uint64_t kBytes = MatrixDescriptor::row_bytes;
+  constexpr std::uint64_t kBytes = MatrixDescriptor::piece_bytes;
   Machine& machine = active_machine();
   const auto lane = machine.runner().current_lane();
   const std::uint64_t note = AccessNote::pack(kBytes, static_cast<unsigned>(std::countr_zero(kBytes)), machine.site());
-  for (std::uint32_t row = lane; row < 2 * columns; row += kLanes) {
-    machine.check_proxy_read(shared_pointer(matrix.row(row / 2, row % 2), kProduct), kBytes, note);
+  for (std::uint32_t piece = lane; piece < MatrixDescriptor::pieces(columns); piece += kLanes) {
+    machine.check_proxy_read(shared_pointer(matrix.piece(piece), kProduct), kBytes, note);
   }
 }
 
@@ -58,16 +58,17 @@ void issue(float* const* registers, const float* values, std::uint32_t sums, con
   BlockRunner& runner = active_machine().runner();
   WarpgroupOperands mine{.registers = {registers, registers + sums},
                          .values = {values, values + sums},
-                         .element = MatrixProduct::of(product).element,
+                         .product = MatrixProduct::of(product),
                          .descriptor = descriptor,
                          .adds = adds != 0};
   std::copy_n(a, mine.a.size(), mine.a.begin());
   check_registers(mine);
-  const std::optional<MatrixDescriptor> matrix = MatrixDescriptor::of(descriptor);
+  const std::optional<MatrixDescriptor> matrix = mine.matrix();
   if (!matrix) {
     active_machine().refuse(FaultKind::bad_operand, "", [&] {
       return fmt::format(
-          "{} with the descriptor {:#x}, which asks for a swizzle or a base offset, or has bits that mean nothing",
+          "{} with the descriptor {:#x}, which asks for a base offset or a swizzle but that of 128 bytes, has bits that "
+          "mean nothing, or lines that do not begin at a multiple of 1024 bytes",
           kProduct, descriptor);
     });
   }
@@ -82,15 +83,16 @@ void issue(float* const* registers, const float* values, std::uint32_t sums, con
   runner.products().issue(runner.current_warp(), lanes);
 }
 
-void wait() {
+/// For all groups of products but the last `pending`.
+void wait(std::uint32_t pending) {
   require_kernel("wgmma.wait_group");
   BlockRunner& runner = active_machine().runner();
-  for (std::size_t product = 0; product < runner.products().committed(runner.current_warp()); ++product) {
+  for (std::size_t product = 0; product < runner.products().ended(runner.current_warp(), pending); ++product) {
     const WarpgroupProducts::Place place = runner.products().place(runner.current_warp(), product);
     check_reads(place.matrix, place.columns);
   }
   if (runner.gather(WarpOperationKind::wait_for_products, 0)) {
-    runner.products().wait(runner.current_warp());
+    runner.products().wait(runner.current_warp(), pending);
   }
 }
 

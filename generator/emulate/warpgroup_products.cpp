@@ -97,7 +97,7 @@ void WarpgroupProducts::take_step(std::uint32_t warp, Step step) {
     return;
   }
   const Step& first = steps[number];
-  if (first.kind != step.kind || first.site != step.site) {
+  if (first.kind != step.kind || first.site != step.site || first.pending != step.pending) {
     judge_.refuse(FaultKind::missing_lanes, "", [&] {
       return fmt::format("{} by warp {}, where another warp of its group has come to {} at {}", to_string(step.kind),
                          warp, to_string(first.kind), judge_.describe_site(first.site));
@@ -120,7 +120,7 @@ void WarpgroupProducts::fence(std::uint32_t warp) {
 
 void WarpgroupProducts::commit(std::uint32_t warp) {
   take_step(warp, {WarpOperationKind::commit_products});
-  warps_[warp].committed = warps_[warp].products.size();
+  warps_[warp].groups.push_back(warps_[warp].products.size());
 }
 
 void WarpgroupProducts::check_alike(const std::array<WarpgroupOperands*, kLanes>& lanes) {
@@ -174,8 +174,8 @@ void WarpgroupProducts::issue(std::uint32_t warp, const std::array<WarpgroupOper
   if (same == state.products.end()) {
     check_apart(state, lanes);
   }
-  Product product{.element = first.element,
-                  .b = *MatrixDescriptor::of(first.descriptor),
+  Product product{.product = first.product,
+                  .b = *first.matrix(),
                   .first_b = {},
                   .adds = first.adds,
                   .sums = {},
@@ -197,10 +197,17 @@ void WarpgroupProducts::issue(std::uint32_t warp, const std::array<WarpgroupOper
 WarpgroupProducts::Matrix WarpgroupProducts::read(const MatrixDescriptor& descriptor, std::uint32_t columns) const {
   const std::uint64_t window = judge_.program().shared_window();
   Matrix matrix(columns);
-  for (std::uint32_t column = 0; column < columns; ++column) {
-    for (std::uint32_t half = 0; half < 2; ++half) {
-      std::memcpy(matrix[column].data() + 4 * half,
-                  reinterpret_cast<const void*>(window + descriptor.row(column, half)), MatrixDescriptor::row_bytes);
+  for (std::uint32_t number = 0; number < MatrixDescriptor::pieces(columns); ++number) {
+    const auto* const piece = reinterpret_cast<const void*>(window + descriptor.piece(number));
+    if (!descriptor.transposed) {
+      std::memcpy(matrix[number / 2].data() + 4 * (number % 2), piece, MatrixDescriptor::piece_bytes);
+      continue;
+    }
+    std::array<std::uint16_t, 8> halves{};
+    std::memcpy(halves.data(), piece, MatrixDescriptor::piece_bytes);
+    const std::uint32_t k = number % 16;
+    for (std::uint32_t column = 0; column < halves.size(); ++column) {
+      matrix[number / 16 * 8 + column][k / 2] |= std::uint32_t{halves[column]} << (k % 2 * 16);
     }
   }
   return matrix;
@@ -208,8 +215,8 @@ WarpgroupProducts::Matrix WarpgroupProducts::read(const MatrixDescriptor& descri
 
 /// Neither B nor D may be written between issue and wait; nor may D be gone, so that other variables could be where it
 /// was.
-void WarpgroupProducts::check_unchanged(const WarpState& warp) {
-  for (std::size_t number = 0; number < warp.committed; ++number) {
+void WarpgroupProducts::check_unchanged(const WarpState& warp, std::size_t count) {
+  for (std::size_t number = 0; number < count; ++number) {
     const Product& product = warp.products[number];
     if (read(product.b, static_cast<std::uint32_t>(product.first_b.size())) != product.first_b) {
       judge_.refuse(FaultKind::race, "", [&] {
@@ -231,14 +238,15 @@ void WarpgroupProducts::check_unchanged(const WarpState& warp) {
   }
 }
 
-void WarpgroupProducts::wait(std::uint32_t warp) {
-  take_step(warp, {WarpOperationKind::wait_for_products});
+void WarpgroupProducts::wait(std::uint32_t warp, std::uint32_t pending) {
+  take_step(warp, {.kind = WarpOperationKind::wait_for_products, .pending = pending});
   WarpState& state = warps_[warp];
-  check_unchanged(state);
-  for (std::size_t number = 0; number < state.committed; ++number) {
+  const std::size_t count = ended(warp, pending);
+  check_unchanged(state, count);
+  for (std::size_t number = 0; number < count; ++number) {
     const Product& product = state.products[number];
-    multiply(product.element, product.a, product.first_b, product.adds, product.sums->values);
-    // D stays as it is where a product that is not committed adds to it.
+    multiply(product.product.element, product.a, product.first_b, product.adds, product.sums->values);
+    // D stays as it is where a product that is not completed adds to it.
     const std::shared_ptr<Sums> sums = std::move(state.products[number].sums);
     for (std::uint32_t lane = 0; lane < kLanes && sums.use_count() == 1; ++lane) {
       for (std::size_t sum = 0; sum < sums->values[lane].size(); ++sum) {
@@ -246,8 +254,11 @@ void WarpgroupProducts::wait(std::uint32_t warp) {
       }
     }
   }
-  state.products.erase(state.products.begin(), state.products.begin() + static_cast<std::ptrdiff_t>(state.committed));
-  state.committed = 0;
+  state.products.erase(state.products.begin(), state.products.begin() + static_cast<std::ptrdiff_t>(count));
+  std::erase_if(state.groups, [count](std::size_t end) { return end <= count; });
+  for (std::size_t& end : state.groups) {
+    end -= count;
+  }
   state.fenced = false;
 }
 

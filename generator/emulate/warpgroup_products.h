@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "generator/emulate/access_judge.h"
@@ -19,10 +20,12 @@ namespace esc {
 struct WarpgroupOperands {
   std::vector<float*> registers;  ///< of D
   std::vector<float> values;      ///< what these hold
-  MatrixProduct::Element element = MatrixProduct::Element::tensor_float32;  ///< of A and B; the statement says it
+  MatrixProduct product;          ///< of which elements, and whether B is transposed; the statement says it
   std::array<std::uint32_t, 4> a{};
   std::uint64_t descriptor = 0;
   bool adds = false;  ///< to what D holds, else to zero
+
+  std::optional<MatrixDescriptor> matrix() const { return MatrixDescriptor::of(descriptor, product.transposed); }
 
   std::uint32_t columns() const { return static_cast<std::uint32_t>(2 * registers.size()); }
 };
@@ -52,11 +55,15 @@ class WarpgroupProducts {
   void fence(std::uint32_t warp);
   void issue(std::uint32_t warp, const std::array<WarpgroupOperands*, kLanes>& lanes);
   void commit(std::uint32_t warp);
-  /// Completes what is committed, in the order of issue. All that this reads has been judged.
-  void wait(std::uint32_t warp);
+  /// Completes what is committed, in the order of issue, but for the last `pending` groups. All that this reads has been
+  /// judged.
+  void wait(std::uint32_t warp, std::uint32_t pending);
 
-  /// How many products of a warp wait to be completed, and where each of them finds B.
-  std::size_t committed(std::uint32_t warp) const { return warps_[warp].committed; }
+  /// How many products of a warp such a wait completes, and where each of them finds B.
+  std::size_t ended(std::uint32_t warp, std::uint32_t pending) const {
+    const std::vector<std::size_t>& groups = warps_[warp].groups;
+    return groups.size() <= pending ? 0 : groups[groups.size() - 1 - pending];
+  }
   Place place(std::uint32_t warp, std::size_t product) const {
     const Product& found = warps_[warp].products[product];
     return {found.b, static_cast<std::uint32_t>(found.first_b.size())};
@@ -73,7 +80,7 @@ class WarpgroupProducts {
   using Matrix = std::vector<std::array<std::uint32_t, 8>>;
 
   struct Product {
-    MatrixProduct::Element element = MatrixProduct::Element::tensor_float32;
+    MatrixProduct product;
     std::array<std::array<std::uint32_t, 4>, kLanes> a{};
     MatrixDescriptor b;
     Matrix first_b;  ///< as it was when the product was issued
@@ -89,20 +96,21 @@ class WarpgroupProducts {
     std::uint32_t site = 0;
     std::uint64_t descriptor = 0;
     bool adds = false;
+    std::uint32_t pending = 0;
   };
 
   struct WarpState {
     bool fenced = false;  ///< since it began or waited
     std::size_t steps = 0;
     std::vector<Product> products;
-    std::size_t committed = 0;  ///< of these, the first ones
+    std::vector<std::size_t> groups;  ///< how many of them had been issued where each group was committed
   };
 
   void take_step(std::uint32_t warp, Step step);
   void check_alike(const std::array<WarpgroupOperands*, kLanes>& lanes);
   void check_apart(const WarpState& warp, const std::array<WarpgroupOperands*, kLanes>& lanes);
   Matrix read(const MatrixDescriptor& descriptor, std::uint32_t columns) const;
-  void check_unchanged(const WarpState& warp);
+  void check_unchanged(const WarpState& warp, std::size_t count);
 
   AccessJudge& judge_;
   std::uint32_t threads_ = 0;

@@ -100,12 +100,9 @@ Instruction find_words() {
 
 Instruction load_bits() {
   return {.name = "load_bits",
-          .parameters = {array("bits"), value("half"), value("stage"), value("copy"), value("lane")},
-          .results = {"even", "odd"},
-          .meaning = {define("even", at("bits", {name("half") * 2, name("lane")})),
-                      define("odd", at("bits", {name("half") * 2 + 1, name("lane")}))},
-          .call = std::string("load_bits(") + copied_unit + ", {half}, {lane})",
-          .record = "uint2",
+          .parameters = {array("from"), value("half"), value("stage"), value("copy"), value("lane"), array("bits")},
+          .meaning = {loop("block", 2, {store(at("bits", {name("block")}), at("from", {name("half") * 2 + name("block"), name("lane")}))})},
+          .call = std::string("load_bits(") + copied_unit + ", {half}, {lane}, {bits});",
           .texts = {bitmap_unit_text, load_bits_text}};
 }
 
@@ -145,7 +142,7 @@ Instruction find_places() {
           .parameters = {value("bits"), value("direction"), {"found", Passing::array, {place_parts * block_registers + 1}},
                          {"word_at", Passing::pointer, {1}}},
           .meaning = places_of_registers(),
-          .call = "find_places<{direction}>({bits}, {found}, {word_at});",
+          .call = "find_places({bits}, {direction}, {found}, {word_at});",
           .texts = {find_places_text}};
 }
 

@@ -18,6 +18,9 @@ extern const std::string_view copy_tile_rows_text;
 extern const std::string_view copy_tile_columns_text;
 extern const std::string_view load_b_text;
 extern const std::string_view mma_text;
+extern const std::string_view warpgroup_text;
+extern const std::string_view warpgroup_order_text;
+extern const std::string_view wgmma_text;
 
 namespace {
 
@@ -88,8 +91,49 @@ Instruction mma() {
           .texts = {mma_text}};
 }
 
+/// The product of a K block of A, 16 x 64, and all columns of a tile of B. Of each warp it is what mma makes of 16 rows and 8 columns at a time.
+Instruction wgmma() {
+  const Block product_of_k{
+      define("v", remainder(index("k"), 2)),
+      define("a_lane", quotient(index("lane"), 4) * 4 + quotient(remainder(index("k"), 8), 2)),
+      define("a_tile", quotient(index("k"), 16)),
+      define("a_register", index("upper") + remainder(quotient(index("k"), 8), 2) * 2),
+      define("row", index("first_row") + index("k")),
+      add(at("sums", {name("lane"), name("sum")}),
+          product({at("a", {name("a_lane"), name("a_tile"), name("a_register"), name("v")}), at("b", {name("row"), name("j")})}),
+          {less(index("row"), index("height")), less(index("j"), index("width"))})};
+  const Block each{define("sum", index("eighth") * 4 + index("upper") * 2 + index("side")),
+                   define("j", index("first_column") + index("eighth") * 8 + remainder(index("lane"), 4) * 2 + index("side")),
+                   loop("k", 64, product_of_k)};
+  return {.name = "wgmma",
+          .scope = Scope::warp,
+          .parameters = {array("sums"), array("a"), array("b"), value("first_row"), value("first_column"), value("height"), value("width"),
+                         value("stage"), value("part"), value("lane_of_caller")},
+          .meaning = {loop("lane", 32, {loop("eighth", name("column_eighths"), {loop("upper", 2, {loop("side", 2, each)})})})},
+          .call = "wgmma({sums}, {a}, tile_at(shared_memory, {stage}, {part}), {lane_of_caller});",
+          .texts = {tile_text, load_b_text, mma_text, warpgroup_text, wgmma_text}};
+}
+
+/// What orders products of warpgroups.
+Instruction of_warpgroup(const char* name_of, const char* call, std::vector<Instruction::Parameter> parameters) {
+  Instruction result = ordering(name_of, call, {warpgroup_text, warpgroup_order_text});
+  result.parameters = std::move(parameters);
+  return result;
+}
+
 }  // namespace
 
-std::vector<Instruction> tile_instructions() { return {copy_tile_rows(), copy_tile_columns(), load_b(), mma()}; }
+std::vector<Instruction> tile_instructions() {
+  return {copy_tile_rows(),
+          copy_tile_columns(),
+          load_b(),
+          mma(),
+          of_warpgroup("fence_proxy_async", "fence_proxy_async();", {}),
+          of_warpgroup("warpgroup_arrive", "warpgroup_arrive();", {}),
+          wgmma(),
+          of_warpgroup("warpgroup_commit", "warpgroup_commit();", {}),
+          of_warpgroup("warpgroup_wait", "warpgroup_wait<{pending}>();", {value("pending")}),
+          of_warpgroup("warpgroup_wait_all", "warpgroup_wait_all({sums});", {array("sums")})};
+}
 
 }  // namespace esc

@@ -17,64 +17,70 @@
 namespace esc {
 namespace {
 
-constexpr int block_registers = 16;   ///< of a lane in a K block
-constexpr int tile_registers = 4;     ///< of them in a 16 x 16 tile
+constexpr int block_registers = 16;  ///< of a lane in a K block
+constexpr int tile_registers = 4;    ///< of them in a 16 x 16 tile
 constexpr int block_groups = 2;      ///< of two such tiles, whose fragments of B are loaded at once
 constexpr int group_columns = 32;
+constexpr int pair_blocks = 2;  ///< K blocks whose words stand in a column: the second one's from the bottom
 
 /// What the unit of a warp's panel and window has in this array.
 Access of_bitmap(const char* array, std::vector<Affine> more = {}) {
-  more.insert(more.begin(), {Affine::of("panel"), Affine::of("window")});
+  more.insert(more.begin(), {Affine::of("unit_panel"), Affine::of("window")});
   return element(array, more);
 }
 
-/// Even K blocks or odd ones: which way their words go, where the next one begins, and the sums that they are added to.
-struct Blocks {
-  const char* bits;
-  int number;
-  int direction;
-  const char* sums;
-};
-constexpr Blocks even_blocks{"even_bits", 0, 1, "sums"};
-constexpr Blocks odd_blocks{"odd_bits", 1, -1, "odd_sums"};
+/// Which way the words of a K block go.
+Expression direction() { return Expression(1) - index("block_of_pair") * 2; }
+
+Node unrolled(const char* iterator, int count, Block body) {
+  return Node{mapped_loop(Mapping::unrolled, iterator, count, Role::none, std::move(body))};
+}
+
+/// Where tile `group` * 2 + `q` of a K block of A is in registers. Products that are under way read theirs, so that warpgroups have two.
+Access tile_of_a(bool has_warpgroups) {
+  const Affine tile = Affine::of("group", block_groups) + Affine::of("q");
+  return has_warpgroups ? element("a", {Affine::of("block_of_pair"), tile}) : element("a", {tile});
+}
 
 /// The fragments of a K block of A.
-Block load_block(const Blocks& blocks) {
+Block load_block(bool has_warpgroups) {
   const Expression first = (index("group") * block_groups + index("q")) * tile_registers;
-  const Node load = perform("load_a", {of_bitmap("Values"), of_bitmap("OddColumns"), element("places"), blocks.direction, first,
-                                       index("lane"), element("a", {Affine::of("group"), Affine::of("q")})});
-  return {perform("find_places", {index(blocks.bits), blocks.direction, element("places"), element("word_at", {blocks.number})}),
-          Node{mapped_loop(Mapping::unrolled, "group", block_groups, Role::none, {Node{mapped_loop(Mapping::unrolled, "q", 2, Role::none, {load})}})}};
+  const Node load = perform("load_a", {of_bitmap("Values"), of_bitmap("OddColumns"), element("places"), direction(), first, index("lane"), tile_of_a(has_warpgroups)});
+  return {perform("find_places", {element("bits", {Affine::of("block_of_pair")}), direction(), element("places"), element("word_at", {Affine::of("block_of_pair")})}),
+          unrolled("group", block_groups, {unrolled("q", 2, {load})})};
 }
 
-/// Its products with all columns of C.
-Node multiply_block(const Blocks& blocks) {
-  const Expression row = index("group") * group_columns + blocks.number * BitmapSchedule::block_columns;
-  const Expression first_row = index("window") * index("window_columns") + index("half") * index("tile_rows");
-  const Node load = perform("load_b", {element("B"), first_row, row, index("tile") * index("tile_columns"), index("eighth"), index("K"), index("N"), 0,
+/// The first row of B of a pair of K blocks, and a block's first row behind that.
+Expression first_row_of_pair() { return index("window") * index("window_columns") + index("half") * pair_blocks * BitmapSchedule::block_columns; }
+Expression row_of_block() { return index("block_of_pair") * BitmapSchedule::block_columns; }
+
+/// Its products with all columns of C, of each warp.
+Block multiply_block() {
+  const Expression row = index("group") * group_columns + row_of_block();
+  const Node load = perform("load_b", {element("B"), first_row_of_pair(), row, index("tile") * index("tile_columns"), index("eighth"), index("K"), index("N"), 0,
                                        index("part"), index("lane"), element("b")});
-  const Node multiply = perform("mma", {element(blocks.sums, {Affine::of("eighth", 4)}), element("a", {Affine::of("group"), Affine::of("q")}),
+  const Node multiply = perform("mma", {element("pair_sums", {Affine::of("block_of_pair"), Affine::of("eighth", 4)}), tile_of_a(false),
                                         element("b", {Affine::of("q")})});
-  return unrolled_loop("eighth", "column_eighths", Role::column,
-                       {Node{mapped_loop(Mapping::unrolled, "group", block_groups, Role::none,
-                                         {load, Node{mapped_loop(Mapping::unrolled, "q", 2, Role::none, {multiply})}})}});
+  return {unrolled_loop("eighth", "column_eighths", Role::column, {unrolled("group", block_groups, {load, unrolled("q", 2, {multiply})})})};
 }
 
-/// What a warp multiplies in half of a window.
-Block multiply_half() {
-  Block result{perform("load_bits", {of_bitmap("Bits"), index("half"), 0, 0, index("lane")}, {"even_bits", "odd_bits"})};
-  for (const Blocks& blocks : {even_blocks, odd_blocks}) {
-    append(result, load_block(blocks));
-    result.push_back(multiply_block(blocks));
-  }
-  return result;
+/// The same of four warps at once, which go on while the next block is decoded. Those of the block before are waited for.
+Block multiply_block_at_once() {
+  return {perform("warpgroup_arrive", {}),
+          perform("wgmma", {element("sums"), element("a", {Affine::of("block_of_pair")}), element("B"), first_row_of_pair() + row_of_block(),
+                            index("tile") * index("tile_columns"), index("K"), index("N"), 0, index("part"), index("lane")}),
+          perform("warpgroup_commit", {}), perform("warpgroup_wait", {1})};
 }
 
 /// The loop over the turns of a block, in which each warp takes a window.
-Node turns_of_windows() {
+Node turns_of_windows(bool has_warpgroups) {
   const Node find = perform("find_words", {of_bitmap("UnitWords"), 0, 0, index("lane"), element("word_at")});
-  const Node halves{mapped_loop(Mapping::unrolled, "half", 2, Role::none, multiply_half())};
-  const Expression is_there = all_of({less(index("window"), index("windows")), less(index("panel"), index("panels"))});
+  const Node load_bits = perform("load_bits", {of_bitmap("Bits"), index("half"), 0, 0, index("lane"), element("bits")});
+  Block block = load_block(has_warpgroups);
+  append(block, has_warpgroups ? multiply_block_at_once() : multiply_block());
+  const Node halves = unrolled("half", 2, {load_bits, unrolled("block_of_pair", pair_blocks, std::move(block))});
+  const Expression is_window = less(index("window"), index("windows"));
+  const Expression is_there = has_warpgroups ? is_window : all_of({is_window, less(index("panel"), index("panels"))});
   return sequential_loop("turn", 0, Affine::of("turns"), 1, Role::reduction,
                          {define("window", index("turn") * index("turn_windows") + index("part"), ScalarType::u32),
                           Node{Branch{is_there, {find, halves}, {}}}});
@@ -86,14 +92,49 @@ ArrayDeclaration register_pairs(const char* name, std::vector<Affine> extents, S
   return {name, std::move(extents), ArrayRole::registers, type, "unsigned int"};
 }
 
-void declare_registers(LoopNest& nest) {
+/// Declares the registers of a lane, in the nest and, as it returns them, in front of the loop.
+Block declare_registers(LoopNest& nest, bool has_warpgroups) {
   constexpr int place_numbers = 3 * block_registers + 1;
-  const ScalarType element = nest.element();
-  nest.arrays.insert(nest.arrays.end(), {{"odd_sums", {Affine::of("lane_sums")}, ArrayRole::registers, nest.sum()},
-                                         {"word_at", {2}, ArrayRole::registers, ScalarType::u32},
-                                         {"places", {place_numbers}, ArrayRole::registers, ScalarType::i32, "Places"},
-                                         register_pairs("a", {block_groups, 2, tile_registers}, element),
-                                         register_pairs("b", {2, 2}, element)});
+  constexpr int tiles = block_registers / tile_registers;
+  const ScalarType type = nest.element();
+  std::vector<ArrayDeclaration> registers{{"word_at", {pair_blocks}, ArrayRole::registers, ScalarType::u32},
+                                          {"bits", {pair_blocks}, ArrayRole::registers, ScalarType::u32},
+                                          {"places", {place_numbers}, ArrayRole::registers, ScalarType::i32, "Places"}};
+  if (has_warpgroups) {
+    registers.push_back(register_pairs("a", {pair_blocks, tiles, tile_registers}, type));
+  } else {
+    registers.push_back(register_pairs("a", {tiles, tile_registers}, type));
+    registers.push_back(register_pairs("b", {2, 2}, type));
+    registers.push_back({"pair_sums", {pair_blocks, Affine::of("lane_sums")}, ArrayRole::registers, nest.sum()});
+  }
+  Block declared;
+  for (ArrayDeclaration& one : registers) {
+    declared.push_back(Node{Declare{one.name, one.name == "pair_sums"}});
+    nest.arrays.push_back(std::move(one));
+  }
+  return declared;
+}
+
+/// What makes a lane's sums complete behind the loop: odd blocks have had sums of their own, since a product waits for the one before that it adds to.
+Node complete_sums(bool has_warpgroups) {
+  if (has_warpgroups) {
+    return perform("warpgroup_wait_all", {element("sums")});
+  }
+  const Node add = statement(Update{element("sums", {Affine::of("e")}), element("pair_sums", {Affine::of("block_of_pair"), Affine::of("e")})});
+  return unrolled_loop("e", "lane_sums", Role::none, {unrolled("block_of_pair", pair_blocks, {add})});
+}
+
+void check_products(const LoopNest& nest, const PackBitmap& directive) {
+  if (directive.warps == 1) {
+    refuse_if(nest.constant("tile_columns") > BitmapSchedule::max_warp_columns, directive, "a warp by itself has no registers for so many sums",
+              fmt::format("write fragment(j, {}), or warps={}", BitmapSchedule::max_warp_columns, BitmapSchedule::warpgroup_warps));
+    return;
+  }
+  refuse_if(directive.warps != BitmapSchedule::warpgroup_warps, directive, "the tensor core multiplies for one warp or for four", nearest(BitmapSchedule::warpgroup_warps));
+  refuse_if(nest.constant("block_panels") % BitmapSchedule::warpgroup_warps != 0, directive, "four warps that multiply at once have panels beside each other",
+            "write stream(i, panels=4, warps=2)");
+  refuse_if(nest.constant("tile_columns") < BitmapSchedule::least_warpgroup_columns, directive, "the tile of B has less than a line for each row",
+            fmt::format("write fragment(j, {})", BitmapSchedule::least_warpgroup_columns));
 }
 
 }  // namespace
@@ -107,15 +148,20 @@ LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive) {
   refuse_if(!is_half(nest.element()), directive, "the words of registers hold two elements of 16 bits", "choose --dtype f16 or bf16");
   refuse_if(nest.constant("panel_height") != BitmapSchedule::panel_rows || shares_windows(nest) || has_own_columns(nest) || has_one_column(nest), directive,
             "a warp does not have all columns of C in 16 rows", "write stream(i, panels=2, warps=8); fragment(j, 8)");
-  parts.body[at] = turns_of_windows();
-  const Node add_odd = unrolled_loop("e", "lane_sums", Role::none, {statement(Update{element("sums", {Affine::of("e")}), element("odd_sums", {Affine::of("e")})})});
-  insert(parts.body, at + 1, {add_odd});
-  insert(parts.body, at, {define("lane", lane_of_warp(nest)), Node{Declare{"odd_sums", true}}, Node{Declare{"word_at"}}, Node{Declare{"places"}}, Node{Declare{"a"}}, Node{Declare{"b"}}});
+  check_products(nest, directive);
+  const bool has_warpgroups = directive.warps > 1;
+  LoopNest result = nest;
+  Block front{define("lane", lane_of_warp(nest)),
+              define("unit_panel", has_warpgroups ? choose(less(index("panel"), index("panels")), index("panel"), index("panels") - 1) : index("panel"), ScalarType::u32)};
+  append(front, declare_registers(result, has_warpgroups));
+  parts.body[at] = turns_of_windows(has_warpgroups);
+  insert(parts.body, at + 1, {complete_sums(has_warpgroups)});
+  insert(parts.body, at, front);
 
-  LoopNest result = put_together(nest, parts);
+  result = put_together(result, parts);
   result.derived_sizes.push_back({"panels", Affine::of("M"), BitmapSchedule::panel_rows});
   result.derived_sizes.push_back({"turns", Affine::of("K"), BitmapSchedule::tile_columns_of_a * nest.constant("turn_windows")});
-  result.constants.push_back({"tile_rows", BitmapSchedule::step_columns, "columns of A, and rows of B, that are multiplied between two barriers: half a window"});
+  result.constants.push_back({"tile_rows", (has_warpgroups ? 1 : pair_blocks) * BitmapSchedule::block_columns, "columns of A, and rows of B, that are multiplied between two barriers"});
   result.constants.push_back({"unit_blocks", BitmapSchedule::tile_columns_of_a / BitmapSchedule::block_columns, "of 64 columns of a window, of which a lane has 32 bits each"});
   const auto of_units = [](const char* name, std::vector<Affine> extents, ArrayRole role, ScalarType type) {
     extents.insert(extents.begin(), {Affine::of("panels"), Affine::of("windows")});
@@ -126,7 +172,6 @@ LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive) {
                           of_units("OddColumns", {warp_size}, ArrayRole::packed_index, ScalarType::u8),
                           of_units("Bits", {Affine::of("unit_blocks"), warp_size}, ArrayRole::packed_index, ScalarType::u32),
                           of_units("Values", {Affine::of("most_words"), warp_size, 2}, ArrayRole::packed_value, nest.element())});
-  declare_registers(result);
   result.packed = {.kind = PackedForm::Kind::bitmap, .height = nest.constant("panel_height")};
   result.explicit_zeros = true;
   result.story.emplace_back(

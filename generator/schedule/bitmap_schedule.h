@@ -17,21 +17,30 @@ namespace esc {
 struct BitmapSchedule {
   static constexpr int panel_rows = 16;
   static constexpr int tile_columns_of_a = 256;  ///< of a K tile
-  static constexpr int step_columns = 128;       ///< of a K step: what a stage of B holds
   static constexpr int block_columns = 64;       ///< of a K block: what a lane has 32 bits for
-  static constexpr int max_columns = 64;
+  static constexpr int max_columns = 256;
+  static constexpr int max_warp_columns = 64;  ///< where each warp multiplies by itself
+  static constexpr int least_warpgroup_columns = 64;
+  static constexpr int warpgroup_warps = 4;
   static constexpr int max_warps = 16;  ///< of a block
   static constexpr int max_stages = 8;
   static constexpr int least_architecture = 80;
 
-  int columns = 8;  ///< columns of C that a block computes: 8 to 64
+  /// Who multiplies at once: a warp (mma), or four of them (wgmma, on devices of sm_90a; elsewhere each by itself all the same).
+  enum class Mma { warp, warpgroup };
+
+  int columns = 8;  ///< columns of C that a block computes: 8 to 64, of warpgroups 64 to 256
   int panels = 2;   ///< panels of a block
   int warps = 8;    ///< warps of a panel
   int stages = 3;   ///< K steps of B that a warp has in shared memory or on their way
   int units = 2;    ///< K tiles of A, likewise
+  Mma mma = Mma::warp;
   bool pdl = true;  ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
 
   int threads() const { return 32 * panels * warps; }
+  bool has_warpgroups() const { return mma == Mma::warpgroup; }
+  /// Columns of A, and rows of B, of a K step: what a stage of B holds.
+  int step_columns() const { return has_warpgroups() ? block_columns : 2 * block_columns; }
 
   bool operator==(const BitmapSchedule&) const = default;
 };
@@ -39,7 +48,7 @@ struct BitmapSchedule {
 /// Reads the settings behind "bitmap:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 BitmapSchedule parse_bitmap(std::string_view text, std::string_view settings);
 
-/// "bitmap:columns=8,panels=2,warps=8,stages=3,units=2,pdl=on".
+/// "bitmap:columns=8,panels=2,warps=8,stages=3,units=2,pdl=on", with "mma=warpgroup" in front of pdl where warpgroups multiply.
 std::string print(const BitmapSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.

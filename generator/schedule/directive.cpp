@@ -202,6 +202,7 @@ void form(PackBitmap& directive, Form& parts) {
   parts.directive("transform");
   parts.name("ARRAY", directive.array);
   parts.word("bitmap");
+  parts.keyed_unless_usual("warps", directive.warps, 1);
 }
 template <typename Form>
 void form(QuarterSteps& directive, Form& parts) {

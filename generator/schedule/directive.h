@@ -189,9 +189,11 @@ struct PackGathered {
   std::string array;
   bool operator==(const PackGathered&) const = default;
 };
-/// transform(A, bitmap): a bit for each element of the sparse array, and those that are not zero in the words of the tensor core's registers.
+/// transform(A, bitmap, warps=4): a bit for each element of the sparse array, and those that are not zero in the words of the tensor core's registers. So many
+/// warps multiply at once: 1 (mma) or 4 (wgmma).
 struct PackBitmap {
   std::string array;
+  int warps = 1;
   bool operator==(const PackBitmap&) const = default;
 };
 /// quarter(A): of the steps in which fragments are multiplied those whose columns allow it store one of four elements, in place of two.

@@ -41,7 +41,7 @@ ESC_RUNTIME void __esc_copy_tensor(unsigned target, unsigned long long map, unsi
 ESC_RUNTIME void __esc_fence_products();
 ESC_RUNTIME void __esc_issue_product(float* const* registers, const float* values, unsigned sums, const unsigned* a, unsigned long long descriptor, unsigned adds, unsigned product);
 ESC_RUNTIME void __esc_commit_products();
-ESC_RUNTIME void __esc_wait_for_products();
+ESC_RUNTIME void __esc_wait_for_products(unsigned pending);
 ESC_RUNTIME void __esc_exchange_registers(unsigned registers, unsigned takes);
 ESC_RUNTIME void __esc_named_barrier(unsigned number, unsigned threads, int waits);
 ESC_RUNTIME void __esc_cluster_meet();
@@ -108,7 +108,10 @@ static inline void __esc_mma(float& c0, float& c1, float& c2, float& c3, __esc_o
 
 static inline void __esc_wgmma_fence() { __esc_fence_products(); }
 static inline void __esc_wgmma_commit() { __esc_commit_products(); }
-static inline void __esc_wgmma_wait() { __esc_wait_for_products(); }
+template <unsigned pending>
+static inline void __esc_wgmma_wait() {
+  __esc_wait_for_products(pending);
+}
 static inline void __esc_take_registers(__esc_operand registers) { __esc_exchange_registers(registers.bits, 1); }
 static inline void __esc_leave_registers(__esc_operand registers) { __esc_exchange_registers(registers.bits, 0); }
 static inline void __esc_keep(float&) {}
