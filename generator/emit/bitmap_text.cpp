@@ -7,6 +7,7 @@
 
 #include "generator/emit/c_constant.h"
 #include "generator/emit/shared_arrays.h"
+#include "generator/emit/warpgroup_text.h"
 #include "generator/ir/joined_digits.h"
 #include "generator/schedule/bitmap_schedule.h"
 
@@ -43,8 +44,13 @@ std::string piece_of_tile(const LoopNest& nest) {
     return fmt::format("(row * {} + (piece ^ row % {})) * 16", nest.constant("tile_rows") / 8, line_pieces);
   }
   const std::int64_t pieces = nest.constant("column_eighths");
+  if (pieces > line_pieces) {
+    return fmt::format("((piece / {0} * tile_rows + row) * {0} + (piece % {0} ^ row % {0})) * 16", line_pieces);
+  }
   return pieces == 1 ? "(row + piece) * 16" : fmt::format("(row * {0} + (piece ^ row / {1} % {0})) * 16", pieces, line_pieces / pieces);
 }
+
+const char* mma_types(const LoopNest& nest) { return nest.element() == ScalarType::f16 ? "f16.f16" : "bf16.bf16"; }
 
 /// Whether columns of B, each of which has its rows one behind the other, begin at multiples of its leading dimension.
 bool has_whole_columns(const LoopNest& nest) {
@@ -100,7 +106,10 @@ std::map<std::string, std::string> bitmap_holes(const LoopNest& nest) {
           {"FRAGMENT_OF_B", columns ? "(piece_at(lane % 8, lane / 8) ^ row / 8 * 16) + piece_at(eighth * 8, 0)" : "piece_at(row + lane, eighth)"},
           {"TRANSPOSED", columns ? "" : ".trans"},
           {"COPY_WHOLE_PIECES", has_whole_columns(nest) ? copy_of_whole_pieces(nest) : ""},
-          {"MMA_TYPES", nest.element() == ScalarType::f16 ? "f16.f16" : "bf16.bf16"}};
+          {"MMA_TYPES", mma_types(nest)},
+          {"WGMMA", wgmma_text(nest.constant("tile_columns"), mma_types(nest), !columns)},
+          {"LEADING_BYTES", columns ? "16" : "tile_rows * 128"},
+          {"STEP_PIECES", columns ? "2" : "128"}};
 }
 
 bool has_bitmap(const LoopNest& nest) { return nest.packed.kind == PackedForm::Kind::bitmap; }

@@ -17,6 +17,7 @@
 #include "generator/ir/rewrite.h"
 #include "generator/ir/roles.h"
 #include "generator/ir/unused_definitions.h"
+#include "generator/ir/performed_instructions.h"
 #include "generator/lower/thread_nest.h"
 #include "generator/support/error.h"
 
@@ -164,7 +165,7 @@ class KernelPrinter {
         continue;
       }
       if (text.empty()) {
-        text = fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];\n", copies_boxes(nest_) ? 1024 : 128);
+        text = fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];\n", copies_boxes(nest_) || performs(nest_, "wgmma") ? 1024 : 128);
       }
       if (array.record.empty()) {
         text += fmt::format("{0}* const {1} = {2};\n", c_name(array.type), array.name,

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+#include <string>
+
 namespace esc {
 namespace {
 
@@ -14,6 +17,34 @@ std::string listed(std::int64_t count, const Text& text) {
     result += (number == 0 ? "" : ", ") + text(number);
   }
   return result;
+}
+
+/// A product of four warps: its name behind the columns, what stands behind its predicate, the registers of A, whether sums are added to, and which of
+/// them are its operands.
+struct WarpgroupProduct {
+  std::int64_t columns;
+  std::string form;
+  const char* signs;
+  const char* a;
+  const char* adds;
+  std::function<std::int64_t(std::int64_t)> sum;
+};
+
+std::string product_text(const WarpgroupProduct& product) {
+  const std::int64_t sums = product.columns / 2;
+  const auto operand = [](std::int64_t number) { return fmt::format("%{}", number); };
+  return fmt::format(
+      "asm volatile(\n"
+      "      \"{{\\n\"\n"
+      "      \".reg .pred adds;\\n\"\n"
+      "      \"setp.ne.b32 adds, %{5}, 0;\\n\"\n"
+      "      \"wgmma.mma_async.sync.aligned.m64n{0}{6} {{{1}}}, {{{2}}}, %{4}, adds, {7};\\n\"\n"
+      "      \"}}\"\n"
+      "      : {3}\n"
+      "      : {8}, \"l\"(matrix), \"r\"({9}));",
+      product.columns, listed(sums, operand), listed(4, [&](std::int64_t number) { return operand(sums + number); }),
+      listed(sums, [&](std::int64_t number) { return fmt::format("\"+f\"(sums[{}])", product.sum(number)); }), sums + 4, sums + 5, product.form, product.signs,
+      listed(4, [&](std::int64_t number) { return fmt::format("\"r\"({}[{}])", product.a, number); }), product.adds);
 }
 
 }  // namespace
@@ -35,20 +66,21 @@ std::int64_t product_rows(std::int64_t block_rows, const ProductRegisters& regis
 }
 
 std::string warpgroup_product_text(std::int64_t rows, bool of_halves) {
-  const std::int64_t sums = rows / 2;
-  const auto operand = [](std::int64_t number) { return fmt::format("%{}", number); };
-  return fmt::format(
-      "asm volatile(\n"
-      "      \"{{\\n\"\n"
-      "      \".reg .pred adds;\\n\"\n"
-      "      \"setp.ne.b32 adds, %{5}, 0;\\n\"\n"
-      "      \"wgmma.mma_async.sync.aligned.m64n{0}{6} {{{1}}}, {{{2}}}, %{4}, adds, 1, 1{7};\\n\"\n"
-      "      \"}}\"\n"
-      "      : {3}\n"
-      "      : \"r\"(b[0]), \"r\"(b[1]), \"r\"(b[2]), \"r\"(b[3]), \"l\"(matrix), \"r\"(static_cast<int>(adds)));",
-      rows, listed(sums, operand), listed(4, [&](std::int64_t number) { return operand(sums + number); }),
-      listed(sums, [](std::int64_t number) { return fmt::format("\"+f\"(sums[{}])", number / 4 * 4 + number % 2 * 2 + number / 2 % 2); }), sums + 4, sums + 5, of_halves ? "k16.f32.f16.f16" : "k8.f32.tf32.tf32",
-      of_halves ? ", 0" : "");
+  return product_text({.columns = rows,
+                       .form = of_halves ? "k16.f32.f16.f16" : "k8.f32.tf32.tf32",
+                       .signs = of_halves ? "1, 1, 0" : "1, 1",
+                       .a = "b",
+                       .adds = "static_cast<int>(adds)",
+                       .sum = [](std::int64_t number) { return number / 4 * 4 + number % 2 * 2 + number / 2 % 2; }});
+}
+
+std::string wgmma_text(std::int64_t columns, const char* types, bool transposed) {
+  return product_text({.columns = columns,
+                       .form = fmt::format("k16.f32.{}", types),
+                       .signs = transposed ? "1, 1, 1" : "1, 1, 0",
+                       .a = "a[q]",
+                       .adds = "1",
+                       .sum = [](std::int64_t number) { return number; }});
 }
 
 const char* warp_product_shape(bool of_halves) { return of_halves ? "m16n8k16.row.col.f32.f16.f16.f32" : "m16n8k8.row.col.f32.tf32.tf32.f32"; }

@@ -81,10 +81,8 @@ void add_warpgroup_products(PtxInstructions& table) {
   using Element = MatrixProduct::Element;
   table["wgmma.fence.sync.aligned;"] = {{}, {}, "__esc_wgmma_fence", true};
   table["wgmma.commit_group.sync.aligned;"] = {{}, {}, "__esc_wgmma_commit", true};
-  for (int pending = 0; pending <= 1; ++pending) {
-    table[fmt::format("wgmma.wait_group.sync.aligned {};", pending)] = {
-        {}, {}, fmt::format("__esc_wgmma_wait<{}>", pending), true};
-  }
+  table["wgmma.wait_group.sync.aligned 0;"] = {{}, {}, "__esc_wgmma_wait", true};
+  table["wgmma.wait_group.sync.aligned %0;"] = {{}, {"n"}, "__esc_wgmma_wait", true};
   table[""] = {{"+f"}, {}, "__esc_keep", true};  // no instruction: what is made of the register stays behind it
   table["// kept"] = {std::vector<std::string>(4, "+r"), {}, "__esc_keep_operand", true};  // nor is one: registers of A
   constexpr int most_columns = 256;

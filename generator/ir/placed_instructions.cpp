@@ -17,6 +17,7 @@ extern const std::string_view unit_text;
 extern const std::string_view split_floats_text;
 extern const std::string_view rounded_text;
 extern const std::string_view placed_text;
+extern const std::string_view warpgroup_text;
 extern const std::string_view place_split_values_text;
 extern const std::string_view place_rounded_values_text;
 extern const std::string_view place_values_text;
@@ -68,11 +69,11 @@ std::vector<Instruction> placed_instructions() {
   take.parameters = leave.parameters = {value("registers")};
   return {std::move(take),
           std::move(leave),
-          place_values("place_split_values", {vector_text, unit_text, placed_text, split_floats_text, place_split_values_text, place_values_text}),
-          place_values("place_rounded_values", {vector_text, unit_text, placed_text, place_rounded_values_text, place_values_text}),
+          place_values("place_split_values", {vector_text, unit_text, placed_text, warpgroup_text, split_floats_text, place_split_values_text, place_values_text}),
+          place_values("place_rounded_values", {vector_text, unit_text, placed_text, warpgroup_text, place_rounded_values_text, place_values_text}),
           multiply_placed("multiply_split_placed", "unit_copy(shared_memory, {stage}, {part} * block_panels), ",
-                          {vector_text, unit_text, placed_text, split_floats_text, tile_products_text, multiply_split_placed_text}),
-          multiply_placed("multiply_rounded_placed", "", {vector_text, unit_text, placed_text, rounded_text, tile_products_text, multiply_rounded_placed_text})};
+                          {vector_text, unit_text, placed_text, warpgroup_text, split_floats_text, tile_products_text, multiply_split_placed_text}),
+          multiply_placed("multiply_rounded_placed", "", {vector_text, unit_text, placed_text, warpgroup_text, rounded_text, tile_products_text, multiply_rounded_placed_text})};
 }
 
 }  // namespace esc

@@ -98,18 +98,21 @@ Instruction wgmma() {
       define("a_lane", quotient(index("lane"), 4) * 4 + quotient(remainder(index("k"), 8), 2)),
       define("a_tile", quotient(index("k"), 16)),
       define("a_register", index("upper") + remainder(quotient(index("k"), 8), 2) * 2),
-      define("row", index("first_row") + index("k")),
+      define("row", index("from_row") + index("k")),
       add(at("sums", {name("lane"), name("sum")}),
           product({at("a", {name("a_lane"), name("a_tile"), name("a_register"), name("v")}), at("b", {name("row"), name("j")})}),
-          {less(index("row"), index("height")), less(index("j"), index("width"))})};
+          {less(index("row"), index("rows")), less(index("j"), index("columns"))})};
   const Block each{define("sum", index("eighth") * 4 + index("upper") * 2 + index("side")),
-                   define("j", index("first_column") + index("eighth") * 8 + remainder(index("lane"), 4) * 2 + index("side")),
+                   define("j", index("from_column") + index("eighth") * 8 + remainder(index("lane"), 4) * 2 + index("side")),
                    loop("k", 64, product_of_k)};
+  const auto of_lane = [](const char* variable, const char* parameter) { return define(variable, at(parameter, {name("lane")})); };
+  const Block per_lane{of_lane("from_row", "first_row"), of_lane("from_column", "first_column"), of_lane("rows", "height"), of_lane("columns", "width"),
+                       loop("eighth", name("column_eighths"), {loop("upper", 2, {loop("side", 2, each)})})};
   return {.name = "wgmma",
           .scope = Scope::warp,
           .parameters = {array("sums"), array("a"), array("b"), value("first_row"), value("first_column"), value("height"), value("width"),
                          value("stage"), value("part"), value("lane_of_caller")},
-          .meaning = {loop("lane", 32, {loop("eighth", name("column_eighths"), {loop("upper", 2, {loop("side", 2, each)})})})},
+          .meaning = {loop("lane", 32, per_lane)},
           .call = "wgmma({sums}, {a}, tile_at(shared_memory, {stage}, {part}), {lane_of_caller});",
           .texts = {tile_text, load_b_text, mma_text, warpgroup_text, wgmma_text}};
 }

@@ -12,6 +12,7 @@
 #include "generator/lower/refusals.h"
 #include "generator/lower/stream_windows.h"
 #include "generator/lower/thread_nest.h"
+#include "generator/schedule/bitmap_schedule.h"
 #include "generator/schedule/stream_schedule.h"
 
 namespace esc {
@@ -120,7 +121,7 @@ void give_columns_of_warp(LoopNest& nest, int columns) {
 
 void check_columns(const LoopNest& nest, const FragmentColumns& directive) {
   if (directive.warp == 0) {
-    check_between(directive, "columns", directive.columns, StreamSchedule::max_columns);
+    check_between(directive, "columns", directive.columns, BitmapSchedule::max_columns);
     check_power_of_two(directive, "columns", directive.columns);
     if (directive.columns == 1) {
       refuse_if(!is_half(nest.element()), directive, "one column by itself is multiplied in 16 bits", nearest(8));

@@ -108,10 +108,8 @@ static inline void __esc_mma(float& c0, float& c1, float& c2, float& c3, __esc_o
 
 static inline void __esc_wgmma_fence() { __esc_fence_products(); }
 static inline void __esc_wgmma_commit() { __esc_commit_products(); }
-template <unsigned pending>
-static inline void __esc_wgmma_wait() {
-  __esc_wait_for_products(pending);
-}
+static inline void __esc_wgmma_wait() { __esc_wait_for_products(0); }
+static inline void __esc_wgmma_wait(__esc_operand pending) { __esc_wait_for_products(pending.bits); }
 static inline void __esc_take_registers(__esc_operand registers) { __esc_exchange_registers(registers.bits, 1); }
 static inline void __esc_leave_registers(__esc_operand registers) { __esc_exchange_registers(registers.bits, 0); }
 static inline void __esc_keep(float&) {}
