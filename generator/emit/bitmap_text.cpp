@@ -9,6 +9,7 @@
 #include "generator/emit/shared_arrays.h"
 #include "generator/emit/warpgroup_text.h"
 #include "generator/ir/joined_digits.h"
+#include "generator/ir/performed_instructions.h"
 #include "generator/schedule/bitmap_schedule.h"
 
 namespace esc {
@@ -52,11 +53,6 @@ std::string piece_of_tile(const LoopNest& nest) {
 
 const char* mma_types(const LoopNest& nest) { return nest.element() == ScalarType::f16 ? "f16.f16" : "bf16.bf16"; }
 
-/// Whether columns of B, each of which has its rows one behind the other, begin at multiples of its leading dimension.
-bool has_whole_columns(const LoopNest& nest) {
-  const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
-  return layout && has_contiguous_rows(*layout) && join_columns(*layout).dimensions.size() == 2;
-}
 
 /// Of such columns as many rows as 16 bytes have are copied at once, where B allows it.
 std::string copy_of_whole_pieces(const LoopNest& nest) {
@@ -105,18 +101,30 @@ std::map<std::string, std::string> bitmap_holes(const LoopNest& nest) {
   return {{"PIECE_OF_TILE", piece_of_tile(nest)},
           {"FRAGMENT_OF_B", columns ? "(piece_at(lane % 8, lane / 8) ^ row / 8 * 16) + piece_at(eighth * 8, 0)" : "piece_at(row + lane, eighth)"},
           {"TRANSPOSED", columns ? "" : ".trans"},
-          {"COPY_WHOLE_PIECES", has_whole_columns(nest) ? copy_of_whole_pieces(nest) : ""},
+          {"COPY_WHOLE_PIECES", columns && has_whole_columns(*nest.array(ArrayRole::dense).layout) ? copy_of_whole_pieces(nest) : ""},
           {"MMA_TYPES", mma_types(nest)},
           {"WGMMA", wgmma_text(nest.constant("tile_columns"), mma_types(nest), !columns)},
           {"LEADING_BYTES", columns ? "16" : "tile_rows * 128"},
-          {"STEP_PIECES", columns ? "2" : "128"}};
+          {"STEP_PIECES", columns ? "2" : "128"},
+          {"BOXES_OF_TILE", columns ? "1" : "column_eighths / 8"},
+          {"X_OF_BOX", columns ? "first_row" : "tile * tile_columns + box * 64"},
+          {"Y_OF_BOX", columns ? "tile * tile_columns" : "first_row"}};
+}
+
+bool copies_tile_boxes(const LoopNest& nest) { return performs(nest, "copy_tile_box"); }
+
+BoxOfTile box_of_tile(const LoopNest& nest) {
+  const auto rows = static_cast<unsigned int>(nest.constant("tile_rows"));
+  constexpr unsigned int line_columns = 64;
+  return has_columns(nest) ? BoxOfTile{true, rows, static_cast<unsigned int>(nest.constant("tile_columns"))} : BoxOfTile{false, rows, line_columns};
 }
 
 bool has_bitmap(const LoopNest& nest) { return nest.packed.kind == PackedForm::Kind::bitmap; }
 
 std::int64_t bytes_before_units(const LoopNest& nest) {
   constexpr std::uint64_t barrier = 8;
-  return static_cast<std::int64_t>(barriers_at(nest) + up_to_line(static_cast<std::uint64_t>(staged_units(nest)) * barrier));
+  const std::int64_t tiles = performs(nest, "make_tile_barriers") ? nest.constant("tile_stages") * nest.constant("turn_windows") : 0;
+  return static_cast<std::int64_t>(barriers_at(nest) + up_to_line(static_cast<std::uint64_t>(staged_units(nest) + tiles) * barrier));
 }
 
 std::int64_t staged_units(const LoopNest& nest) { return nest.constant("unit_stages") * nest.constant("block_copies"); }

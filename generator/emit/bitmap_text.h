@@ -24,6 +24,17 @@ std::map<std::string, std::string> bitmap_holes(const LoopNest& nest);
 /// Whether A is stored as a bitmap.
 bool has_bitmap(const LoopNest& nest);
 
+/// Whether tensor copies move tiles of B where B allows it.
+bool copies_tile_boxes(const LoopNest& nest);
+
+/// What one of them moves: lines of columns of B, each of so many rows, or of rows.
+struct BoxOfTile {
+  bool of_columns;
+  unsigned int rows;
+  unsigned int columns;
+};
+BoxOfTile box_of_tile(const LoopNest& nest);
+
 /// Bytes of a block in shared memory in front of its units, and how many of these there are.
 std::int64_t bytes_before_units(const LoopNest& nest);
 std::int64_t staged_units(const LoopNest& nest);

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "generator/emit/bitmap_text.h"
 #include "generator/emit/c_constant.h"
 #include "generator/emit/fragment_block.h"
 #include "generator/emit/half_text.h"
@@ -266,7 +267,7 @@ std::int64_t columns_of_window_row(const LoopNest& nest) {
   const std::int64_t columns = nest.constant("tile_columns");
   return performs(nest, "copy_windows") && !is_half(nest.element()) ? columns + StreamSchedule::padding_of_boxes : columns;
 }
-bool copies_boxes(const LoopNest& nest) { return performs(nest, "copy_windows") || performs(nest, "copy_rows"); }
+bool copies_boxes(const LoopNest& nest) { return performs(nest, "copy_windows") || performs(nest, "copy_rows") || copies_tile_boxes(nest); }
 bool copies_in_bulk(const LoopNest& nest) { return performs(nest, "copy_unit"); }
 
 Environment fragment_sizes(const FragmentFormat& format) {

@@ -77,7 +77,17 @@ LaunchPlan launch_plan(const Layer& layer) {
                   .zeroes_c = nest.zeroed == Zeroed::output,
                   .programmatic = nest.overlaps,
                   .sizes = arguments(nest, sizes)};
-  if (copies_boxes(nest)) {
+  if (copies_tile_boxes(nest)) {
+    const BoxOfTile box = box_of_tile(nest);
+    const auto element_bytes = static_cast<unsigned int>(bytes_of(nest.element()));
+    constexpr std::int64_t piece_bytes = 16;
+    plan.boxes = LaunchPlan::Boxes{.rows_of_b = static_cast<std::uint64_t>(sizes.at("K")),
+                                   .rows = box.rows,
+                                   .columns = box.columns,
+                                   .element_bytes = element_bytes,
+                                   .of_columns = box.of_columns,
+                                   .are_copied = (box.of_columns ? sizes.at("K") : layer.bcol) * element_bytes % piece_bytes == 0};
+  } else if (copies_boxes(nest)) {
     plan.boxes = LaunchPlan::Boxes{.rows_of_b = static_cast<std::uint64_t>(sizes.at("K")),
                                    .rows = static_cast<unsigned int>(nest.constant("window_columns")),
                                    .columns = static_cast<unsigned int>(columns_of_window_row(nest)),

@@ -95,8 +95,16 @@ const char* const limit_of_boxes = R"(
 // A tensor map gives the distance of rows 40 bits.
 constexpr int64_t most_ldb_of_boxes = (int64_t{{1}} << 40) / sizeof({}) - 1;
 )";
+/// As kernels decide it.
+const char* const allows_boxes = R"(
+// Whether tensor copies can move B: its lines begin at multiples of 16 bytes, and their distance has 40 bits.
+bool allows_boxes(const void* b, int64_t ldb) {{
+  return (reinterpret_cast<uintptr_t>(b) | static_cast<uintptr_t>(ldb) * sizeof({0})) % 16 == 0 &&
+         ldb < (int64_t{{1}} << 40) / static_cast<int64_t>(sizeof({0}));
+}}
+)";
 const char* const describe_boxes = R"(
-// Describes the first columns of B to tensor copies: boxes of a window's {5} and a tile's columns{4}.
+// Describes the first columns of B to tensor copies: {5}.
 cudaError_t describe_boxes(CUtensorMap* boxes, const {0}* b, int64_t ldb, unsigned int columns) {{
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
@@ -104,9 +112,9 @@ cudaError_t describe_boxes(CUtensorMap* boxes, const {0}* b, int64_t ldb, unsign
   if (asked != cudaSuccess || found != cudaDriverEntryPointSuccess) {{
     return asked != cudaSuccess ? asked : cudaErrorNotSupported;
   }}
-  const cuuint64_t extents[2] = {{columns{6}, K{7}}};
+  const cuuint64_t extents[2] = {{{3}}};
   const cuuint64_t row_bytes[1] = {{static_cast<cuuint64_t>(ldb) * sizeof({0}){6}}};
-  const cuuint32_t box[2] = {{{3}{6}, window_columns{7}}};
+  const cuuint32_t box[2] = {{{4}}};
   const cuuint32_t steps[2] = {{1, 1}};
   const auto encode = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
   return static_cast<cudaError_t>(encode(boxes, {1}, 2, const_cast<{0}*>(b), extents, row_bytes, box, steps,
@@ -115,18 +123,46 @@ cudaError_t describe_boxes(CUtensorMap* boxes, const {0}* b, int64_t ldb, unsign
 }}
 )";
 
+/// The boxes of a nest: extents of B and of a box, how they are told, the bytes of a swizzle, 0 for none, and rows that lines of B have.
+struct BoxesOfLauncher {
+  std::string extents;
+  std::string box;
+  std::string story;
+  std::int64_t swizzle;
+  const char* line_rows;
+};
+
+BoxesOfLauncher boxes_of_windows(const LoopNest& nest) {
+  const bool has_more_columns = columns_of_window_row(nest) != nest.constant("tile_columns");
+  const char* const row_columns = has_more_columns ? "row_columns" : "tile_columns";
+  const std::string story = fmt::format("boxes of a window's {} and a tile's columns{}{}", has_lines(nest) ? "lines" : "rows",
+                                        gathers_rows(nest) ? "" : ", with the pieces of their rows where piece_at has them",
+                                        has_more_columns ? ", and some columns more, which nobody reads" : "");
+  if (has_lines(nest)) {
+    return {"columns * line_rows, K / line_rows", fmt::format("{} * line_rows, window_columns / line_rows", row_columns), story,
+            is_half(nest.element()) ? nest.packed.line_rows * nest.constant("tile_columns") * bytes_of(nest.element()) : 0, " * line_rows"};
+  }
+  return {"columns, K", fmt::format("{}, window_columns", row_columns), story,
+          is_half(nest.element()) ? nest.constant("tile_columns") * bytes_of(nest.element()) : 0, ""};
+}
+
+BoxesOfLauncher boxes_of_tiles(const LoopNest& nest) {
+  constexpr std::int64_t line_bytes = 128;
+  const BoxOfTile box = box_of_tile(nest);
+  return {box.of_columns ? "K, columns" : "columns, K", box.of_columns ? fmt::format("{}, {}", box.rows, box.columns) : fmt::format("{}, {}", box.columns, box.rows),
+          box.of_columns ? "a tile of it is a box of its columns" : "a tile of it is boxes of its rows", line_bytes, ""};
+}
+
 std::string describe_boxes_text(const LoopNest& nest) {
   const ScalarType element = nest.element();
-  const bool has_more_columns = columns_of_window_row(nest) != nest.constant("tile_columns");
-  const std::string pieces = gathers_rows(nest) ? "" : ", with the pieces of their rows where piece_at has them";
-  const std::string limit = has_lines(nest) ? "" : fmt::format(fmt::runtime(limit_of_boxes), c_name(element));
-  return limit + fmt::format(fmt::runtime(describe_boxes), c_name(element),
+  const BoxesOfLauncher boxes = copies_tile_boxes(nest) ? boxes_of_tiles(nest) : boxes_of_windows(nest);
+  const std::string limit = has_lines(nest) || copies_tile_boxes(nest) ? "" : fmt::format(fmt::runtime(limit_of_boxes), c_name(element));
+  const std::string condition = copies_tile_boxes(nest) ? fmt::format(fmt::runtime(allows_boxes), c_name(element)) : "";
+  return limit + condition + fmt::format(fmt::runtime(describe_boxes), c_name(element),
                      element == ScalarType::f16    ? "CU_TENSOR_MAP_DATA_TYPE_FLOAT16"
                      : element == ScalarType::bf16 ? "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16"
                                                    : "CU_TENSOR_MAP_DATA_TYPE_FLOAT32",
-                     is_half(element) ? fmt::format("{}B", nest.packed.line_rows * nest.constant("tile_columns") * bytes_of(element)) : "NONE",
-                     has_more_columns ? "row_columns" : "tile_columns", pieces + (has_more_columns ? ", and some columns more, which nobody reads" : ""),
-                     has_lines(nest) ? "lines" : "rows", has_lines(nest) ? " * line_rows" : "", has_lines(nest) ? " / line_rows" : "");
+                     boxes.swizzle == 0 ? "NONE" : fmt::format("{}B", boxes.swizzle), boxes.extents, boxes.box, boxes.story, boxes.line_rows);
 }
 
 std::string launch_attributes_text(const LoopNest& nest, bool programmatic) {
@@ -174,7 +210,7 @@ std::string variant_text(const Layer& layer, const std::string& kernel) {
       "const bool tuned = {5}columns == tuned_columns && ldb == {1} && ldc == {2} &&\n"
       "                   tuned_columns <= {3};\n"
       "const auto kernel = tuned ? {0}{6} : vectors ? {0}{7} : {0}{8};\n",
-      kernel, ldb, ldc, most_columns(nest), copies_boxes(nest) && !has_lines(nest) ? " && ldb <= most_ldb_of_boxes" : "",
+      kernel, ldb, ldc, most_columns(nest), copies_boxes(nest) && !has_lines(nest) && !copies_tile_boxes(nest) ? " && ldb <= most_ldb_of_boxes" : "",
       tuned_moves_vectors(nest, layer.sizes, layer.bcol) ? "vectors && " : "", variants[0], variants[1], variants[2]);
 }
 
@@ -208,7 +244,7 @@ std::string distance(const Layer& layer, const ArrayDeclaration& array, const ch
 
 const char* const boxes_of_launch = R"(    CUtensorMap boxes = {{}};
     if ({} && major >= 9) {{
-      const cudaError_t described = describe_boxes(&boxes, b + done, ldb, left);
+      const cudaError_t described = describe_boxes(&boxes, b + {}, ldb, left);
       if (described != cudaSuccess) {{
         return described;
       }}
@@ -248,7 +284,8 @@ std::string launch_text(const Layer& layer) {
   return cudaSuccess;
 )",
                      has_items ? columns_of_whole_items : "    const unsigned int left = columns - done;\n",
-                     copies_boxes(nest) ? fmt::format(fmt::runtime(boxes_of_launch), boxed_variant(nest)) : "",
+                     copies_boxes(nest) ? fmt::format(fmt::runtime(boxes_of_launch), copies_tile_boxes(nest) ? "allows_boxes(b, ldb)" : boxed_variant(nest), distance(layer, dense(nest), "ldb"))
+                                        : "",
                      distance(layer, dense(nest), "ldb"), distance(layer, output(nest), "ldc"),
                      operand_arguments(nest, layer.sizes, "done"), sizes, copies_boxes(nest) ? ", boxes" : "",
                      has_items ? "left == rest" : "tiles <= most_tiles", status, most_columns(nest));

@@ -78,7 +78,7 @@ std::string wgmma_text(std::int64_t columns, const char* types, bool transposed)
   return product_text({.columns = columns,
                        .form = fmt::format("k16.f32.{}", types),
                        .signs = transposed ? "1, 1, 1" : "1, 1, 0",
-                       .a = "a[q]",
+                       .a = "a",
                        .adds = "1",
                        .sum = [](std::int64_t number) { return number; }});
 }

@@ -19,7 +19,7 @@ std::int64_t product_rows(std::int64_t block_rows, const ProductRegisters& regis
 /// to `sums` where `adds` is true. Each of these elements is a number of TF32, or two of 16 bits.
 std::string warpgroup_product_text(std::int64_t rows, bool of_halves);
 
-/// The product of 64 rows of A, `a[q]`, and so many columns of B, which `matrix` describes, added to `sums`, of a type of 16 bits. `transposed`: B has its
+/// The product of 64 rows of A, `a`, and so many columns of B, which `matrix` describes, added to `sums`, of a type of 16 bits. `transposed`: B has its
 /// columns one behind the other.
 std::string wgmma_text(std::int64_t columns, const char* types, bool transposed);
 

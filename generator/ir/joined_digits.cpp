@@ -69,4 +69,8 @@ Layout join_rows(Layout layout) { return with_joint(std::move(layout), {&Layout:
 
 Layout join_columns(Layout layout) { return with_joint(std::move(layout), {&Layout::column, 1, 1}); }
 
+bool has_whole_columns(const Layout& layout) {
+  return has_contiguous_rows(layout) && join_columns(layout).dimensions.size() == 2;
+}
+
 }  // namespace esc

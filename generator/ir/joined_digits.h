@@ -13,4 +13,7 @@ Layout join_rows(Layout layout);
 /// indices are a leading dimension apart, stay by themselves: each element stands where it stood.
 Layout join_columns(Layout layout);
 
+/// Whether a column has its rows one behind the other, and columns are a leading dimension apart.
+bool has_whole_columns(const Layout& layout);
+
 }  // namespace esc

@@ -18,6 +18,13 @@ extern const std::string_view copy_tile_rows_text;
 extern const std::string_view copy_tile_columns_text;
 extern const std::string_view load_b_text;
 extern const std::string_view mma_text;
+extern const std::string_view async_barriers_text;
+extern const std::string_view bitmap_unit_text;
+extern const std::string_view tile_barriers_text;
+extern const std::string_view uses_boxes_text;
+extern const std::string_view make_tile_barriers_text;
+extern const std::string_view copy_tile_box_text;
+extern const std::string_view wait_for_tile_text;
 extern const std::string_view warpgroup_text;
 extern const std::string_view warpgroup_order_text;
 extern const std::string_view wgmma_text;
@@ -53,6 +60,13 @@ Instruction copy_tile(const char* name_of, const char* function, std::vector<std
 
 Instruction copy_tile_rows() {
   return copy_tile("copy_tile_rows", "copy_tile_rows<vectors>", {vector_text, copy_piece_text, tile_text, copy_tile_rows_text});
+}
+
+/// The same by tensor copies that one thread asks for, where B allows it.
+Instruction copy_tile_box() {
+  Instruction result = copy_tile("copy_tile_box", "", {async_barriers_text, bitmap_unit_text, tile_text, tile_barriers_text, copy_tile_box_text});
+  result.call = "copy_tile_box(shared_memory, &boxes_of_B, {first_row}, {stage}, {part}, {tile}, {thread});";
+  return result;
 }
 
 Instruction copy_tile_columns() {
@@ -91,20 +105,18 @@ Instruction mma() {
           .texts = {mma_text}};
 }
 
-/// The product of a K block of A, 16 x 64, and all columns of a tile of B. Of each warp it is what mma makes of 16 rows and 8 columns at a time.
+/// The product of 16 columns of A, of which a warp has 16 rows, and all columns of a tile of B. It is what mma makes of 8 columns at a time.
 Instruction wgmma() {
   const Block product_of_k{
       define("v", remainder(index("k"), 2)),
       define("a_lane", quotient(index("lane"), 4) * 4 + quotient(remainder(index("k"), 8), 2)),
-      define("a_tile", quotient(index("k"), 16)),
-      define("a_register", index("upper") + remainder(quotient(index("k"), 8), 2) * 2),
+      define("a_register", index("upper") + quotient(index("k"), 8) * 2),
       define("row", index("from_row") + index("k")),
-      add(at("sums", {name("lane"), name("sum")}),
-          product({at("a", {name("a_lane"), name("a_tile"), name("a_register"), name("v")}), at("b", {name("row"), name("j")})}),
+      add(at("sums", {name("lane"), name("sum")}), product({at("a", {name("a_lane"), name("a_register"), name("v")}), at("b", {name("row"), name("j")})}),
           {less(index("row"), index("rows")), less(index("j"), index("columns"))})};
   const Block each{define("sum", index("eighth") * 4 + index("upper") * 2 + index("side")),
                    define("j", index("from_column") + index("eighth") * 8 + remainder(index("lane"), 4) * 2 + index("side")),
-                   loop("k", 64, product_of_k)};
+                   loop("k", 16, product_of_k)};
   const auto of_lane = [](const char* variable, const char* parameter) { return define(variable, at(parameter, {name("lane")})); };
   const Block per_lane{of_lane("from_row", "first_row"), of_lane("from_column", "first_column"), of_lane("rows", "height"), of_lane("columns", "width"),
                        loop("eighth", name("column_eighths"), {loop("upper", 2, {loop("side", 2, each)})})};
@@ -113,8 +125,32 @@ Instruction wgmma() {
           .parameters = {array("sums"), array("a"), array("b"), value("first_row"), value("first_column"), value("height"), value("width"),
                          value("stage"), value("part"), value("lane_of_caller")},
           .meaning = {loop("lane", 32, per_lane)},
-          .call = "wgmma({sums}, {a}, tile_at(shared_memory, {stage}, {part}), {lane_of_caller});",
+          .call = "wgmma({sums}, {a}, tile_at(shared_memory, {stage}, {part}), {first_row}, {lane_of_caller});",
           .texts = {tile_text, load_b_text, mma_text, warpgroup_text, wgmma_text}};
+}
+
+/// Whether B allows that. It makes no difference for the values.
+Instruction uses_boxes() {
+  return {.name = "uses_boxes",
+          .parameters = {array("b")},
+          .results = {"boxed"},
+          .meaning = {define("boxed", 1)},
+          .call = "uses_boxes({b}, ldb)",
+          .texts = {async_barriers_text, bitmap_unit_text, uses_boxes_text}};
+}
+
+Instruction make_tile_barriers() {
+  Instruction result = ordering("make_tile_barriers", "make_tile_barriers(shared_memory, {part}, {thread});",
+                                {async_barriers_text, bitmap_unit_text, tile_barriers_text, make_tile_barriers_text});
+  result.parameters = {value("part"), value("thread")};
+  return result;
+}
+
+Instruction wait_for_tile() {
+  Instruction result = ordering("wait_for_tile", "wait_for_tile(shared_memory, {number}, {stage}, {part});",
+                                {async_barriers_text, bitmap_unit_text, tile_barriers_text, wait_for_tile_text});
+  result.parameters = {value("number"), value("stage"), value("part")};
+  return result;
 }
 
 /// What orders products of warpgroups.
@@ -129,6 +165,10 @@ Instruction of_warpgroup(const char* name_of, const char* call, std::vector<Inst
 std::vector<Instruction> tile_instructions() {
   return {copy_tile_rows(),
           copy_tile_columns(),
+          uses_boxes(),
+          make_tile_barriers(),
+          copy_tile_box(),
+          wait_for_tile(),
           load_b(),
           mma(),
           of_warpgroup("fence_proxy_async", "fence_proxy_async();", {}),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "generator/ir/build.h"
+#include "generator/ir/performed_instructions.h"
 #include "generator/lower/lane_sums.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/stream_windows.h"
@@ -36,18 +37,17 @@ Node unrolled(const char* iterator, int count, Block body) {
   return Node{mapped_loop(Mapping::unrolled, iterator, count, Role::none, std::move(body))};
 }
 
-/// Where tile `group` * 2 + `q` of a K block of A is in registers. Products that are under way read theirs, so that warpgroups have two.
-Access tile_of_a(bool has_warpgroups) {
-  const Affine tile = Affine::of("group", block_groups) + Affine::of("q");
+/// Where a tile of a K block of A is in registers. Products that are under way read theirs, so that warpgroups have two such blocks.
+Access tile_of_a(bool has_warpgroups, const Affine& tile) {
   return has_warpgroups ? element("a", {Affine::of("block_of_pair"), tile}) : element("a", {tile});
 }
 
 /// The fragments of a K block of A.
 Block load_block(bool has_warpgroups) {
-  const Expression first = (index("group") * block_groups + index("q")) * tile_registers;
-  const Node load = perform("load_a", {of_bitmap("Values"), of_bitmap("OddColumns"), element("places"), direction(), first, index("lane"), tile_of_a(has_warpgroups)});
+  const Node load = perform("load_a", {of_bitmap("Values"), of_bitmap("OddColumns"), element("places"), direction(), index("t") * tile_registers, index("lane"),
+                                       tile_of_a(has_warpgroups, Affine::of("t"))});
   return {perform("find_places", {element("bits", {Affine::of("block_of_pair")}), direction(), element("places"), element("word_at", {Affine::of("block_of_pair")})}),
-          unrolled("group", block_groups, {unrolled("q", 2, {load})})};
+          unrolled("t", block_registers / tile_registers, {load})};
 }
 
 /// The first row of B of a pair of K blocks, and a block's first row behind that.
@@ -59,17 +59,22 @@ Block multiply_block() {
   const Expression row = index("group") * group_columns + row_of_block();
   const Node load = perform("load_b", {element("B"), first_row_of_pair(), row, index("tile") * index("tile_columns"), index("eighth"), index("K"), index("N"), 0,
                                        index("part"), index("lane"), element("b")});
-  const Node multiply = perform("mma", {element("pair_sums", {Affine::of("block_of_pair"), Affine::of("eighth", 4)}), tile_of_a(false),
+  const Node multiply = perform("mma", {element("pair_sums", {Affine::of("block_of_pair"), Affine::of("eighth", 4)}), tile_of_a(false, Affine::of("group", block_groups) + Affine::of("q")),
                                         element("b", {Affine::of("q")})});
   return {unrolled_loop("eighth", "column_eighths", Role::column, {unrolled("group", block_groups, {load, unrolled("q", 2, {multiply})})})};
 }
 
-/// The same of four warps at once, which go on while the next block is decoded. Those of the block before are waited for.
+/// The same of four warps at once, a tile of 16 columns of A after the other.
 Block multiply_block_at_once() {
-  return {perform("warpgroup_arrive", {}),
-          perform("wgmma", {element("sums"), element("a", {Affine::of("block_of_pair")}), element("B"), first_row_of_pair() + row_of_block(),
-                            index("tile") * index("tile_columns"), index("K"), index("N"), 0, index("part"), index("lane")}),
-          perform("warpgroup_commit", {}), perform("warpgroup_wait", {1})};
+  const Expression row = first_row_of_pair() + row_of_block() + index("t") * 16;
+  const Node multiply = perform("wgmma", {element("sums"), tile_of_a(true, Affine::of("t")), element("B"), row, index("tile") * index("tile_columns"), index("K"), index("N"), 0,
+                                          index("part"), index("lane")});
+  return {perform("warpgroup_arrive", {}), unrolled("t", block_registers / tile_registers, {multiply}), perform("warpgroup_commit", {}), perform("warpgroup_wait", {0})};
+}
+
+/// Whether there is a window of this number. Where all turns are whole nobody has to look.
+Expression is_window(const Expression& window) {
+  return choose(less(0, remainder(index("windows"), index("turn_windows"))), less(window, index("windows")), 1);
 }
 
 /// The loop over the turns of a block, in which each warp takes a window.
@@ -79,8 +84,7 @@ Node turns_of_windows(bool has_warpgroups) {
   Block block = load_block(has_warpgroups);
   append(block, has_warpgroups ? multiply_block_at_once() : multiply_block());
   const Node halves = unrolled("half", 2, {load_bits, unrolled("block_of_pair", pair_blocks, std::move(block))});
-  const Expression is_window = less(index("window"), index("windows"));
-  const Expression is_there = has_warpgroups ? is_window : all_of({is_window, less(index("panel"), index("panels"))});
+  const Expression is_there = has_warpgroups ? is_window(index("window")) : all_of({is_window(index("window")), less(index("panel"), index("panels"))});
   return sequential_loop("turn", 0, Affine::of("turns"), 1, Role::reduction,
                          {define("window", index("turn") * index("turn_windows") + index("part"), ScalarType::u32),
                           Node{Branch{is_there, {find, halves}, {}}}});
@@ -138,6 +142,8 @@ void check_products(const LoopNest& nest, const PackBitmap& directive) {
 }
 
 }  // namespace
+
+bool has_warpgroups(const LoopNest& nest) { return performs(nest, "wgmma"); }
 
 LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive) {
   check_sparse(nest, directive, directive.array);

@@ -19,7 +19,11 @@ namespace esc {
 ///                                                                ...                       // the odd block, into sums of its own
 ///
 /// Products of even and odd K blocks are added to sums of their own, which are added in the end, so that half as many wait for each other. Behind
-/// fragment(). Throws ScheduleError where elements have not 16 bits.
+/// fragment(). Of warpgroups four warps multiply at once (wgmma), a tile of 16 columns of A and all columns of C at a time. Throws ScheduleError where elements have
+/// not 16 bits.
 LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive);
+
+/// Whether it has made products of four warps at once.
+bool has_warpgroups(const LoopNest& nest);
 
 }  // namespace esc

@@ -11,8 +11,9 @@
 
 #include "generator/ir/build.h"
 #include "generator/ir/instruction.h"
-#include "generator/ir/performed_instructions.h"
+#include "generator/ir/joined_digits.h"
 #include "generator/ir/rewrite.h"
+#include "generator/lower/pack_bitmap.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/staged_copies.h"
 #include "generator/lower/stream_windows.h"
@@ -34,7 +35,7 @@ Expression window_of(const Expression& turn) { return turn * index("turn_windows
 /// Whether a warp has a unit in this window. Warpgroups have all warps: those without a panel have the unit of the last one.
 Expression is_there(const LoopNest& nest, const Expression& window) {
   const Expression is_window = less(window, index("windows"));
-  return performs(nest, "wgmma") ? is_window : all_of({is_window, less(index("panel"), index("panels"))});
+  return has_warpgroups(nest) ? is_window : all_of({is_window, less(index("panel"), index("panels"))});
 }
 
 /// Asks where the unit of a turn is, a turn before it is copied, so that nothing waits for that.
@@ -55,15 +56,27 @@ Block copy_of_unit(const LoopNest& nest, const Expression& turn, const Expressio
   return {Node{Branch{is_there(nest, window_of(turn)), {perform("copy_bitmap_unit", std::move(arguments))}, {}}}, find_unit(nest, turn + 1)};
 }
 
+/// Whether tensor copies can move B: a matrix of rows or of columns, each of them one behind the other.
+bool may_have_boxes(const LoopNest& nest) {
+  const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
+  return has_warpgroups(nest) && (!layout || has_whole_columns(*layout));
+}
+
+/// What is done where tensor copies move B, and what where they do not.
+Block by_boxes(const LoopNest& nest, Block boxed, Block otherwise) {
+  return may_have_boxes(nest) ? Block{Node{Branch{less(0, index("boxed")), std::move(boxed), std::move(otherwise)}}} : otherwise;
+}
+
 /// Copies the tile of a K step where its window is there.
 Node copy_of_tile(const LoopNest& nest, const Expression& step) {
-  const char* const copy = nest.array(ArrayRole::dense).layout ? "copy_tile_columns" : "copy_tile_rows";
   const Expression window = window_of(quotient(step, index("window_steps")));
   const Expression first_row = window * index("window_columns") + remainder(step, index("window_steps")) * index("tile_rows");
-  return Node{Branch{less(window, index("windows")),
-                     {perform(copy, {element("B"), element("StagedB"), first_row, remainder(step, index("tile_stages")), index("part"), index("tile"),
-                                     index("team_thread"), index("K"), index("N")})},
-                     {}}};
+  const auto copy = [&](const char* name) {
+    return perform(name, {element("B"), element("StagedB"), first_row, remainder(step, index("tile_stages")), index("part"), index("tile"), index("team_thread"),
+                          index("K"), index("N")});
+  };
+  const char* const by_threads = nest.array(ArrayRole::dense).layout ? "copy_tile_columns" : "copy_tile_rows";
+  return Node{Branch{less(window, index("windows")), by_boxes(nest, {copy("copy_tile_box")}, {copy(by_threads)}), {}}};
 }
 
 /// Whether an instruction reads a tile of B.
@@ -100,44 +113,131 @@ Block from_shared_memory(const Block& block) {
 
 bool has_teams(const LoopNest& nest) { return nest.constant("turn_windows") > 1; }
 
-/// How many K steps in front of the one that is asked for next are still multiplied, when the block meets.
-int steps_under_way(const LoopNest& nest) { return performs(nest, "wgmma") ? 1 : 0; }
+/// K steps whose tiles are read, or may be, when the block meets: the one that comes next, and of warpgroups the two in front, of which one has yet to be
+/// multiplied and one is being.
+int steps_in_use(const LoopNest& nest) { return has_warpgroups(nest) ? 3 : 1; }
 
-/// The loop over the K steps of a window, a half of it or a K block: in front of each what it needs is waited for, and what later ones need is asked for.
-/// `multiply` finds the words of the unit and goes through the halves.
-Node steps_of_window(const LoopNest& nest, const Block& multiply) {
-  auto halves = std::get<Loop>(multiply.back().content);
-  auto blocks = std::get<Loop>(halves.body.back().content);
-  const bool steps_are_blocks = nest.constant("tile_rows") == BitmapSchedule::block_columns;
-  const Expression begins_window = steps_are_blocks ? less(index("half") * 2 + index("block_of_pair"), 1) : less(index("half"), 1);
-  const Expression number = steps_are_blocks ? index("half") * 2 + index("block_of_pair") : index("half");
+/// Units that are asked for before the first turn come with the first tile. Where a step waits for that, no more has to be counted.
+Expression commits_behind_unit(const LoopNest& nest, const PipelineTiles& directive) {
+  const Expression since = index("window_steps") * index("early_units");
+  return has_warpgroups(nest) && directive.tiles - steps_in_use(nest) < nest.constant("window_columns") / nest.constant("tile_rows") * (directive.units - 1)
+             ? index("early_tiles")
+             : since;
+}
 
-  Block find{perform("wait_for_unit", {index("turn"), index("unit_stage"), index("copy")}), multiply.front()};
-  Block own{Node{Branch{begins_window, std::move(find), {}}}};
-  if (steps_are_blocks) {
-    own.push_back(Node{Branch{less(index("block_of_pair"), 1), {halves.body.front()}, {}}});
-    append(own, blocks.body);
-  } else {
-    append(own, halves.body);
-  }
+Node meet(const LoopNest& nest) { return Node{Barrier{has_teams(nest) ? Scope::team : Scope::block}}; }
+
+/// What pack_bitmap has left: a turn finds the words of its unit and goes through halves of it, of which each has two K blocks.
+struct Turn {
+  explicit Turn(const Node& whole)
+      : branch(std::get<Branch>(whole.content)), halves(std::get<Loop>(branch.then.back().content)), blocks(std::get<Loop>(halves.body.back().content)) {}
+
+  const Branch& branch;
+  const Loop& halves;
+  const Loop& blocks;
+
+  Node there(const Block& block) const { return Node{Branch{branch.condition, from_shared_memory(block), {}}}; }
+  const Node& find_words() const { return branch.then.front(); }
+  const Node& load_bits() const { return halves.body.front(); }
+  const Node& find_places() const { return blocks.body.front(); }
+  const Node& load_tiles() const { return blocks.body.at(1); }
+};
+
+/// In front of a K step what it needs is waited for; behind the barrier what later ones need is asked for.
+Block begin_step(const LoopNest& nest, const Block& wait, const Expression& begins_window) {
   const Expression unit_ahead = index("turn") + index("early_units");
-  Block step{define("step", index("turn") * index("window_steps") + number, ScalarType::u32), perform("wait_for_stage", {index("early_tiles") - 1})};
-  if (performs(nest, "wgmma")) {
-    step.push_back(perform("fence_proxy_async", {}));
-  }
-  append(step, {Node{Barrier{has_teams(nest) ? Scope::team : Scope::block}},
-                copy_of_tile(nest, index("step") + index("early_tiles")),
-                Node{Branch{begins_window, copy_of_unit(nest, unit_ahead, remainder(unit_ahead, index("unit_stages"))), {}}},
-                commit_copies(),
-                define("tile_stage", remainder(index("step"), index("tile_stages"))),
-                Node{Branch{is_there(nest, index("window")), from_shared_memory(own), {}}}});
-  if (!steps_are_blocks) {
-    halves.body = std::move(step);
-    return Node{std::move(halves)};
-  }
+  Block result = wait;
+  append(result, {meet(nest), copy_of_tile(nest, index("step") + index("early_tiles")),
+                  Node{Branch{begins_window, copy_of_unit(nest, unit_ahead, remainder(unit_ahead, index("unit_stages"))), {}}}, commit_copies()});
+  return result;
+}
+
+/// What the first K step of a window waits for besides.
+Node find_window(const Turn& turn, const Expression& begins_window) {
+  return Node{Branch{begins_window, {perform("wait_for_unit", {index("turn"), index("unit_stage"), index("copy")}), turn.find_words()}, {}}};
+}
+
+Node define_step(const Expression& number) { return define("step", index("turn") * index("window_steps") + number, ScalarType::u32); }
+
+/// The loop over the K steps of a window where each is a half of it.
+Loop half_steps(const LoopNest& nest, const Turn& turn) {
+  const Expression begins_window = less(index("half"), 1);
+  Block own{find_window(turn, begins_window)};
+  append(own, turn.halves.body);
+  Loop halves = turn.halves;
+  halves.body = {define_step(index("half"))};
+  append(halves.body, begin_step(nest, {perform("wait_for_stage", {index("early_tiles") - 1})}, begins_window));
+  append(halves.body, {define("tile_stage", remainder(index("step"), index("tile_stages"))), turn.there(own)});
+  return halves;
+}
+
+// Of warpgroups a K step is a block, and is multiplied in the next one.
+
+constexpr int block_tiles = 4;  ///< of 16 columns of A, in a K block
+
+Block wait_for_last_tile(const LoopNest& nest) {
+  return by_boxes(nest, {perform("wait_for_tile", {index("step") - 1, index("tile_stage"), index("part")})},
+                  {perform("wait_for_stage", {index("early_tiles")}), perform("fence_proxy_async", {})});
+}
+
+Node define_last_stage() { return define("tile_stage", remainder(index("step") + index("tile_stages") - 1, index("tile_stages"))); }
+
+/// A product with the fragments of the last step.
+Node last_product(const Affine& block, const Affine& tile) {
+  return perform("wgmma", {element("sums"), element("a", {block, tile}), element("StagedB", {Affine::of("tile_stage"), Affine::of("part")}), Expression(tile) * 16, 0,
+                           index("tile_rows"), index("tile_columns"), index("tile_stage"), index("part"), index("lane")});
+}
+
+/// The loop over the K steps of a window. The products of the last one are asked for one by one while this one is decoded: a warp that asked for all of them at
+/// once would stand behind its own.
+Loop block_steps(const LoopNest& nest, const Turn& turn) {
+  const Expression number = index("half") * 2 + index("block_of_pair");
+  const Expression begins_window = less(number, 1);
+  const Affine last_block = Affine(1) - Affine::of("block_of_pair");
+  const Expression follows = choose(begins_window, less(0, index("turn")), turn.branch.condition);
+  const auto if_follows = [&](const Block& block) { return Node{Branch{follows, block, {}}}; };
+
+  Block step{define_step(number), define_last_stage()};
+  append(step, begin_step(nest, {if_follows(wait_for_last_tile(nest))}, begins_window));
+  step.push_back(if_follows({perform("warpgroup_arrive", {}), last_product(last_block, 0), perform("warpgroup_commit", {})}));
+  step.push_back(turn.there({find_window(turn, begins_window), Node{Branch{less(index("block_of_pair"), 1), {turn.load_bits()}, {}}}, turn.find_places()}));
+  append(step, {perform("warpgroup_wait", {1}), perform("warpgroup_arrive", {})});
+  auto tiles = std::get<Loop>(turn.load_tiles().content);
+  const Node next = last_product(last_block, Affine::of("t") + 1);
+  tiles.body = {turn.there(tiles.body), Node{Branch{all_of({less(index("t"), block_tiles - 1), follows}), {next}, {}}}};
+  append(step, {Node{std::move(tiles)}, perform("warpgroup_commit", {})});
+
+  Loop blocks = turn.blocks;
   blocks.body = std::move(step);
+  Loop halves = turn.halves;
   halves.body = {Node{std::move(blocks)}};
-  return Node{std::move(halves)};
+  return halves;
+}
+
+/// The products of the last K step of all.
+Block last_products(const LoopNest& nest, const Turn& turn) {
+  const auto if_there = [&](const Block& block) { return Node{Branch{turn.branch.condition, block, {}}}; };
+  const Node products{mapped_loop(Mapping::unrolled, "t", block_tiles, Role::none, {last_product(1, Affine::of("t"))})};
+  return {define("window", window_of(index("turns") - 1), ScalarType::u32), define("step", index("turns") * index("window_steps"), ScalarType::u32), define_last_stage(),
+          if_there(wait_for_last_tile(nest)), meet(nest),
+          if_there({perform("warpgroup_arrive", {}), products, perform("warpgroup_commit", {})})};
+}
+
+/// What stands in front of the turns: barriers, and the operands of the first ones. Whether B allows boxes is asked for behind units, which may be copied before B is there.
+Block first_operands(const LoopNest& nest) {
+  const bool boxes = may_have_boxes(nest);
+  Block result{define("copy", index("part") * index("block_panels") + index("place")), define("team_thread", index("place") * warp_size + index("lane")),
+               Node{Declare{"unit"}}, find_unit(nest, 0), perform("make_unit_barriers", {index("copy"), index("lane")})};
+  if (boxes) {
+    result.push_back(perform("make_tile_barriers", {index("part"), index("team_thread")}));
+  }
+  append(result, {Node{Barrier{Scope::warp}}, Node{Note{"The operands of the first turns. Those of A are there whatever the kernel in front does."}},
+                  sequential_loop("s", 0, Affine::of("early_units"), 1, Role::none, copy_of_unit(nest, index("s"), index("s")))});
+  if (boxes) {
+    result.push_back(perform("uses_boxes", {element("B")}, {"boxed"}));
+  }
+  result.push_back(sequential_loop("s", 0, Affine::of("early_tiles"), 1, Role::none, {copy_of_tile(nest, index("s")), commit_copies()}));
+  return result;
 }
 
 }  // namespace
@@ -147,30 +247,29 @@ LoopNest pipeline_tiles(const LoopNest& nest, const PipelineTiles& directive) {
   refuse_if(nest.find_array("StagedB") != nullptr, directive, "the tiles are copied already", "pipeline once");
   check_between(directive, "tiles", directive.tiles, BitmapSchedule::max_stages);
   check_between(directive, "units", directive.units, BitmapSchedule::max_stages);
-  const int least_tiles = 2 + steps_under_way(nest);
+  const int least_tiles = 1 + steps_in_use(nest);
   refuse_if(directive.tiles < least_tiles || directive.units < 2, directive, "one stage cannot be copied to while it is read", nearest(directive.tiles < least_tiles ? least_tiles : 2));
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
   auto turns = std::get<Loop>(parts.body[at].content);
-  const auto& multiply = std::get<Branch>(turns.body.back().content).then;
-
-  turns.body = {turns.body.front(), define("unit_stage", remainder(index("turn"), index("unit_stages"))), steps_of_window(nest, multiply)};
+  const Node whole_turn = turns.body.back();
+  const Turn turn(whole_turn);
+  turns.body = {turns.body.front(), define("unit_stage", remainder(index("turn"), index("unit_stages"))),
+                Node{has_warpgroups(nest) ? block_steps(nest, turn) : half_steps(nest, turn)}};
   parts.body[at] = Node{std::move(turns)};
-  insert(parts.body, at,
-         {define("copy", index("part") * index("block_panels") + index("place")), define("team_thread", index("place") * warp_size + index("lane")),
-          Node{Declare{"unit"}}, find_unit(nest, 0), perform("make_unit_barriers", {index("copy"), index("lane")}), Node{Barrier{Scope::warp}},
-          Node{Note{"The operands of the first turns. Those of A are there whatever the kernel in front does."}},
-          sequential_loop("s", 0, Affine::of("early_units"), 1, Role::none, copy_of_unit(nest, index("s"), index("s"))),
-          sequential_loop("s", 0, Affine::of("early_tiles"), 1, Role::none, {copy_of_tile(nest, index("s")), commit_copies()})});
+  if (has_warpgroups(nest)) {
+    insert(parts.body, at + 1, last_products(nest, turn));
+  }
+  insert(parts.body, at, first_operands(nest));
 
   LoopNest result = put_together(nest, parts);
   result.team = has_teams(nest) ? "part" : "";
   result.constants.push_back({"window_steps", quotient(index("window_columns"), index("tile_rows")), ""});
   result.constants.push_back({"tile_stages", directive.tiles, "stages: tiles of B of a team that are in shared memory or on their way"});
-  result.constants.push_back({"early_tiles", index("tile_stages") - 1 - steps_under_way(nest), ""});
+  result.constants.push_back({"early_tiles", index("tile_stages") - steps_in_use(nest), ""});
   result.constants.push_back({"unit_stages", directive.units, "units: units of A of a warp, likewise"});
   result.constants.push_back({"early_units", index("unit_stages") - 1, ""});
-  result.constants.push_back({"commits_behind_unit", index("window_steps") * index("early_units"), "of copies, since a unit was asked for"});
+  result.constants.push_back({"commits_behind_unit", commits_behind_unit(nest, directive), "of copies, at least, since a unit was asked for"});
   result.constants.push_back({"block_copies", index("turn_windows") * index("block_panels"), "units of a turn"});
   std::vector<ArrayDeclaration> staged = staged_copies(nest, bitmap_arrays(), {Affine::of("unit_stages"), Affine::of("block_copies")}, "unit");
   staged.push_back({"StagedB", {Affine::of("tile_stages"), Affine::of("turn_windows"), Affine::of("tile_rows"), Affine::of("tile_columns")}, ArrayRole::shared, nest.element(), "tile"});

@@ -61,6 +61,7 @@ json to_json(const LaunchPlan& plan) {
                        {"columns", plan.boxes->columns},
                        {"element_bytes", plan.boxes->element_bytes},
                        {"line_rows", plan.boxes->line_rows},
+                       {"of_columns", plan.boxes->of_columns},
                        {"copied", plan.boxes->are_copied}};
   }
   return result;
@@ -89,6 +90,7 @@ LaunchPlan plan_from(const json& plan) {
                                      .columns = boxes.at("columns"),
                                      .element_bytes = boxes.at("element_bytes"),
                                      .line_rows = boxes.at("line_rows"),
+                                     .of_columns = boxes.at("of_columns"),
                                      .are_copied = boxes.at("copied")};
   }
   return result;

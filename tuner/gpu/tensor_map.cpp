@@ -11,7 +11,7 @@ namespace {
 
 /// Rows of float32 are padded instead.
 CUtensorMapSwizzle swizzle_of(const LaunchPlan::Boxes& boxes) {
-  const unsigned int row_bytes = boxes.columns * boxes.element_bytes * boxes.line_rows;
+  const unsigned int row_bytes = (boxes.of_columns ? boxes.rows : boxes.columns) * boxes.element_bytes * boxes.line_rows;
   return boxes.element_bytes == 4 ? CU_TENSOR_MAP_SWIZZLE_NONE : row_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B : row_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B;
 }
 
@@ -40,9 +40,13 @@ CUtensorMap describe_boxes(const LaunchPlan::Boxes& boxes, const void* b, long l
   if (!has_tensor_copies()) {
     return map;
   }
-  const std::array<cuuint64_t, 2> extents{std::uint64_t{n} * boxes.line_rows, boxes.rows_of_b / boxes.line_rows};
+  std::array<cuuint64_t, 2> extents{std::uint64_t{n} * boxes.line_rows, boxes.rows_of_b / boxes.line_rows};
   const std::array<cuuint64_t, 1> row_bytes{static_cast<cuuint64_t>(ldb) * boxes.element_bytes * boxes.line_rows};
-  const std::array<cuuint32_t, 2> box{boxes.columns * boxes.line_rows, boxes.rows / boxes.line_rows};
+  std::array<cuuint32_t, 2> box{boxes.columns * boxes.line_rows, boxes.rows / boxes.line_rows};
+  if (boxes.of_columns) {
+    std::swap(extents[0], extents[1]);
+    std::swap(box[0], box[1]);
+  }
   const std::array<cuuint32_t, 2> steps{1, 1};
   const CUresult result =
       encoder()(&map, boxes.element_bytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, const_cast<void*>(b), extents.data(), row_bytes.data(), box.data(), steps.data(),
