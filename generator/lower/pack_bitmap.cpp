@@ -72,11 +72,6 @@ Block multiply_block_at_once() {
   return {perform("warpgroup_arrive", {}), unrolled("t", block_registers / tile_registers, {multiply}), perform("warpgroup_commit", {}), perform("warpgroup_wait", {0})};
 }
 
-/// Whether there is a window of this number. Where all turns are whole nobody has to look.
-Expression is_window(const Expression& window) {
-  return choose(less(0, remainder(index("windows"), index("turn_windows"))), less(window, index("windows")), 1);
-}
-
 /// The loop over the turns of a block, in which each warp takes a window.
 Node turns_of_windows(bool has_warpgroups) {
   const Node find = perform("find_words", {of_bitmap("UnitWords"), 0, 0, index("lane"), element("word_at")});
@@ -142,6 +137,10 @@ void check_products(const LoopNest& nest, const PackBitmap& directive) {
 }
 
 }  // namespace
+
+Expression is_window(const Expression& number) {
+  return choose(less(0, remainder(index("windows"), index("turn_windows"))), less(number, index("windows")), 1);
+}
 
 bool has_warpgroups(const LoopNest& nest) { return performs(nest, "wgmma"); }
 

@@ -23,6 +23,9 @@ namespace esc {
 /// not 16 bits.
 LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive);
 
+/// Whether there is a window of this number. Where all turns of a block are whole nobody has to look.
+Expression is_window(const Expression& number);
+
 /// Whether it has made products of four warps at once.
 bool has_warpgroups(const LoopNest& nest);
 

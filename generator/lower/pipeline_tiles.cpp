@@ -113,16 +113,18 @@ Block from_shared_memory(const Block& block) {
 
 bool has_teams(const LoopNest& nest) { return nest.constant("turn_windows") > 1; }
 
-/// K steps whose tiles are read, or may be, when the block meets: the one that comes next, and of warpgroups the two in front, of which one has yet to be
-/// multiplied and one is being.
-int steps_in_use(const LoopNest& nest) { return has_warpgroups(nest) ? 3 : 1; }
+/// K steps whose tiles are read, or may be, when the block meets: the one that comes next, and of warpgroups the one in front, which is being multiplied.
+int steps_in_use(const LoopNest& nest) { return has_warpgroups(nest) ? 2 : 1; }
 
-/// Units that are asked for before the first turn come with the first tile. Where a step waits for that, no more has to be counted.
+/// How many copies have been committed, at least, since a unit was asked for. Warpgroups wait for it a step before its turn, and for that of the first turn in front of
+/// all of them, when only tiles have been asked for since.
 Expression commits_behind_unit(const LoopNest& nest, const PipelineTiles& directive) {
   const Expression since = index("window_steps") * index("early_units");
-  return has_warpgroups(nest) && directive.tiles - steps_in_use(nest) < nest.constant("window_columns") / nest.constant("tile_rows") * (directive.units - 1)
-             ? index("early_tiles")
-             : since;
+  if (!has_warpgroups(nest)) {
+    return since;
+  }
+  const std::int64_t window_steps = nest.constant("window_columns") / nest.constant("tile_rows");
+  return directive.tiles - steps_in_use(nest) < window_steps * (directive.units - 1) ? index("early_tiles") - 1 : since - 1;
 }
 
 Node meet(const LoopNest& nest) { return Node{Barrier{has_teams(nest) ? Scope::team : Scope::block}}; }
@@ -171,40 +173,53 @@ Loop half_steps(const LoopNest& nest, const Turn& turn) {
   return halves;
 }
 
-// Of warpgroups a K step is a block, and is multiplied in the next one.
+// Of warpgroups a K step is a block, and the next one is decoded while it is multiplied.
 
 constexpr int block_tiles = 4;  ///< of 16 columns of A, in a K block
+constexpr int window_blocks = 4;
 
-Block wait_for_last_tile(const LoopNest& nest) {
-  return by_boxes(nest, {perform("wait_for_tile", {index("step") - 1, index("tile_stage"), index("part")})},
-                  {perform("wait_for_stage", {index("early_tiles")}), perform("fence_proxy_async", {})});
+Block wait_for_own_tile(const LoopNest& nest) {
+  return by_boxes(nest, {perform("wait_for_tile", {index("step"), index("tile_stage"), index("part")})},
+                  {perform("wait_for_stage", {index("early_tiles") - 1}), perform("fence_proxy_async", {})});
 }
 
-Node define_last_stage() { return define("tile_stage", remainder(index("step") + index("tile_stages") - 1, index("tile_stages"))); }
-
-/// A product with the fragments of the last step.
-Node last_product(const Affine& block, const Affine& tile) {
-  return perform("wgmma", {element("sums"), element("a", {block, tile}), element("StagedB", {Affine::of("tile_stage"), Affine::of("part")}), Expression(tile) * 16, 0,
-                           index("tile_rows"), index("tile_columns"), index("tile_stage"), index("part"), index("lane")});
+/// The product of a tile of A.
+Node tile_product(const Affine& tile) {
+  return perform("wgmma", {element("sums"), element("a", {Affine::of("block_of_pair"), tile}), element("StagedB", {Affine::of("tile_stage"), Affine::of("part")}),
+                           Expression(tile) * 16, 0, index("tile_rows"), index("tile_columns"), index("tile_stage"), index("part"), index("lane")});
 }
 
-/// The loop over the K steps of a window. The products of the last one are asked for one by one while this one is decoded: a warp that asked for all of them at
-/// once would stand behind its own.
+/// Steps that decode block `next` of a half, of the unit in stage `unit_stage`.
+Block of_block(const Block& block, const Affine& half, const Affine& next) {
+  return substitute(substitute(block, "half", half), "block_of_pair", next);
+}
+
+/// What is decoded in front of all turns: the first block of all. Behind that all warps know of the barriers of tiles.
+Block decode_first(const LoopNest& nest, const Turn& turn) {
+  const Block decode{perform("wait_for_unit", {0, 0, index("copy")}), turn.find_words(), turn.load_bits(), turn.find_places(), turn.load_tiles()};
+  return {Node{Branch{is_window(index("part")), substitute(of_block(from_shared_memory(decode), 0, 0), "unit_stage", 0), {}}}, meet(nest)};
+}
+
+/// The loop over the K steps of a window. Products are asked for one by one while the next block is decoded: a warp that asked for all of them at once would stand
+/// behind its own. Behind the last block that is decoded once more which is there, so that no product stands in a branch.
 Loop block_steps(const LoopNest& nest, const Turn& turn) {
   const Expression number = index("half") * 2 + index("block_of_pair");
-  const Expression begins_window = less(number, 1);
-  const Affine last_block = Affine(1) - Affine::of("block_of_pair");
-  const Expression follows = choose(begins_window, less(0, index("turn")), turn.branch.condition);
-  const auto if_follows = [&](const Block& block) { return Node{Branch{follows, block, {}}}; };
+  const Expression ends_window = less(window_blocks - 2, number);
+  const Affine next_block = Affine(1) - Affine::of("block_of_pair");
+  const auto decode = [](const Block& block) { return Node{Branch{is_window(window_of(index("decoded_turn"))), block, {}}}; };
+  const auto next = [&](const Node& node) { return of_block(from_shared_memory({node}), Affine::of("next_half"), next_block).front(); };
+  const auto multiply = [&](const Block& block) { return Node{Branch{turn.branch.condition, block, {}}}; };
 
-  Block step{define_step(number), define_last_stage()};
-  append(step, begin_step(nest, {if_follows(wait_for_last_tile(nest))}, begins_window));
-  step.push_back(if_follows({perform("warpgroup_arrive", {}), last_product(last_block, 0), perform("warpgroup_commit", {})}));
-  step.push_back(turn.there({find_window(turn, begins_window), Node{Branch{less(index("block_of_pair"), 1), {turn.load_bits()}, {}}}, turn.find_places()}));
-  append(step, {perform("warpgroup_wait", {1}), perform("warpgroup_arrive", {})});
-  auto tiles = std::get<Loop>(turn.load_tiles().content);
-  const Node next = last_product(last_block, Affine::of("t") + 1);
-  tiles.body = {turn.there(tiles.body), Node{Branch{all_of({less(index("t"), block_tiles - 1), follows}), {next}, {}}}};
+  Block step{define_step(number), define("tile_stage", remainder(index("step"), index("tile_stages"))),
+             define("decoded_turn", choose(all_of({ends_window, less(index("turn") + 1, index("turns"))}), index("turn") + 1, index("turn"))),
+             define("unit_stage", remainder(index("decoded_turn"), index("unit_stages"))), define("next_half", remainder(quotient(number + 1, 2), 2))};
+  append(step, begin_step(nest, {multiply(wait_for_own_tile(nest))}, less(number, 1)));
+  append(step, {multiply({perform("warpgroup_arrive", {}), tile_product(0), perform("warpgroup_commit", {})}),
+                decode({Node{Branch{ends_window, {perform("wait_for_unit", {index("decoded_turn"), index("unit_stage"), index("copy")}), next(turn.find_words())}, {}}},
+                        Node{Branch{less(0, index("block_of_pair")), {next(turn.load_bits())}, {}}}, next(turn.find_places())}),
+                perform("warpgroup_wait", {1}), perform("warpgroup_arrive", {})});
+  auto tiles = std::get<Loop>(next(turn.load_tiles()).content);
+  tiles.body = {decode(tiles.body), Node{Branch{all_of({less(index("t"), block_tiles - 1), turn.branch.condition}), {tile_product(Affine::of("t") + 1)}, {}}}};
   append(step, {Node{std::move(tiles)}, perform("warpgroup_commit", {})});
 
   Loop blocks = turn.blocks;
@@ -212,15 +227,6 @@ Loop block_steps(const LoopNest& nest, const Turn& turn) {
   Loop halves = turn.halves;
   halves.body = {Node{std::move(blocks)}};
   return halves;
-}
-
-/// The products of the last K step of all.
-Block last_products(const LoopNest& nest, const Turn& turn) {
-  const auto if_there = [&](const Block& block) { return Node{Branch{turn.branch.condition, block, {}}}; };
-  const Node products{mapped_loop(Mapping::unrolled, "t", block_tiles, Role::none, {last_product(1, Affine::of("t"))})};
-  return {define("window", window_of(index("turns") - 1), ScalarType::u32), define("step", index("turns") * index("window_steps"), ScalarType::u32), define_last_stage(),
-          if_there(wait_for_last_tile(nest)), meet(nest),
-          if_there({perform("warpgroup_arrive", {}), products, perform("warpgroup_commit", {})})};
 }
 
 /// What stands in front of the turns: barriers, and the operands of the first ones. Whether B allows boxes is asked for behind units, which may be copied before B is there.
@@ -254,11 +260,13 @@ LoopNest pipeline_tiles(const LoopNest& nest, const PipelineTiles& directive) {
   auto turns = std::get<Loop>(parts.body[at].content);
   const Node whole_turn = turns.body.back();
   const Turn turn(whole_turn);
-  turns.body = {turns.body.front(), define("unit_stage", remainder(index("turn"), index("unit_stages"))),
-                Node{has_warpgroups(nest) ? block_steps(nest, turn) : half_steps(nest, turn)}};
-  parts.body[at] = Node{std::move(turns)};
   if (has_warpgroups(nest)) {
-    insert(parts.body, at + 1, last_products(nest, turn));
+    turns.body = {turns.body.front(), Node{block_steps(nest, turn)}};
+    insert(parts.body, at, decode_first(nest, turn));
+    parts.body[at + 2] = Node{std::move(turns)};
+  } else {
+    turns.body = {turns.body.front(), define("unit_stage", remainder(index("turn"), index("unit_stages"))), Node{half_steps(nest, turn)}};
+    parts.body[at] = Node{std::move(turns)};
   }
   insert(parts.body, at, first_operands(nest));
 
