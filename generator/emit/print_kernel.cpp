@@ -247,7 +247,7 @@ class KernelPrinter {
   }
 
   /// Whether digits of a warp's number are computed by the registers that all lanes share: where four warps multiply at once, their addresses are such.
-  bool has_shuffled_warps() const { return places_values(nest_); }
+  bool has_shuffled_warps() const { return places_values(nest_) || performs(nest_, "wgmma"); }
 
   /// A digit of the number of the warp or of the lane: what the loops inside of it leave. Of a shuffled number the compiler does not know how large it is.
   std::string digit_text(const std::vector<const Loop*>& mapped, std::size_t at) const {
