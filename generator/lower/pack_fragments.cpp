@@ -137,7 +137,7 @@ LoopNest pack(const LoopNest& nest, const Directive& directive, Steps steps) {
   check_sparse(nest, directive, directive.array);
   refuse_if(has_one_column(nest) && dense, directive, "dense steps multiply 8 columns of C at once", "store sparse steps: transform(A, fragments); or fragment(j, 8)");
   refuse_if(has_own_columns(nest), directive, "the warps have columns of their own, in which they multiply what is placed in shared memory", "place it there: transform(A, placed)");
-  refuse_if(nest.constant("tile_columns") > StreamSchedule::max_columns, directive, "a warp has no registers for so many sums",
+  refuse_if(nest.has_constant("tile_columns") && nest.constant("tile_columns") > StreamSchedule::max_columns, directive, "a warp has no registers for so many sums",
             fmt::format("write fragment(j, {})", StreamSchedule::max_columns));
   LoopNest result = store_in_fragments(nest, directive, rounds_loop(nest, dense));
   result.packed.dense_steps = dense;

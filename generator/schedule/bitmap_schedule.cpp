@@ -12,11 +12,6 @@
 namespace esc {
 namespace {
 
-/// A power of two of columns, as B has them.
-int widest_tile(long long columns) {
-  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::clamp<long long>(columns, 8, BitmapSchedule::max_columns))));
-}
-
 /// A lane of a warpgroup has half as many sums, beside the fragments of two K blocks and what it decodes with.
 int most_warpgroup_columns(int threads) {
   constexpr int registers = 65536;
@@ -74,7 +69,7 @@ void check_ranges(const BitmapSchedule& schedule) {
 
 void check_legal(const BitmapSchedule& schedule, const ProductColumns& columns) {
   check_ranges(schedule);
-  if (const int most = widest_tile(columns.count); schedule.columns > most) {
+  if (const int most = widest_bitmap_tile(columns.count); schedule.columns > most) {
     throw ScheduleError(print(schedule), fmt::format("columns={} is more than bCol={} asks for", schedule.columns, columns.count),
                         fmt::format("the nearest legal value is columns={}", most));
   }
@@ -90,6 +85,10 @@ std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t unit_byte
   return std::max(tiles, sums) + std::int64_t{schedule.panels} * schedule.warps * schedule.units * unit_bytes;
 }
 
+int widest_bitmap_tile(long long columns) {
+  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::clamp<long long>(columns, 8, BitmapSchedule::max_columns))));
+}
+
 std::vector<BitmapSchedule> legal_bitmap_schedules(long long bcol) {
   std::vector<BitmapSchedule> schedules;
   const auto add = [&](const BitmapSchedule& schedule) {
@@ -98,7 +97,7 @@ std::vector<BitmapSchedule> legal_bitmap_schedules(long long bcol) {
     }
   };
   for (const BitmapSchedule::Mma mma : {BitmapSchedule::Mma::warp, BitmapSchedule::Mma::warpgroup}) {
-    for (int columns = 8; columns <= widest_tile(bcol); columns *= 2) {
+    for (int columns = 8; columns <= widest_bitmap_tile(bcol); columns *= 2) {
       for (int panels = 1; panels <= BitmapSchedule::max_warps; ++panels) {
         for (int warps = 1; warps <= BitmapSchedule::max_warps / panels; ++warps) {
           for (int stages = 2; stages <= BitmapSchedule::max_stages; ++stages) {

@@ -61,6 +61,9 @@ bool can_use_bitmap(std::string_view dtype);
 /// Bytes of a block in shared memory, where a unit has so many at most.
 std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t unit_bytes);
 
+/// The most columns of C that a block may compute of so many: a power of two.
+int widest_bitmap_tile(long long columns);
+
 /// All schedules that are legal for so many columns of B, with programmatic launches.
 std::vector<BitmapSchedule> legal_bitmap_schedules(long long bcol);
 

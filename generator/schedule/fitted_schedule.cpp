@@ -42,7 +42,11 @@ Schedule fit(StreamSchedule schedule, const ProductColumns& columns) {
 Schedule fit(const GatherSchedule& schedule, const ProductColumns&) { return schedule; }
 
 Schedule fit(BitmapSchedule schedule, const ProductColumns& columns) {
-  schedule.columns = std::clamp(schedule.columns, 8, std::max(8, widest_tile(columns)));
+  const int widest = widest_bitmap_tile(columns.count);
+  if (widest < BitmapSchedule::least_warpgroup_columns) {
+    schedule.mma = BitmapSchedule::Mma::warp;
+  }
+  schedule.columns = std::min(schedule.columns, widest);
   return schedule;
 }
 

@@ -27,8 +27,24 @@ using tests::wide_half_matrix;
 /// How B and C lie: K x N and M x N, or both transposed.
 enum class Lies { in_rows, transposed };
 
-/// A schedule of a few warps, whose columns are legal for bCol.
-rc::Gen<BitmapSchedule> small_schedule(std::int64_t bcol) {
+/// A schedule of a warpgroup or two, whose columns are legal for more than 32.
+rc::Gen<BitmapSchedule> warpgroup_schedule(std::int64_t bcol) {
+  const auto depth = rc::gen::inRange(2, 5);
+  return rc::gen::map(rc::gen::tuple(rc::gen::element(64, 128), rc::gen::inRange(1, 3), depth, depth, rc::gen::arbitrary<bool>()),
+                      [bcol](const std::tuple<int, int, int, int, bool>& drawn) {
+                        const auto& [columns, warps, stages, units, pdl] = drawn;
+                        return BitmapSchedule{.columns = bcol > 64 ? columns : 64,
+                                              .panels = BitmapSchedule::warpgroup_warps,
+                                              .warps = warps,
+                                              .stages = stages + 1,
+                                              .units = units,
+                                              .mma = BitmapSchedule::Mma::warpgroup,
+                                              .pdl = pdl};
+                      });
+}
+
+/// A schedule of a few warps that multiply by themselves, whose columns are legal for bCol.
+rc::Gen<BitmapSchedule> warp_schedule(std::int64_t bcol) {
   const auto depth = rc::gen::inRange(2, 5);
   return rc::gen::map(rc::gen::tuple(rc::gen::element(8, 16, 32, 64), rc::gen::inRange(1, 4), rc::gen::inRange(1, 4), depth, depth,
                                      rc::gen::arbitrary<bool>()),
@@ -41,6 +57,10 @@ rc::Gen<BitmapSchedule> small_schedule(std::int64_t bcol) {
                                               .units = units,
                                               .pdl = pdl};
                       });
+}
+
+rc::Gen<BitmapSchedule> small_schedule(std::int64_t bcol) {
+  return bcol <= 32 ? warp_schedule(bcol) : rc::gen::oneOf(warp_schedule(bcol), warpgroup_schedule(bcol));
 }
 
 /// The layer of the schedule with as many warps as have room for their tiles.
@@ -77,7 +97,6 @@ void check_kernel(const SparseMatrix& matrix, std::int64_t bcol, Lies lies) {
     RC_ASSERT(judged.passed());
   }
 }
-
 /// Columns of one K tile to ten, which a K tile, a K step or a K block divides or not.
 SparseMatrix matrix_of_tiles() {
   SparseMatrix matrix = sample_matrix({.rows = *rc::gen::inRange(1, 70).as("rows"),

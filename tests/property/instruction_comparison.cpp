@@ -277,13 +277,23 @@ constexpr const char* encode_boxes = R"(
   cudaDriverEntryPointQueryResult found;
   cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found);
   CUtensorMap boxes = {{}};
-  const cuuint64_t extents[2] = {{columns, {0}}};
+  const cuuint64_t extents[2] = {{{0}}};
   const cuuint64_t row_bytes[1] = {{{4} * (cuuint64_t)ldb}};
   const cuuint32_t box[2] = {{{1}, {2}}};
   const cuuint32_t steps[2] = {{1, 1}};
   ((PFN_cuTensorMapEncodeTiled_v12000)encode)(&boxes, CU_TENSOR_MAP_DATA_TYPE_{5}, 2, (void*)b, extents, row_bytes, box, steps,
       CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_{3}, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 )";
+
+/// The same of these boxes, of a B that has so many rows.
+std::string description_of(const LaunchPlan::Boxes& boxes, std::int64_t rows) {
+  const unsigned int inner = boxes.of_columns ? boxes.rows : boxes.columns;
+  const unsigned int outer = boxes.of_columns ? boxes.columns : boxes.rows;
+  const bool is_half = boxes.element_bytes == 2;
+  return fmt::format(encode_boxes, boxes.of_columns ? fmt::format("{}, columns", rows) : fmt::format("columns, {}", rows),
+                     inner, outer, is_half ? fmt::format("{}B", 2 * inner) : "NONE", boxes.element_bytes,
+                     is_half ? "UINT16" : "FLOAT32");
+}
 
 }  // namespace
 
@@ -308,10 +318,7 @@ std::string text_of(const InstructionExample& example) {
   // As a launcher asks for them.
   const bool has_tiles = std::ranges::find(example.nest.derived_sizes, "tiles", &DerivedSize::name) != example.nest.derived_sizes.end();
   const std::string tiles = !has_tiles ? "1" : fmt::format("(columns + {0} - 1) / {0}", example.nest.constant("tile_columns"));
-  const std::string boxes = plan.boxes ? fmt::format(encode_boxes, layer.sizes.at("K"), plan.boxes->columns, plan.boxes->rows,
-                                                     plan.boxes->element_bytes == 4 ? "NONE" : fmt::format("{}B", 2 * plan.boxes->columns),
-                                                     plan.boxes->element_bytes, plan.boxes->element_bytes == 4 ? "FLOAT32" : "UINT16")
-                                       : "";
+  const std::string boxes = plan.boxes ? description_of(*plan.boxes, layer.sizes.at("K")) : "";
   return fmt::format(R"(#include <cuda_pipeline_primitives.h>
 #include <cudaTypedefs.h>
 #include <cuda_runtime.h>

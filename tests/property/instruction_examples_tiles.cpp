@@ -19,6 +19,17 @@ InstructionExample in_rows(std::string name, const BitmapSchedule& schedule, Spa
   return {std::move(name), std::move(nest), std::move(matrix), vectors, schedule.columns + 8};
 }
 
+/// A schedule whose products are those of four warps at once.
+BitmapSchedule of_warpgroups(int columns, int panels, int warps, int stages) {
+  return {.columns = columns,
+          .panels = panels,
+          .warps = warps,
+          .stages = stages,
+          .units = 2,
+          .mma = BitmapSchedule::Mma::warpgroup,
+          .pdl = false};
+}
+
 /// Both transposed.
 InstructionExample transposed(std::string name, const BitmapSchedule& schedule, SparseMatrix matrix,
                               std::int64_t least_columns) {
@@ -67,7 +78,12 @@ std::vector<InstructionExample> tile_examples() {
                      {.columns = 32, .panels = 1, .warps = 3, .stages = 2, .units = 3, .pdl = false},
                      small_matrix(21, 984, 0.6, bf16, 12), 20),
           transposed("tiles_columns_one", {.columns = 16, .panels = 1, .warps = 1, .stages = 3, .units = 2, .pdl = false},
-                     small_matrix(21, 40, 0.2, f16, 13), 12)};
+                     small_matrix(21, 40, 0.2, f16, 13), 12),
+          // Tensor copies, where lines of B begin at multiples of 16 bytes; the last window has blocks that are not there.
+          in_rows("tiles_warpgroup", of_warpgroups(64, 4, 1, 3), small_matrix(70, 330, 0.4, f16, 14), true),
+          in_rows("tiles_warpgroup_wide", of_warpgroups(128, 4, 1, 3), small_matrix(37, 200, 0.6, bf16, 15), false),
+          transposed("tiles_warpgroup_columns", of_warpgroups(64, 4, 2, 4), small_matrix(37, 704, 0.5, bf16, 16), 72),
+          transposed("tiles_warpgroup_columns_wide", of_warpgroups(128, 4, 1, 4), small_matrix(70, 333, 0.4, f16, 17), 100)};
 }
 
 }  // namespace esc::tests

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "generator/matrix/drawn_value.h"
+#include "generator/schedule/settings.h"
 #include "tests/support/covering_sample.h"
 #include "tests/support/run_size.h"
 
@@ -42,7 +43,7 @@ struct KeysOf {
   }
   std::vector<int> operator()(const GatherSchedule& one) const { return {bcol, one.sets, one.warps, one.pdl}; }
   std::vector<int> operator()(const BitmapSchedule& one) const {
-    return {bcol, one.columns, one.panels, one.warps, one.stages, one.units, one.pdl};
+    return {bcol, one.columns, one.panels, one.warps, one.stages, one.units, one.has_warpgroups(), one.pdl};
   }
   std::vector<int> operator()(const RowsSchedule& one) const {
     return {bcol, one.columns, one.vector, one.unroll, one.task, one.light, one.warps, one.pdl};
@@ -81,7 +82,8 @@ std::vector<ScheduleFor> legal_gather() {
 std::vector<ScheduleFor> legal_bitmap() {
   std::vector<ScheduleFor> all;
   for (const BitmapSchedule& schedule : legal_bitmap_schedules(bcols.back())) {
-    const auto first = std::ranges::find_if(bcols, [&](std::int64_t bcol) { return widest_stream(bcol) >= schedule.columns; });
+    const auto is_legal = [&](std::int64_t bcol) { return is_accepted([&] { check_legal(schedule, ProductColumns{bcol}); }); };
+    const auto first = std::ranges::find_if(bcols, is_legal);
     all.push_back({first[static_cast<std::ptrdiff_t>(all.size()) % (bcols.end() - first)], schedule});
   }
   return all;

@@ -89,6 +89,7 @@ TEST(Directive, OfStreamsHasNumbersWhereTheyAreNotTheUsualOnes) {
                                         Written{StreamWindows{"i", 8, 2, 16, 2}, "stream(i, panels=8, warps=2, share=2)"},
                                         Written{StreamWindows{"i", 8, 2, 32, 2}, "stream(i, panels=8, warps=2, rows=32, share=2)"},
                                         Written{StreamWindows{"i", 4, 1, 16, 1, 32}, "stream(i, panels=4, warps=1, window=32)"},
+                                        Written{PackBitmap{"A", 4}, "transform(A, bitmap, warps=4)"},
                                         Written{FragmentColumns{"j", 128, 16}, "fragment(j, 128, warp=16)"}}) {
     EXPECT_EQ(print(directive), text);
     EXPECT_EQ(parse_directive(text), directive);

@@ -29,6 +29,7 @@ LoopNest fragmented(const LoopNest& nest, int warps = 2) {
 
 const LoopNest of_halves = fragmented(spmm_nest(ScalarType::f16));
 const LoopNest packed = pack_bitmap(of_halves, {"A"});
+const LoopNest of_warpgroups = pack_bitmap(fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 4, 1}), {"j", 128}), {"A", 4});
 const LoopNest of_tokens = pack_bitmap(fragmented(linear_nk_nest(ScalarType::bf16)), {"A"});
 const LoopNest pipelined = pipeline_tiles(packed, {"k", 3, 2});
 
@@ -47,28 +48,38 @@ TEST(PackBitmap, FindsFragmentsByTheirBits) {
       without_blanks_in_front(print(packed)),
       HasSubstr("for (turn = 0; turn < turns; turn++) {\n"
                 "unsigned int window = turn * turn_windows + part;\n"
-                "if (window < windows && panel < panels) {\n"
-                "find_words(UnitWords[panel][window], 0, 0, lane, word_at);\n"
+                "if ((0 < windows % turn_windows ? window < windows : 1) && panel < panels) {\n"
+                "find_words(UnitWords[unit_panel][window], 0, 0, lane, word_at);\n"
                 "for (half = 0; half < 2; half++) {  // unrolled\n"
-                "even_bits, odd_bits = load_bits(Bits[panel][window], half, 0, 0, lane);\n"
-                "find_places(even_bits, 1, places, word_at[0]);\n"
-                "for (group = 0; group < 2; group++)  // unrolled\n"
-                "for (q = 0; q < 2; q++)  // unrolled\n"
-                "load_a(Values[panel][window], OddColumns[panel][window], places, 1, 8*group + 4*q, lane, a[group][q]);\n"
+                "load_bits(Bits[unit_panel][window], half, 0, 0, lane, bits);\n"
+                "for (block_of_pair = 0; block_of_pair < 2; block_of_pair++) {  // unrolled\n"
+                "find_places(bits[block_of_pair], -2*block_of_pair + 1, places, word_at[block_of_pair]);\n"
+                "for (t = 0; t < 4; t++)  // unrolled\n"
+                "load_a(Values[unit_panel][window], OddColumns[unit_panel][window], places, -2*block_of_pair + 1, 4*t, lane, a[t]);\n"
                 "for (eighth = 0; eighth < column_eighths; eighth++)  // unrolled\n"
                 "for (group = 0; group < 2; group++) {  // unrolled\n"
-                "load_b(B, window * window_columns + half * tile_rows, 32*group, tile * tile_columns, eighth, K, N, 0, part, lane, b);\n"
+                "load_b(B, window * window_columns + 128*half, 64*block_of_pair + 32*group, tile * tile_columns, eighth, K, N, 0, part, lane, b);\n"
                 "for (q = 0; q < 2; q++)  // unrolled\n"
-                "mma(sums[4*eighth], a[group][q], b[q]);\n"));
+                "mma(pair_sums[block_of_pair][4*eighth], a[2*group + q], b[q]);\n"));
 }
 
-TEST(PackBitmap, HasSumsOfTheirOwnForOddBlocks) {
+TEST(PackBitmap, HasSumsOfItsOwnForEachBlockOfAPair) {
   const std::string text = print(packed);
-  EXPECT_THAT(text, AllOf(HasSubstr("// odd_sums[lane_sums]: registers of a thread\n"), HasSubstr("registers odd_sums = 0;\n"),
-                          HasSubstr("find_places(odd_bits, -1, places, word_at[1]);\n"), HasSubstr("mma(odd_sums[4*eighth], a[group][q], b[q]);\n"),
-                          HasSubstr("sums[e] += odd_sums[e];\n")));
-  EXPECT_LT(text.find("mma(odd_sums"), text.find("sums[e] += odd_sums[e];"));
-  EXPECT_LT(text.find("sums[e] += odd_sums[e];"), text.find("store_vector("));
+  EXPECT_THAT(text, AllOf(HasSubstr("// pair_sums[2][lane_sums]: registers of a thread\n"), HasSubstr("registers pair_sums = 0;\n"),
+                          HasSubstr("sums[e] += pair_sums[block_of_pair][e];\n")));
+  EXPECT_LT(text.find("mma(pair_sums"), text.find("sums[e] += pair_sums"));
+  EXPECT_LT(text.find("sums[e] += pair_sums"), text.find("store_vector("));
+}
+
+TEST(PackBitmap, MultipliesForFourWarpsAtOnce) {
+  EXPECT_THAT(without_blanks_in_front(print(of_warpgroups)),
+              AllOf(HasSubstr("unsigned int unit_panel = panel < panels ? panel : panels - 1;\n"), HasSubstr("// a[2][4][4][2]: registers of a thread\n"),
+                    HasSubstr("warpgroup_arrive();\n"
+                              "for (t = 0; t < 4; t++)  // unrolled\n"
+                              "wgmma(sums, a[block_of_pair][t], B, window * window_columns + 128*half + 64*block_of_pair + 16*t, tile * tile_columns, K, N, 0, part, lane);\n"
+                              "warpgroup_commit();\n"
+                              "warpgroup_wait(0);\n"),
+                    HasSubstr("}\nwarpgroup_wait_all(sums);\n"), Not(HasSubstr("pair_sums")), Not(HasSubstr("load_b("))));
 }
 
 TEST(PackBitmap, KnowsPanelsAndTurns) {
@@ -80,7 +91,7 @@ TEST(PackBitmap, KnowsPanelsAndTurns) {
   EXPECT_EQ((*packed.find_array("Values")).extents.back(), 2);
   EXPECT_EQ((*packed.find_array("a")).type, ScalarType::f16);
   EXPECT_EQ((*of_tokens.find_array("a")).type, ScalarType::bf16);
-  EXPECT_EQ((*packed.find_array("odd_sums")).type, ScalarType::f32);
+  EXPECT_EQ((*packed.find_array("pair_sums")).type, ScalarType::f32);
 }
 
 TEST(PipelineTiles, CopiesTheFirstOperandsInFrontOfTheTurns) {
@@ -95,11 +106,12 @@ TEST(PipelineTiles, CopiesTheFirstOperandsInFrontOfTheTurns) {
 
 TEST(PipelineTiles, CopiesTilesByStepsAndUnitsByTurns) {
   EXPECT_THAT(without_blanks_in_front(print(pipelined)),
-              HasSubstr("unsigned int step = half + 2*turn;\n"
+              HasSubstr("unsigned int step = turn * window_steps + half;\n"
                         "wait_for_stage(early_tiles - 1);\n"
                         "barrier;  // of the team\n"
-                        "if ((early_tiles + step) / 2 * turn_windows + part < windows) {\n"
-                        "copy_tile_rows(B, StagedB, ((early_tiles + step) / 2 * turn_windows + part) * window_columns + (early_tiles + step) % 2 * tile_rows, "
+                        "if ((early_tiles + step) / window_steps * turn_windows + part < windows) {\n"
+                        "copy_tile_rows(B, StagedB, ((early_tiles + step) / window_steps * turn_windows + part) * window_columns + "
+                        "(early_tiles + step) % window_steps * tile_rows, "
                         "(early_tiles + step) % tile_stages, part, tile, team_thread, K, N);\n"
                         "}\n"
                         "if (half < 1) {\n"
@@ -112,10 +124,42 @@ TEST(PipelineTiles, ReadsTheCopies) {
   const std::string text = print(pipelined);
   const std::string turns = text.substr(text.find("for (turn = 0"));
   EXPECT_THAT(turns, AllOf(HasSubstr("find_words(StagedUnitWords[unit_stage][copy], unit_stage, copy, lane, word_at);\n"),
-                           HasSubstr("load_bits(StagedBits[unit_stage][copy], half, unit_stage, copy, lane);\n"),
-                           HasSubstr("load_a(StagedValues[unit_stage][copy], StagedOddColumns[unit_stage][copy], places, -1, 8*group + 4*q, lane, a[group][q]);\n"),
-                           HasSubstr("load_b(StagedB[tile_stage][part], 0, 32*group + 64, 0, eighth, tile_rows, tile_columns, tile_stage, part, lane, b);\n"),
+                           HasSubstr("load_bits(StagedBits[unit_stage][copy], half, unit_stage, copy, lane, bits);\n"),
+                           HasSubstr("load_a(StagedValues[unit_stage][copy], StagedOddColumns[unit_stage][copy], places, -2*block_of_pair + 1, 4*t, lane, a[t]);\n"),
+                           HasSubstr("load_b(StagedB[tile_stage][part], 0, 64*block_of_pair + 32*group, 0, eighth, tile_rows, tile_columns, tile_stage, part, lane, b);\n"),
                            Not(HasSubstr("load_a(Values")), Not(HasSubstr("load_b(B"))));
+}
+
+/// The text from one place to another, without blanks in front of lines.
+std::string part_of(const LoopNest& nest, const std::string& from, const std::string& to) {
+  const std::string text = without_blanks_in_front(print(nest));
+  const std::size_t at = text.find(from);
+  return text.substr(at, text.find(to, at) - at);
+}
+
+TEST(PipelineTiles, OfWarpgroupsDecodesTheNextBlockWhileOneIsMultiplied) {
+  const std::string step = part_of(pipeline_tiles(of_warpgroups, {"k", 4, 2}), "unsigned int step =", "warpgroup_wait_all");
+  const char* const in_order[] = {
+      "wait_for_tile(step, tile_stage, part);", "barrier;", "copy_tile_box(", "warpgroup_arrive();",
+      "wgmma(sums, a[block_of_pair][0], StagedB[tile_stage][part], 0, 0, tile_rows, tile_columns, tile_stage, part, lane);",
+      "warpgroup_commit();", "find_places(bits[-block_of_pair + 1]", "warpgroup_wait(1);", "warpgroup_arrive();",
+      "load_a(StagedValues[unit_stage][copy], StagedOddColumns[unit_stage][copy], places, 2*block_of_pair - 1, 4*t, lane, a[-block_of_pair + 1][t]);",
+      "wgmma(sums, a[block_of_pair][t + 1], StagedB[tile_stage][part], 16*t + 16,", "warpgroup_commit();"};
+  std::size_t at = 0;
+  for (const char* const one : in_order) {
+    at = step.find(one, at);
+    ASSERT_NE(at, step.npos) << one << "\n" << step;
+  }
+}
+
+TEST(PipelineTiles, OfWarpgroupsDecodesTheFirstBlockInFrontOfTheTurns) {
+  const std::string front = part_of(pipeline_tiles(of_warpgroups, {"k", 4, 2}), "make_tile_barriers(part, team_thread);", "for (turn = 0");
+  EXPECT_THAT(front, AllOf(HasSubstr("boxed = uses_boxes(B);\n"), HasSubstr("copy_tile_rows("), HasSubstr("wait_for_unit(0, 0, copy);\n"),
+                           HasSubstr("load_bits(StagedBits[0][copy], 0, 0, copy, lane, bits);\n"), HasSubstr("a[0][t]);\n")));
+}
+
+TEST(PipelineTiles, OfWarpgroupsHasATileMoreInUse) {
+  EXPECT_THAT(print(pipeline_tiles(of_warpgroups, {"k", 4, 2})), AllOf(HasSubstr("// early_tiles = tile_stages - 2\n"), HasSubstr("// tile_rows = 64\n")));
 }
 
 TEST(PipelineTiles, MeetsAsATeamWhereThereAreSeveral) {
@@ -164,6 +208,19 @@ INSTANTIATE_TEST_SUITE_P(
                       pack_bitmap(fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 2, 2}), {"j", 1}), {"A"});
                     },
                     "a warp does not have all columns of C in 16 rows"},
+        StepRefusal{"a bitmap of two warps at once", [] { pack_bitmap(of_halves, {"A", 2}); }, "the tensor core multiplies for one warp or for four"},
+        StepRefusal{"a bitmap of four warps of two panels", [] { pack_bitmap(of_halves, {"A", 4}); }, "four warps that multiply at once have panels beside each other"},
+        StepRefusal{"a bitmap of four warps and 16 columns",
+                    [] {
+                      pack_bitmap(fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 4, 1}), {"j", 16}), {"A", 4});
+                    },
+                    "the tile of B has less than a line for each row; write fragment(j, 64)"},
+        StepRefusal{"a bitmap of a warp and 128 columns",
+                    [] {
+                      pack_bitmap(fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 4, 1}), {"j", 128}), {"A"});
+                    },
+                    "a warp by itself has no registers for so many sums; write fragment(j, 64), or warps=4"},
+        StepRefusal{"two stages of tiles of warpgroups", [] { pipeline_tiles(of_warpgroups, {"k", 2, 2}); }, "the nearest legal value is 3"},
         StepRefusal{"tiles of no bitmap",
                     [] {
                       pipeline_tiles(of_halves, {"k", 3, 2});

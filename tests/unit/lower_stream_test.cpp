@@ -410,11 +410,16 @@ INSTANTIATE_TEST_SUITE_P(
                       fragment_columns(streamed, {"j", 24});
                     },
                     "the nearest legal value is 16"},
-        StepRefusal{"fragment of 128",
+        StepRefusal{"fragment of 512",
                     [] {
-                      fragment_columns(streamed, {"j", 128});
+                      fragment_columns(streamed, {"j", 512});
                     },
-                    "the nearest legal value is 64"},
+                    "the nearest legal value is 256"},
+        StepRefusal{"pack fragments of 128",
+                    [] {
+                      pack_fragments(fragment_columns(streamed, {"j", 128}), {"A"});
+                    },
+                    "a warp has no registers for so many sums"},
         StepRefusal{"pack too early", [] { pack_fragments(streamed, {"A"}); },
                     "stream(i, panels=4, warps=2); fragment(j, 8)"},
         StepRefusal{"pack the dense array", [] { pack_fragments(fragmented, {"B"}); },

@@ -18,6 +18,14 @@ TEST(BitmapSchedule, LeavesOutKeysForTheirDefaults) {
             (BitmapSchedule{.columns = 64, .panels = 5, .warps = 3, .stages = 5, .units = 4, .pdl = false}));
 }
 
+TEST(BitmapSchedule, NamesWarpgroupsAlone) {
+  const BitmapSchedule many{
+      .columns = 256, .panels = 8, .warps = 1, .stages = 4, .units = 2, .mma = BitmapSchedule::Mma::warpgroup};
+  EXPECT_EQ(print(many), "bitmap:columns=256,panels=8,warps=1,stages=4,units=2,mma=warpgroup,pdl=on");
+  EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule(print(many))), many);
+  EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule("bitmap:mma=warp")), BitmapSchedule());
+}
+
 TEST(BitmapSchedule, HasAWarpForEachPanelAndPart) { EXPECT_EQ((BitmapSchedule{.panels = 3, .warps = 5}.threads()), 480); }
 
 TEST(BitmapSchedule, NeedsSharedMemoryForItsTilesOrSums) {
@@ -27,6 +35,10 @@ TEST(BitmapSchedule, NeedsSharedMemoryForItsTilesOrSums) {
   EXPECT_EQ(shared_bytes({.columns = 64, .panels = 2, .warps = 8, .stages = 2, .units = 2}, 1024), 8 * 2 * 128 * 64 * 2 + 32 * 1024);
   EXPECT_EQ(shared_bytes({.columns = 8, .panels = 16, .warps = 1, .stages = 2, .units = 2}, 0), 2 * 128 * 8 * 2);
   EXPECT_EQ(shared_bytes({.columns = 8, .panels = 8, .warps = 2, .stages = 2, .units = 2}, 0), 8192);
+  // Of warpgroups a K step has 64 rows of B.
+  EXPECT_EQ(shared_bytes({.columns = 128, .panels = 4, .warps = 1, .stages = 4, .units = 3,
+                          .mma = BitmapSchedule::Mma::warpgroup}, 1024),
+            4 * 64 * 128 * 2 + 12 * 1024);
 }
 
 TEST(BitmapSchedule, ListsOnlyLegalSchedulesOnce) {
@@ -38,7 +50,9 @@ TEST(BitmapSchedule, ListsOnlyLegalSchedulesOnce) {
       EXPECT_TRUE(texts.insert(print(schedule)).second);
     }
     constexpr std::size_t blocks = 50;  // of panels and warps
-    EXPECT_EQ(texts.size(), (bcol == 1 ? 1U : bcol == 16 ? 2U : 4U) * blocks * 7 * 7) << bcol;
+    // Of 64 columns 8 blocks, and of 128 the 5 that have less than 16 warps.
+    const std::size_t warpgroups = bcol < 64 ? 0 : (8 + 5) * 6 * 7;
+    EXPECT_EQ(texts.size(), (bcol == 1 ? 1U : bcol == 16 ? 2U : 4U) * blocks * 7 * 7 + warpgroups) << bcol;
   }
 }
 
@@ -46,6 +60,8 @@ TEST(BitmapSchedule, ExpandsToDirectives) {
   EXPECT_EQ(print(expand(parse_schedule("bitmap:columns=16,panels=3,warps=4,stages=5,units=2"))),
             "stream(i, panels=3, warps=4); fragment(j, 16); transform(A, bitmap); pipeline(k, tiles=5, units=2); overlap()");
   EXPECT_EQ(expand(parse_schedule("bitmap:pdl=off")).size(), 4U);
+  EXPECT_EQ(print(expand(parse_schedule("bitmap:columns=128,panels=4,warps=1,stages=4,mma=warpgroup"))),
+            "stream(i, panels=4, warps=1); fragment(j, 128); transform(A, bitmap, warps=4); pipeline(k, tiles=4, units=2); overlap()");
 }
 
 TEST(BitmapSchedule, SaysWhatAllFamiliesHave) {
@@ -71,13 +87,17 @@ TEST(BitmapSchedule, IsFittedToFewerColumns) {
     EXPECT_EQ(std::get<BitmapSchedule>(narrow).panels, 3);
   }
   EXPECT_EQ(fitted(wide, 64), wide);
+  const Schedule many = parse_schedule("bitmap:columns=256,panels=8,warps=1,mma=warpgroup");
+  EXPECT_EQ(fitted(many, 2048), many);
+  EXPECT_EQ(print(fitted(many, 70)), "bitmap:columns=128,panels=8,warps=1,stages=3,units=2,mma=warpgroup,pdl=on");
+  EXPECT_EQ(print(fitted(many, 20)), "bitmap:columns=32,panels=8,warps=1,stages=3,units=2,pdl=on");
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Bitmap, RefusedSchedule,
     testing::Values(ScheduleRefusal{"bitmap:", 64, "family bitmap has no key ''"},
                     ScheduleRefusal{"bitmap:rows=16", 64,
-                                    "family bitmap has no key 'rows'; its keys are columns, panels, warps, stages, units, pdl"},
+                                    "family bitmap has no key 'rows'; its keys are columns, panels, warps, stages, units, mma, pdl"},
                     ScheduleRefusal{"bitmap:columns=4", 64, "the nearest legal value is columns=8"},
                     ScheduleRefusal{"bitmap:columns=24", 64, "columns=24 is not a power of two from 8 to 64"},
                     ScheduleRefusal{"bitmap:columns=128", 200, "the nearest legal value is columns=64"},
@@ -88,6 +108,15 @@ INSTANTIATE_TEST_SUITE_P(
                     ScheduleRefusal{"bitmap:panels=0", 64, "the nearest legal value is panels=1"},
                     ScheduleRefusal{"bitmap:stages=1", 64, "the nearest legal value is stages=2"},
                     ScheduleRefusal{"bitmap:units=9", 64, "units=9 is outside 2 to 8"},
+                    ScheduleRefusal{"bitmap:mma=block", 64, "mma=block is neither warp nor warpgroup"},
+                    ScheduleRefusal{"bitmap:columns=32,panels=4,warps=1,mma=warpgroup", 64,
+                                    "columns=32 is not a power of two from 64 to 256"},
+                    ScheduleRefusal{"bitmap:columns=64,panels=6,warps=1,mma=warpgroup", 64,
+                                    "panels=6 is no multiple of the 4 warps that multiply at once; the nearest legal value is panels=4"},
+                    ScheduleRefusal{"bitmap:columns=128,panels=8,warps=2,mma=warpgroup", 128,
+                                    "columns=128 takes more registers than 512 threads can have; the nearest legal value is columns=64"},
+                    ScheduleRefusal{"bitmap:columns=64,panels=4,warps=1,stages=2,mma=warpgroup", 64,
+                                    "stages=2 is outside 3 to 8"},
                     ScheduleRefusal{"bitmaps:units=2", 64, "there is no family 'bitmaps'; did you mean bitmap?"},
                     ScheduleRefusal{"bitmap:pdl=maybe", 64, "is neither on nor off"}));
 

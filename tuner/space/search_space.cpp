@@ -68,6 +68,10 @@ struct BitmapSpace {
   static constexpr int least_warps = 6;  ///< of a block
   static constexpr int stages[] = {2, 3, 4};
   static constexpr int units[] = {2, 3, 4};
+  static constexpr int warpgroup_panels[] = {4, 8};
+  static constexpr int warpgroup_warps[] = {1, 2, 4};
+  static constexpr int warpgroup_stages[] = {3, 4, 6};
+  static constexpr int warpgroup_units[] = {2, 3};
 };
 
 struct GatherSpace {
@@ -266,8 +270,29 @@ void add_gather_family(LegalSchedules& found) {
   }
 }
 
+/// Bitmaps that four warps multiply at once.
+void add_warpgroup_bitmaps(LegalSchedules& found) {
+  for (int columns = BitmapSchedule::least_warpgroup_columns; columns <= BitmapSchedule::max_columns; columns *= 2) {
+    for (const int panels : BitmapSpace::warpgroup_panels) {
+      for (const int warps : BitmapSpace::warpgroup_warps) {
+        for (const int stages : BitmapSpace::warpgroup_stages) {
+          for (const int units : BitmapSpace::warpgroup_units) {
+            found.add(BitmapSchedule{.columns = columns,
+                                     .panels = panels,
+                                     .warps = warps,
+                                     .stages = stages,
+                                     .units = units,
+                                     .mma = BitmapSchedule::Mma::warpgroup});
+          }
+        }
+      }
+    }
+  }
+}
+
 void add_bitmap_family(LegalSchedules& found) {
-  for (int columns = 8; columns <= BitmapSchedule::max_columns; columns *= 2) {
+  add_warpgroup_bitmaps(found);
+  for (int columns = 8; columns <= BitmapSchedule::max_warp_columns; columns *= 2) {
     for (const int panels : BitmapSpace::panels) {
       for (const int warps : BitmapSpace::warps) {
         for (const int stages : BitmapSpace::stages) {
