@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
 #include "generator/emit/half_text.h"
 #include "generator/emit/operand_text.h"
 #include "generator/support/error.h"
@@ -18,6 +20,19 @@ bool is_single_term(const Subscript& subscript) {
 std::string factor_text(const Subscript& subscript) {
   const std::string text = index_text(subscript);
   return is_single_term(subscript) ? text : "(" + text + ")";
+}
+
+/// Whether a thread has it in rows, of which instructions take whole ones.
+bool has_rows_of_registers(const ArrayDeclaration& array) {
+  return array.role == ArrayRole::registers && array.extents.size() > 1 && array.record.empty();
+}
+
+std::string in_brackets(const std::string& array, std::span<const Subscript> subscripts) {
+  std::string text = array;
+  for (const Subscript& subscript : subscripts) {
+    text += "[" + index_text(subscript) + "]";
+  }
+  return text;
 }
 
 }  // namespace
@@ -64,6 +79,9 @@ std::string CudaExpressions::access(const Access& access) const {
   if (array->extents.empty()) {
     return access.array;
   }
+  if (has_rows_of_registers(*array)) {
+    return in_brackets(access.array, access.subscripts);
+  }
   if (array->role == ArrayRole::dense && array->layout) {
     return fmt::format("element_of_B(row_of_B({}, ldb), column_of_B({}, {}, ldb))", index_text(access.subscripts.at(0)), access.array,
                        index_text(access.subscripts.at(1)));
@@ -75,6 +93,10 @@ std::string CudaExpressions::access(const Access& access) const {
 std::string CudaExpressions::pointer(const Access& access) const {
   const ArrayDeclaration* array = nest_.find_array(access.array);
   ESC_CHECK(array != nullptr, "an array of the nest: " + access.array);
+  if (has_rows_of_registers(*array)) {
+    const std::span subscripts(access.subscripts);
+    return fmt::format("{} + {}", in_brackets(access.array, subscripts.first(subscripts.size() - 1)), index_text(subscripts.back()));
+  }
   const std::string at = position(*array, access);
   return at.empty() ? access.array : access.array + " + " + at;
 }
@@ -95,11 +117,7 @@ std::string CudaExpressions::argument(const Expression& expression, const Instru
   if (parameter.passing == Instruction::Passing::pointer) {
     return pointer(*part);
   }
-  std::string text = part->array;
-  for (const Subscript& subscript : part->subscripts) {
-    text += "[" + index_text(subscript) + "]";
-  }
-  return text;
+  return in_brackets(part->array, part->subscripts);
 }
 
 std::string CudaExpressions::read(const Access& element) const {

@@ -194,10 +194,12 @@ Block of_block(const Block& block, const Affine& half, const Affine& next) {
   return substitute(substitute(block, "half", half), "block_of_pair", next);
 }
 
-/// What is decoded in front of all turns: the first block of all. Behind that all warps know of the barriers of tiles.
+/// What is decoded in front of all turns: the first block of all. All warps meet before, so that they know of the barriers of tiles.
 Block decode_first(const LoopNest& nest, const Turn& turn) {
-  const Block decode{perform("wait_for_unit", {0, 0, index("copy")}), turn.find_words(), turn.load_bits(), turn.find_places(), turn.load_tiles()};
-  return {Node{Branch{is_window(index("part")), substitute(of_block(from_shared_memory(decode), 0, 0), "unit_stage", 0), {}}}, meet(nest)};
+  const Expression is_there = is_window(index("part"));
+  const Block decode{turn.find_words(), turn.load_bits(), turn.find_places(), turn.load_tiles()};
+  return {Node{Branch{is_there, {perform("wait_for_unit", {0, 0, index("copy")})}, {}}}, meet(nest),
+          Node{Branch{is_there, substitute(of_block(from_shared_memory(decode), 0, 0), "unit_stage", 0), {}}}};
 }
 
 /// The loop over the K steps of a window. Products are asked for one by one while the next block is decoded: a warp that asked for all of them at once would stand
@@ -262,8 +264,9 @@ LoopNest pipeline_tiles(const LoopNest& nest, const PipelineTiles& directive) {
   const Turn turn(whole_turn);
   if (has_warpgroups(nest)) {
     turns.body = {turns.body.front(), Node{block_steps(nest, turn)}};
-    insert(parts.body, at, decode_first(nest, turn));
-    parts.body[at + 2] = Node{std::move(turns)};
+    const Block first = decode_first(nest, turn);
+    parts.body[at] = Node{std::move(turns)};
+    insert(parts.body, at, first);
   } else {
     turns.body = {turns.body.front(), define("unit_stage", remainder(index("turn"), index("unit_stages"))), Node{half_steps(nest, turn)}};
     parts.body[at] = Node{std::move(turns)};

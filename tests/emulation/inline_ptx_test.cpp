@@ -444,10 +444,10 @@ std::string warpgroup_product(int columns, const std::string& form, const std::s
          " : \"r\"(d), \"r\"(d), \"r\"(d), \"r\"(d), \"l\"(wide), \"r\"(1));";
 }
 
-TEST(InlinePtxText, ProductsOfWarpgroupsHaveUpTo192Columns) {
+TEST(InlinePtxText, ProductsOfWarpgroupsHaveUpTo256Columns) {
   constexpr const char* tf32 = "k8.f32.tf32.tf32";
   constexpr const char* float16 = "k16.f32.f16.f16";
-  for (int columns = 8; columns <= 192; columns += 8) {
+  for (int columns = 8; columns <= 256; columns += 8) {
     EXPECT_THAT(translate_inline_ptx(warpgroup_product(columns, tf32, "1, 1"), "a.cu"), StartsWith("__esc_wgmma<"))
         << columns;
     EXPECT_THAT(translate_inline_ptx(warpgroup_product(columns, float16, "1, 1, 0"), "a.cu"),
@@ -455,11 +455,13 @@ TEST(InlinePtxText, ProductsOfWarpgroupsHaveUpTo192Columns) {
         << columns;
   }
   EXPECT_EQ(refusal_with(warpgroup_product(8, float16, "1, 1, 0")), "accepted");
-  EXPECT_EQ(refusal_with(warpgroup_product(192, float16, "1, 1, 0")), "accepted");
+  EXPECT_EQ(refusal_with(warpgroup_product(256, float16, "1, 1, 0")), "accepted");
+  EXPECT_EQ(refusal_with(warpgroup_product(64, float16, "1, 1, 1")), "accepted");
+  EXPECT_EQ(refusal_with(warpgroup_product(64, "k16.f32.bf16.bf16", "1, 1, 0")), "accepted");
   for (const std::string& statement :
-       {warpgroup_product(200, float16, "1, 1, 0"), warpgroup_product(64, float16, "1, 1, 1"),
+       {warpgroup_product(264, float16, "1, 1, 0"), warpgroup_product(64, float16, "1, 1, 2"),
         warpgroup_product(64, float16, "1, 1"), warpgroup_product(64, float16, "1, -1, 0"),
-        warpgroup_product(64, "k8.f32.f16.f16", "1, 1, 0"), warpgroup_product(64, "k16.f32.bf16.bf16", "1, 1, 0"),
+        warpgroup_product(64, "k8.f32.f16.f16", "1, 1, 0"), warpgroup_product(64, "k8.f32.bf16.bf16", "1, 1, 0"),
         warpgroup_product(64, tf32, "1, 1, 0")}) {
     EXPECT_THAT(refusal_with(statement),
                 StartsWith("kernel.cu:3: inline PTX that the emulator does not know: \"{ .reg .pred adds;"))

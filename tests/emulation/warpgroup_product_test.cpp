@@ -317,8 +317,8 @@ TEST_P(WarpgroupProductFaults, Descriptors) {
   const auto product = [](const std::string& descriptor) {
     return "READY; multiply(d, a, " + descriptor + ", 0);" + kEnd;
   };
-  expect_faults(GetParam(), {{product("b | 1ull << 62"), FaultKind::bad_operand, "asks for a swizzle or a base offset"},
-                             {product("b | 1ull << 49"), FaultKind::bad_operand, "asks for a swizzle or a base offset"},
+  expect_faults(GetParam(), {{product("b | 1ull << 62"), FaultKind::bad_operand, "asks for a base offset or a swizzle but that of 128 bytes"},
+                             {product("b | 1ull << 49"), FaultKind::bad_operand, "asks for a base offset or a swizzle but that of 128 bytes"},
                              {product("b | 1ull << 14"), FaultKind::bad_operand, "bits that mean nothing"},
                              {product("b + 1"), FaultKind::out_of_bounds, "past the end of shared memory 'tile'"},
                              {product("matrix_at(tile, 0x3fff0, 0x3fff0)"), FaultKind::out_of_bounds, ""},
