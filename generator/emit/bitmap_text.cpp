@@ -86,7 +86,7 @@ std::vector<std::string> bitmap_constants(const LoopNest& nest, const transforme
           c_constant("unsigned int", "K", format.shape.columns, "rows of B"),
           c_constant("unsigned int", "panels", format.panels(), "of 16 rows"),
           c_constant("unsigned int", "windows", format.tiles(), "of A's columns"),
-          c_constant("unsigned int", "turns", (static_cast<std::int64_t>(format.tiles()) + nest.constant("turn_windows") - 1) / nest.constant("turn_windows")),
+          c_constant("unsigned int", "turns", (static_cast<std::int64_t>(format.tiles()) + nest.constant("windows_of_turn") - 1) / nest.constant("windows_of_turn")),
           c_constant("size_t", "begins_at", transformer::header_bytes, "where units begin"),
           c_constant("size_t", "units_at", format.units_at, "behind which they stand"),
           c_constant("unsigned int", "odd_columns_at", format.odd_column_at(0), "in a unit, behind the bits"),

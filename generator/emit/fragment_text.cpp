@@ -261,7 +261,7 @@ bool rounds_factors(const LoopNest& nest) {
 }
 bool places_values(const LoopNest& nest) { return nest.find_array("PlacedA") != nullptr; }
 
-bool sums_stand_behind_windows(const LoopNest& nest) { return nest.find_array("cluster_sums") != nullptr && !places_values(nest); }
+bool sums_stand_behind_windows(const LoopNest& nest) { return nest.find_array("cluster_sums") != nullptr && !places_values(nest) && !has_bitmap(nest); }
 
 std::int64_t columns_of_window_row(const LoopNest& nest) {
   const std::int64_t columns = nest.constant("tile_columns");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/lower/cluster_turns.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <utility>
@@ -43,6 +44,23 @@ Block with_turns_of_cluster(const Block& block) {
                  }});
 }
 
+/// Of bitmaps the blocks of a cluster take windows beside each other.
+Block with_windows_of_cluster(const Block& block) {
+  return rewrite(block, {.statement = [](const Statement& statement) -> Block {
+                   const auto* defined = std::get_if<Define>(&statement.action);
+                   const bool is_first_window = defined != nullptr && defined->name == "first_window";
+                   return {is_first_window ? define("first_window", index("rank") * index("turn_windows") + index("part")) : Node{statement}};
+                 }});
+}
+
+/// A turn of theirs has the windows of all blocks.
+void widen_turns(LoopNest& nest, int blocks) {
+  const auto widened = std::ranges::find(nest.constants, "windows_of_turn", &NamedConstant::name);
+  widened->value = index("turn_windows") * index("cluster_blocks");
+  std::rotate(widened, std::next(widened), nest.constants.end());  // behind what it is made of
+  std::ranges::find(nest.derived_sizes, "turns", &DerivedSize::name)->divisor *= blocks;
+}
+
 /// Removes the barrier of the block behind which sums take the places of operands, and what is said of it. Those of a cluster stand behind these, which is faster than to wait until all of its blocks have
 /// read theirs.
 void remove_read_barrier(Block& body, std::size_t place_of_lane) {
@@ -66,30 +84,31 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
   check_between(directive, "blocks", directive.blocks, StreamSchedule::max_cluster);
   refuse_if(directive.blocks < 2, directive, "a cluster of one block shares nothing", nearest(2));
   ThreadNest parts = take_apart(nest, directive);
-  parts.body = with_turns_of_cluster(parts.body);
+  const bool is_bitmap = nest.packed.kind == PackedForm::Kind::bitmap;
+  parts.body = is_bitmap ? with_windows_of_cluster(parts.body) : with_turns_of_cluster(parts.body);
   Block finish = finish_of(parts.body.back());
   const Node store = finish.back();
   finish.back() = Node{Branch{less(0, index("rank")),
                               {each_four(perform("leave_vector", {left_sums("cluster_sums", Affine::of("rank") - 1), four_sums(), 4}))},
                               {}}};
-  const bool own_columns = has_own_columns(nest);
+  const bool takes_places = is_bitmap || has_own_columns(nest);  // of operands
   parts.body.pop_back();
   const std::size_t place = find_definition(parts.body, "place_of_lane");
   if (place == parts.body.size()) {
     parts.body.push_back(define_place_of_lane(nest));
-  } else if (own_columns) {
+  } else if (takes_places) {
     parts.body.pop_back();  // the barrier of the block, which that of the cluster is, too
   } else {
     remove_read_barrier(parts.body, place);
   }
-  if (own_columns) {
+  if (takes_places) {
     append(parts.body, {Node{Note{"From here on the operands of all blocks of the cluster have been read, so that sums may take their places."}}, Node{Barrier{Scope::cluster}}});
   }
   append(parts.body, {Node{Branch{less(number_of_warp(nest), 1), std::move(finish), {}}}, Node{Barrier{Scope::cluster}},
                       Node{Branch{all_of({less(number_of_warp(nest), 1), less(index("rank"), 1)}),
                                   {add_left_sums("cluster_sums", "other_blocks"), store},
                                   {}}}});
-  if (!own_columns) {
+  if (!takes_places) {
     insert(parts.body, find_place(parts.body, Role::reduction),
            {Node{Note{"From here on all blocks of the cluster have begun, so that their shared memory may be written."}}, Node{Barrier{Scope::cluster}}});
   }
@@ -99,6 +118,9 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
   result.constants.push_back({"cluster_blocks", directive.blocks, "cluster: blocks that share the windows of their panels"});
   result.constants.push_back({"other_blocks", index("cluster_blocks") - 1, "of a cluster"});
   declare_left_sums(result, "cluster_sums", "other_blocks", ArrayRole::cluster);
+  if (is_bitmap) {
+    widen_turns(result, directive.blocks);
+  }
   result.story.emplace_back(
       "The blocks of a cluster share the windows of their panels. In the end they leave their sums in the shared memory of the first one, which adds them up.");
   return result;

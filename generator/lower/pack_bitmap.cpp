@@ -81,7 +81,7 @@ Node turns_of_windows(bool has_warpgroups) {
   const Node halves = unrolled("half", 2, {load_bits, unrolled("block_of_pair", pair_blocks, std::move(block))});
   const Expression is_there = has_warpgroups ? is_window(index("window")) : all_of({is_window(index("window")), less(index("panel"), index("panels"))});
   return sequential_loop("turn", 0, Affine::of("turns"), 1, Role::reduction,
-                         {define("window", index("turn") * index("turn_windows") + index("part"), ScalarType::u32),
+                         {define("window", window_of(index("turn")), ScalarType::u32),
                           Node{Branch{is_there, {find, halves}, {}}}});
 }
 
@@ -138,8 +138,10 @@ void check_products(const LoopNest& nest, const PackBitmap& directive) {
 
 }  // namespace
 
+Expression window_of(const Expression& turn) { return turn * index("windows_of_turn") + index("first_window"); }
+
 Expression is_window(const Expression& number) {
-  return choose(less(0, remainder(index("windows"), index("turn_windows"))), less(number, index("windows")), 1);
+  return choose(less(0, remainder(index("windows"), index("windows_of_turn"))), less(number, index("windows")), 1);
 }
 
 bool has_warpgroups(const LoopNest& nest) { return performs(nest, "wgmma"); }
@@ -156,7 +158,7 @@ LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive) {
   check_products(nest, directive);
   const bool has_warpgroups = directive.warps > 1;
   LoopNest result = nest;
-  Block front{define("lane", lane_of_warp(nest)),
+  Block front{define("lane", lane_of_warp(nest)), define("first_window", index("part")),
               define("unit_panel", has_warpgroups ? choose(less(index("panel"), index("panels")), index("panel"), index("panels") - 1) : index("panel"), ScalarType::u32)};
   append(front, declare_registers(result, has_warpgroups));
   parts.body[at] = turns_of_windows(has_warpgroups);
@@ -166,6 +168,7 @@ LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive) {
   result = put_together(result, parts);
   result.derived_sizes.push_back({"panels", Affine::of("M"), BitmapSchedule::panel_rows});
   result.derived_sizes.push_back({"turns", Affine::of("K"), BitmapSchedule::tile_columns_of_a * nest.constant("turn_windows")});
+  result.constants.push_back({"windows_of_turn", index("turn_windows"), "that all warps with the same rows and columns take in a turn"});
   result.constants.push_back({"tile_rows", (has_warpgroups ? 1 : pair_blocks) * BitmapSchedule::block_columns, "columns of A, and rows of B, that are multiplied between two barriers"});
   result.constants.push_back({"unit_blocks", BitmapSchedule::tile_columns_of_a / BitmapSchedule::block_columns, "of 64 columns of a window, of which a lane has 32 bits each"});
   const auto of_units = [](const char* name, std::vector<Affine> extents, ArrayRole role, ScalarType type) {

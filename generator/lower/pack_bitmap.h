@@ -23,6 +23,9 @@ namespace esc {
 /// not 16 bits.
 LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive);
 
+/// The window that a warp takes in a turn.
+Expression window_of(const Expression& turn);
+
 /// Whether there is a window of this number. Where all turns of a block are whole nobody has to look.
 Expression is_window(const Expression& number);
 

@@ -30,8 +30,6 @@ const std::vector<std::string>& bitmap_arrays() {
 
 bool is_unit_array(const std::string& array) { return std::ranges::find(bitmap_arrays(), array) != bitmap_arrays().end(); }
 
-Expression window_of(const Expression& turn) { return turn * index("turn_windows") + index("part"); }
-
 /// Whether a warp has a unit in this window. Warpgroups have all warps: those without a panel have the unit of the last one.
 Expression is_there(const LoopNest& nest, const Expression& window) {
   const Expression is_window = less(window, index("windows"));
@@ -196,7 +194,7 @@ Block of_block(const Block& block, const Affine& half, const Affine& next) {
 
 /// What is decoded in front of all turns: the first block of all. All warps meet before, so that they know of the barriers of tiles.
 Block decode_first(const LoopNest& nest, const Turn& turn) {
-  const Expression is_there = is_window(index("part"));
+  const Expression is_there = is_window(index("first_window"));
   const Block decode{turn.find_words(), turn.load_bits(), turn.find_places(), turn.load_tiles()};
   return {Node{Branch{is_there, {perform("wait_for_unit", {0, 0, index("copy")})}, {}}}, meet(nest),
           Node{Branch{is_there, substitute(of_block(from_shared_memory(decode), 0, 0), "unit_stage", 0), {}}}};

@@ -38,19 +38,21 @@ void check_warpgroups(const BitmapSchedule& schedule) {
 
 BitmapSchedule parse_bitmap(std::string_view text, std::string_view settings) {
   const BitmapSchedule preset;
-  const Settings given(text, "bitmap", settings, {"columns", "panels", "warps", "stages", "units", "mma", "pdl"});
+  const Settings given(text, "bitmap", settings, {"columns", "panels", "warps", "stages", "units", "mma", "cluster", "pdl"});
   return {.columns = given.number("columns", preset.columns),
           .panels = given.number("panels", preset.panels),
           .warps = given.number("warps", preset.warps),
           .stages = given.number("stages", preset.stages),
           .units = given.number("units", preset.units),
           .mma = given.word("mma", "warp", {"warp", "warpgroup"}) == "warpgroup" ? BitmapSchedule::Mma::warpgroup : BitmapSchedule::Mma::warp,
+          .cluster = given.number("cluster", preset.cluster),
           .pdl = given.word("pdl", preset.pdl ? "on" : "off", {"on", "off"}) == "on"};
 }
 
 std::string print(const BitmapSchedule& schedule) {
-  return fmt::format("bitmap:columns={},panels={},warps={},stages={},units={}{},pdl={}", schedule.columns, schedule.panels,
-                     schedule.warps, schedule.stages, schedule.units, schedule.has_warpgroups() ? ",mma=warpgroup" : "", schedule.pdl ? "on" : "off");
+  return fmt::format("bitmap:columns={},panels={},warps={},stages={},units={}{}{},pdl={}", schedule.columns, schedule.panels,
+                     schedule.warps, schedule.stages, schedule.units, schedule.has_warpgroups() ? ",mma=warpgroup" : "",
+                     schedule.cluster == 1 ? "" : fmt::format(",cluster={}", schedule.cluster), schedule.pdl ? "on" : "off");
 }
 
 void check_ranges(const BitmapSchedule& schedule) {
@@ -62,6 +64,7 @@ void check_ranges(const BitmapSchedule& schedule) {
   check_range(text, "warps", schedule.warps, 1, BitmapSchedule::max_warps / schedule.panels, 1);
   check_range(text, "stages", schedule.stages, has_warpgroups ? 3 : 2, BitmapSchedule::max_stages, 1);
   check_range(text, "units", schedule.units, 2, BitmapSchedule::max_stages, 1);
+  check_range(text, "cluster", schedule.cluster, 1, BitmapSchedule::max_cluster, 1);
   if (has_warpgroups) {
     check_warpgroups(schedule);
   }
@@ -81,7 +84,7 @@ std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t unit_byte
   constexpr std::int64_t element = 2;
   constexpr std::int64_t value = 4;
   const std::int64_t tiles = std::int64_t{schedule.warps} * schedule.stages * schedule.step_columns() * schedule.columns * element;
-  const std::int64_t sums = std::int64_t{schedule.warps - 1} * schedule.panels * BitmapSchedule::panel_rows * schedule.columns * value;
+  const std::int64_t sums = std::int64_t{schedule.warps - 1 + schedule.cluster - 1} * schedule.panels * BitmapSchedule::panel_rows * schedule.columns * value;
   return std::max(tiles, sums) + std::int64_t{schedule.panels} * schedule.warps * schedule.units * unit_bytes;
 }
 
@@ -115,6 +118,9 @@ std::vector<BitmapSchedule> legal_bitmap_schedules(long long bcol) {
 std::vector<Directive> expand(const BitmapSchedule& schedule) {
   std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps}, FragmentColumns{"j", schedule.columns},
                                     PackBitmap{"A", schedule.has_warpgroups() ? BitmapSchedule::warpgroup_warps : 1}, PipelineTiles{"k", schedule.stages, schedule.units}};
+  if (schedule.cluster > 1) {
+    directives.emplace_back(ClusterTurns{"k", schedule.cluster});
+  }
   if (schedule.pdl) {
     directives.emplace_back(Overlap{});
   }

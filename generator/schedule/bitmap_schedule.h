@@ -24,6 +24,7 @@ struct BitmapSchedule {
   static constexpr int warpgroup_warps = 4;
   static constexpr int max_warps = 16;  ///< of a block
   static constexpr int max_stages = 8;
+  static constexpr int max_cluster = 8;  ///< what every GPU with clusters has room for
   static constexpr int least_architecture = 80;
 
   /// Who multiplies at once: a warp (mma), or four of them (wgmma, on devices of sm_90a; elsewhere each by itself all the same).
@@ -35,6 +36,7 @@ struct BitmapSchedule {
   int stages = 3;   ///< K steps of B that a warp has in shared memory or on their way
   int units = 2;    ///< K tiles of A, likewise
   Mma mma = Mma::warp;
+  int cluster = 1;  ///< blocks of a cluster that take K tiles in turn, too (split-K), from compute capability 9.0 on
   bool pdl = true;  ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
 
   int threads() const { return 32 * panels * warps; }
@@ -48,7 +50,7 @@ struct BitmapSchedule {
 /// Reads the settings behind "bitmap:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 BitmapSchedule parse_bitmap(std::string_view text, std::string_view settings);
 
-/// "bitmap:columns=8,panels=2,warps=8,stages=3,units=2,pdl=on", with "mma=warpgroup" in front of pdl where warpgroups multiply.
+/// "bitmap:columns=8,panels=2,warps=8,stages=3,units=2,pdl=on", with "mma=warpgroup" and "cluster=2" in front of pdl where they are not the usual ones.
 std::string print(const BitmapSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.

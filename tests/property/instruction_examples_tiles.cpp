@@ -71,6 +71,8 @@ std::vector<InstructionExample> tile_examples() {
                   small_matrix(16, 512, 1, f16, 9), true),
           in_rows("tiles_empty_units", {.columns = 8, .panels = 1, .warps = 2, .stages = 2, .units = 2, .pdl = false},
                   without_odd_units(small_matrix(21, 1000, 0.5, bf16, 10)), true),
+          in_rows("tiles_clusters", {.columns = 16, .panels = 1, .warps = 2, .stages = 2, .units = 2, .cluster = 2, .pdl = false},
+                  small_matrix(21, 1200, 0.5, f16, 18), true),
           // 16 bytes at once where columns of B are one element apart, of which the last ones lack some.
           transposed("tiles_columns", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
                      small_matrix(37, 703, 0.5, f16, 11), 1),

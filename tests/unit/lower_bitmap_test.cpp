@@ -6,6 +6,7 @@
 #include "generator/ir/linear_nk_nest.h"
 #include "generator/ir/print.h"
 #include "generator/lower/canonicalize.h"
+#include "generator/lower/cluster_turns.h"
 #include "generator/lower/fragment_columns.h"
 #include "generator/lower/pack_bitmap.h"
 #include "generator/lower/pipeline_tiles.h"
@@ -160,6 +161,18 @@ TEST(PipelineTiles, OfWarpgroupsDecodesTheFirstBlockInFrontOfTheTurns) {
 
 TEST(PipelineTiles, OfWarpgroupsHasATileMoreInUse) {
   EXPECT_THAT(print(pipeline_tiles(of_warpgroups, {"k", 4, 2})), AllOf(HasSubstr("// early_tiles = tile_stages - 2\n"), HasSubstr("// tile_rows = 64\n")));
+}
+
+TEST(ClusterTurns, OfBitmapsHasTheWindowsOfAllBlocksInATurn) {
+  const LoopNest split = cluster_turns(pipelined, {"k", 4});
+  const std::string text = print(split);
+  EXPECT_THAT(text, AllOf(HasSubstr("// turns = ceil(K / 2048)\n"), HasSubstr("// windows_of_turn = turn_windows * cluster_blocks\n"),
+                          HasSubstr("int first_window = rank * turn_windows + part;\n"), HasSubstr("window = turn * windows_of_turn + first_window;\n"),
+                          HasSubstr("wait_for_unit(turn, unit_stage, copy);\n")));
+  // Sums take the places of operands: nobody may still read his.
+  const std::size_t read = text.find("barrier;  // of the cluster");
+  EXPECT_LT(text.find("mma(pair_sums"), read);
+  EXPECT_LT(read, text.find("leave_vector(cluster_sums"));
 }
 
 TEST(PipelineTiles, MeetsAsATeamWhereThereAreSeveral) {

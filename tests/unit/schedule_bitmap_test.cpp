@@ -26,6 +26,12 @@ TEST(BitmapSchedule, NamesWarpgroupsAlone) {
   EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule("bitmap:mma=warp")), BitmapSchedule());
 }
 
+TEST(BitmapSchedule, NamesClustersAlone) {
+  const BitmapSchedule split{.columns = 16, .cluster = 4};
+  EXPECT_EQ(print(split), "bitmap:columns=16,panels=2,warps=8,stages=3,units=2,cluster=4,pdl=on");
+  EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule(print(split))), split);
+}
+
 TEST(BitmapSchedule, HasAWarpForEachPanelAndPart) { EXPECT_EQ((BitmapSchedule{.panels = 3, .warps = 5}.threads()), 480); }
 
 TEST(BitmapSchedule, NeedsSharedMemoryForItsTilesOrSums) {
@@ -35,6 +41,8 @@ TEST(BitmapSchedule, NeedsSharedMemoryForItsTilesOrSums) {
   EXPECT_EQ(shared_bytes({.columns = 64, .panels = 2, .warps = 8, .stages = 2, .units = 2}, 1024), 8 * 2 * 128 * 64 * 2 + 32 * 1024);
   EXPECT_EQ(shared_bytes({.columns = 8, .panels = 16, .warps = 1, .stages = 2, .units = 2}, 0), 2 * 128 * 8 * 2);
   EXPECT_EQ(shared_bytes({.columns = 8, .panels = 8, .warps = 2, .stages = 2, .units = 2}, 0), 8192);
+  // And those of the other blocks of a cluster.
+  EXPECT_EQ(shared_bytes({.columns = 64, .panels = 2, .warps = 1, .stages = 2, .units = 2, .cluster = 8}, 0), 7 * 2 * 16 * 64 * 4);
   // Of warpgroups a K step has 64 rows of B.
   EXPECT_EQ(shared_bytes({.columns = 128, .panels = 4, .warps = 1, .stages = 4, .units = 3,
                           .mma = BitmapSchedule::Mma::warpgroup}, 1024),
@@ -62,6 +70,8 @@ TEST(BitmapSchedule, ExpandsToDirectives) {
   EXPECT_EQ(expand(parse_schedule("bitmap:pdl=off")).size(), 4U);
   EXPECT_EQ(print(expand(parse_schedule("bitmap:columns=128,panels=4,warps=1,stages=4,mma=warpgroup"))),
             "stream(i, panels=4, warps=1); fragment(j, 128); transform(A, bitmap, warps=4); pipeline(k, tiles=4, units=2); overlap()");
+  EXPECT_EQ(print(expand(parse_schedule("bitmap:columns=16,panels=1,cluster=2,pdl=off"))),
+            "stream(i, panels=1, warps=8); fragment(j, 16); transform(A, bitmap); pipeline(k, tiles=3, units=2); cluster(k, 2)");
 }
 
 TEST(BitmapSchedule, SaysWhatAllFamiliesHave) {
@@ -97,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
     Bitmap, RefusedSchedule,
     testing::Values(ScheduleRefusal{"bitmap:", 64, "family bitmap has no key ''"},
                     ScheduleRefusal{"bitmap:rows=16", 64,
-                                    "family bitmap has no key 'rows'; its keys are columns, panels, warps, stages, units, mma, pdl"},
+                                    "family bitmap has no key 'rows'; its keys are columns, panels, warps, stages, units, mma, cluster, pdl"},
                     ScheduleRefusal{"bitmap:columns=4", 64, "the nearest legal value is columns=8"},
                     ScheduleRefusal{"bitmap:columns=24", 64, "columns=24 is not a power of two from 8 to 64"},
                     ScheduleRefusal{"bitmap:columns=128", 200, "the nearest legal value is columns=64"},
@@ -108,6 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
                     ScheduleRefusal{"bitmap:panels=0", 64, "the nearest legal value is panels=1"},
                     ScheduleRefusal{"bitmap:stages=1", 64, "the nearest legal value is stages=2"},
                     ScheduleRefusal{"bitmap:units=9", 64, "units=9 is outside 2 to 8"},
+                    ScheduleRefusal{"bitmap:cluster=9", 64, "cluster=9 is outside 1 to 8"},
                     ScheduleRefusal{"bitmap:mma=block", 64, "mma=block is neither warp nor warpgroup"},
                     ScheduleRefusal{"bitmap:columns=32,panels=4,warps=1,mma=warpgroup", 64,
                                     "columns=32 is not a power of two from 64 to 256"},
