@@ -8,8 +8,8 @@ namespace esc {
 
 /// Where the warps of a group find B in shared memory (`wgmma`), 8 words deep along k, in pieces of 16 bytes. Without a
 /// swizzle a piece is four words of a column, and 8 columns have theirs in 128 bytes. With that of 128 bytes a line of
-/// 128 is 64 halves of a column, or transposed 64 columns of a k, and of 8 lines the pieces are exchanged. Distances are
-/// in bytes.
+/// 128 is 64 halves of a column, or transposed 64 columns of a k, and of 8 lines the pieces are exchanged. Distances
+/// are in bytes.
 struct MatrixDescriptor {
   std::uint32_t start = 0;    ///< an address of shared memory
   std::uint32_t leading = 0;  ///< along k to the next piece; transposed to the next 64 columns; else without meaning
@@ -21,8 +21,9 @@ struct MatrixDescriptor {
   static constexpr std::uint32_t line_bytes = 128;
   static constexpr std::uint32_t swizzled_lines = 8;
 
-  /// What the operand of the instruction says; nothing where it asks for another swizzle or a base offset, has bits that
-  /// mean nothing, or where lines that are exchanged do not begin at a multiple of all of them.
+  /// What the operand of the instruction says; nothing where it asks for another swizzle or a base offset, has bits
+  /// that mean nothing, or where lines that are exchanged do not begin at a multiple of all of them or end within the
+  /// matrix.
   static constexpr std::optional<MatrixDescriptor> of(std::uint64_t operand, bool transposed = false) {
     constexpr std::uint64_t kField = 0x3fff;
     constexpr std::uint64_t kSwizzle = std::uint64_t{1} << 62;
@@ -53,7 +54,8 @@ struct MatrixDescriptor {
   constexpr bool has_whole_lines() const {
     constexpr std::uint32_t kLines = swizzled_lines * line_bytes;
     const std::uint32_t into_lines = start % kLines;
-    return (transposed ? into_lines == 0 && leading % kLines == 0 : into_lines < line_bytes) && stride % kLines == 0;
+    constexpr std::uint32_t kLastStart = line_bytes - 2 * piece_bytes;
+    return (transposed ? into_lines == 0 && leading % kLines == 0 : into_lines <= kLastStart) && stride % kLines == 0;
   }
   /// The number of a line among 8 is added to that of a piece in it, without a carry.
   static constexpr std::uint32_t exchanged(std::uint32_t address) {

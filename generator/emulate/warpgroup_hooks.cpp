@@ -26,6 +26,24 @@ void check_reads(const MatrixDescriptor& matrix, std::uint32_t columns) {
   }
 }
 
+/// Gathers all lanes at a statement that has this number. One with another number is another statement, though the
+/// compiler may have made one of both.
+bool gather_with(WarpOperationKind kind, std::uint32_t number) {
+  BlockRunner& runner = active_machine().runner();
+  if (!runner.gather(kind, number)) {
+    return false;
+  }
+  const auto& numbers = runner.gathered();
+  const auto other = std::ranges::find_if(numbers, [number](std::uint64_t found) { return found != number; });
+  if (other != numbers.end()) {
+    active_machine().refuse(FaultKind::missing_lanes, "", [&] {
+      return fmt::format("{} with {} in lane {}, but {} in lane {}", to_string(kind), number, runner.current_lane(),
+                         *other, other - numbers.begin());
+    });
+  }
+  return true;
+}
+
 void fence() {
   require_kernel("wgmma.fence");
   BlockRunner& runner = active_machine().runner();
@@ -48,12 +66,21 @@ void check_registers(const WarpgroupOperands& operands) {
     return active_machine().is_on_stack(reinterpret_cast<std::uint64_t>(place), sizeof(float));
   });
   if (!are_local) {
-    active_machine().refuse(FaultKind::bad_operand, "", [] { return fmt::format("{} with a D that is not of variables of the thread's own", kProduct); });
+    active_machine().refuse(FaultKind::bad_operand, "", [] {
+      return fmt::format("{} with a D that is not of variables of the thread's own", kProduct);
+    });
   }
 }
 
+/// What lies elsewhere than in a variable of the thread is in a register by now, which nobody else knows.
+const std::uint32_t* variable_at(const std::uint32_t* place) {
+  const bool is_variable = active_machine().is_on_stack(reinterpret_cast<std::uint64_t>(place), sizeof(*place));
+  return is_variable ? place : nullptr;
+}
+
 void issue(float* const* registers, const float* values, std::uint32_t sums, const std::uint32_t* a,
-           std::uint64_t descriptor, std::uint32_t adds, std::uint32_t product) {
+           const std::uint32_t* const* places_of_a, std::uint64_t descriptor, std::uint32_t adds,
+           std::uint32_t product) {
   require_kernel(kProduct);
   BlockRunner& runner = active_machine().runner();
   WarpgroupOperands mine{.registers = {registers, registers + sums},
@@ -62,13 +89,14 @@ void issue(float* const* registers, const float* values, std::uint32_t sums, con
                          .descriptor = descriptor,
                          .adds = adds != 0};
   std::copy_n(a, mine.a.size(), mine.a.begin());
+  std::transform(places_of_a, places_of_a + mine.a.size(), mine.places_of_a.begin(), variable_at);
   check_registers(mine);
   const std::optional<MatrixDescriptor> matrix = mine.matrix();
   if (!matrix) {
     active_machine().refuse(FaultKind::bad_operand, "", [&] {
       return fmt::format(
-          "{} with the descriptor {:#x}, which asks for a base offset or a swizzle but that of 128 bytes, has bits that "
-          "mean nothing, or lines that do not begin at a multiple of 1024 bytes",
+          "{} with the descriptor {:#x}, which asks for a base offset or a swizzle but that of 128 bytes, has bits "
+          "that mean nothing, or lines that do not begin at a multiple of 1024 bytes or are read beyond their end",
           kProduct, descriptor);
     });
   }
@@ -91,7 +119,7 @@ void wait(std::uint32_t pending) {
     const WarpgroupProducts::Place place = runner.products().place(runner.current_warp(), product);
     check_reads(place.matrix, place.columns);
   }
-  if (runner.gather(WarpOperationKind::wait_for_products, 0)) {
+  if (gather_with(WarpOperationKind::wait_for_products, pending)) {
     runner.products().wait(runner.current_warp(), pending);
   }
 }
@@ -99,7 +127,7 @@ void wait(std::uint32_t pending) {
 void exchange_registers(std::uint32_t registers, std::uint32_t takes) {
   require_kernel("setmaxnreg");
   BlockRunner& runner = active_machine().runner();
-  if (runner.gather(WarpOperationKind::exchange_registers, 0)) {
+  if (gather_with(WarpOperationKind::exchange_registers, registers)) {
     runner.registers().exchange(runner.current_warp(), registers, takes != 0);
   }
 }

@@ -22,6 +22,11 @@ bool is_poison(const float* place) {
 /// Not as a float, which might become a quiet NaN on its way.
 void poison(float* place) { std::memcpy(place, &kPoison, sizeof(kPoison)); }
 
+/// Of a register without a place nobody knows.
+bool holds(const std::uint32_t* place, std::uint32_t value) {
+  return place == nullptr || std::memcmp(place, &value, sizeof(value)) == 0;
+}
+
 /// The registers of D are those that all lanes name.
 bool names(const std::array<WarpgroupOperands*, kLanes>& lanes,
            const std::array<std::vector<float*>, kLanes>& registers) {
@@ -185,6 +190,7 @@ void WarpgroupProducts::issue(std::uint32_t warp, const std::array<WarpgroupOper
   product.sums = same == state.products.end() ? std::make_shared<Sums>() : same->sums;
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
     product.a[lane] = lanes[lane]->a;
+    product.places_of_a[lane] = lanes[lane]->places_of_a;
     if (same == state.products.end()) {
       product.sums->registers[lane] = lanes[lane]->registers;
       product.sums->values[lane] = lanes[lane]->values;
@@ -213,36 +219,41 @@ WarpgroupProducts::Matrix WarpgroupProducts::read(const MatrixDescriptor& descri
   return matrix;
 }
 
-/// Neither B nor D may be written between issue and wait; nor may D be gone, so that other variables could be where it
-/// was.
-void WarpgroupProducts::check_unchanged(const WarpState& warp, std::size_t count) {
-  for (std::size_t number = 0; number < count; ++number) {
-    const Product& product = warp.products[number];
-    if (read(product.b, static_cast<std::uint32_t>(product.first_b.size())) != product.first_b) {
+/// Neither A nor B nor D may be written between issue and wait.
+void WarpgroupProducts::check_unchanged(const Product& product) {
+  if (read(product.b, static_cast<std::uint32_t>(product.first_b.size())) != product.first_b) {
+    judge_.refuse(FaultKind::race, "", [&] {
+      return fmt::format(
+          "wgmma.wait_group for the product at {}, since which the shared memory that it reads has been written",
+          judge_.describe_site(product.site));
+    });
+  }
+  for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+    check_registers(product, lane);
+  }
+}
+
+/// Nor may registers be gone, so that other variables could be where they were.
+void WarpgroupProducts::check_registers(const Product& product, std::uint32_t lane) {
+  const auto refuse_unless = [&](bool unchanged, const char* matrix) {
+    if (!unchanged) {
       judge_.refuse(FaultKind::race, "", [&] {
         return fmt::format(
-            "wgmma.wait_group for the product at {}, since which the shared memory that it reads has been written",
-            judge_.describe_site(product.site));
+            "wgmma.wait_group for the product at {}: lane {} has written a register of {} since, or left the function "
+            "that it is a variable of",
+            judge_.describe_site(product.site), lane, matrix);
       });
     }
-    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
-      if (!std::ranges::all_of(product.sums->registers[lane], is_poison)) {
-        judge_.refuse(FaultKind::race, "", [&] {
-          return fmt::format(
-              "wgmma.wait_group for the product at {}: lane {} has written a register of D since, or left the function "
-              "that D is a variable of",
-              judge_.describe_site(product.site), lane);
-        });
-      }
-    }
-  }
+  };
+  refuse_unless(std::ranges::all_of(product.sums->registers[lane], is_poison), "D");
+  refuse_unless(std::ranges::equal(product.places_of_a[lane], product.a[lane], holds), "A");
 }
 
 void WarpgroupProducts::wait(std::uint32_t warp, std::uint32_t pending) {
   take_step(warp, {.kind = WarpOperationKind::wait_for_products, .pending = pending});
   WarpState& state = warps_[warp];
   const std::size_t count = ended(warp, pending);
-  check_unchanged(state, count);
+  std::for_each_n(state.products.begin(), count, [this](const Product& product) { check_unchanged(product); });
   for (std::size_t number = 0; number < count; ++number) {
     const Product& product = state.products[number];
     multiply(product.product.element, product.a, product.first_b, product.adds, product.sums->values);

@@ -22,6 +22,7 @@ struct WarpgroupOperands {
   std::vector<float> values;      ///< what these hold
   MatrixProduct product;          ///< of which elements, and whether B is transposed; the statement says it
   std::array<std::uint32_t, 4> a{};
+  std::array<const std::uint32_t*, 4> places_of_a{};  ///< null where it is no variable
   std::uint64_t descriptor = 0;
   bool adds = false;  ///< to what D holds, else to zero
 
@@ -32,8 +33,8 @@ struct WarpgroupOperands {
 
 /// The products that the warps of a block have under way, in groups of four warps. As late as can be is when D is
 /// written: where a warp waits. Until then its registers hold a signalling NaN, so that who reads them early gets that,
-/// and B must stay as it is. Each warp has its own rows and is followed by itself; that four do the same is judged by
-/// what they do in turn. What has no meaning is a fault that stops the running thread.
+/// and A and B must stay as they are. Each warp has its own rows and is followed by itself; that four do the same is
+/// judged by what they do in turn. What has no meaning is a fault that stops the running thread.
 class WarpgroupProducts {
  public:
   static constexpr std::uint32_t warps = 4;  ///< of a group
@@ -55,8 +56,8 @@ class WarpgroupProducts {
   void fence(std::uint32_t warp);
   void issue(std::uint32_t warp, const std::array<WarpgroupOperands*, kLanes>& lanes);
   void commit(std::uint32_t warp);
-  /// Completes what is committed, in the order of issue, but for the last `pending` groups. All that this reads has been
-  /// judged.
+  /// Completes what is committed, in the order of issue, but for the last `pending` groups. All that this reads has
+  /// been judged.
   void wait(std::uint32_t warp, std::uint32_t pending);
 
   /// How many products of a warp such a wait completes, and where each of them finds B.
@@ -82,6 +83,7 @@ class WarpgroupProducts {
   struct Product {
     MatrixProduct product;
     std::array<std::array<std::uint32_t, 4>, kLanes> a{};
+    std::array<std::array<const std::uint32_t*, 4>, kLanes> places_of_a{};
     MatrixDescriptor b;
     Matrix first_b;  ///< as it was when the product was issued
     bool adds = false;
@@ -110,7 +112,8 @@ class WarpgroupProducts {
   void check_alike(const std::array<WarpgroupOperands*, kLanes>& lanes);
   void check_apart(const WarpState& warp, const std::array<WarpgroupOperands*, kLanes>& lanes);
   Matrix read(const MatrixDescriptor& descriptor, std::uint32_t columns) const;
-  void check_unchanged(const WarpState& warp, std::size_t count);
+  void check_unchanged(const Product& product);
+  void check_registers(const Product& product, std::uint32_t lane);
 
   AccessJudge& judge_;
   std::uint32_t threads_ = 0;

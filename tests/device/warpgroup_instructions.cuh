@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of warpgroups, every instruction of them that the emulator knows as inline PTX, and a kernel of them. Run on the emulated grid by
-// warpgroup_product_test and on a GPU by warpgroup_products.cu. Code for other devices than those of sm_90a has none of them.
+// Products of warpgroups as inline PTX that the emulator knows, and a kernel of them: with B in lines of 128 bytes they
+// stand in warpgroup_tiles.cuh. Run on the emulated grid by warpgroup_product_test and on a GPU by
+// warpgroup_products.cu. Code for other devices than those of sm_90a has none of them.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -8,6 +9,11 @@
 __device__ inline void fence_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ inline void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 __device__ inline void wait_for_products() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
+/// All but those of the last `pending` groups.
+template <int pending>
+__device__ inline void wait_for_products_but() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(pending) : "memory");
+}
 __device__ inline void multiply_async(float* d, const unsigned* a, unsigned long long b, unsigned adds) {
   asm volatile("{\n"
                ".reg .pred adds;\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a GPU makes of warpgroup_instructions.cuh what the emulator makes of it: the same operands, the same plain
-// computation.
+// Whether a GPU makes of warpgroup_instructions.cuh and warpgroup_tiles.cuh what the emulator makes of them: the same
+// operands, the same plain computation.
 //
 //     nvcc -std=c++17 -arch=sm_90a -O2 -I . tests/device/warpgroup_products.cu -o warpgroup-products &&
 //     ./warpgroup-products
@@ -11,8 +11,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include "tests/device/warpgroup_instructions.cuh"
+#include "tests/device/warpgroup_tiles.cuh"
 #include "tests/support/warpgroup_product_cases.h"
 
 namespace {
@@ -20,6 +23,7 @@ namespace {
 using namespace esc::testing;
 
 constexpr int kSeeds = 50;
+constexpr int kTileSeeds = 6;
 
 bool succeeded(cudaError_t error) {
   if (error != cudaSuccess) {
@@ -28,26 +32,96 @@ bool succeeded(cudaError_t error) {
   return error == cudaSuccess;
 }
 
-/// The largest difference in units of the magnitude; infinity where the GPU does not answer.
-double largest_difference(int groups, ChainFactors factors, ChainValues values, std::uint32_t seed, float* device_x,
-                          float* device_y) {
-  const std::vector<std::uint32_t> x = draw_chain(groups, factors, values, seed);
-  std::vector<float> y(static_cast<std::size_t>(groups * kSumElements));
-  cudaMemcpy(device_x, x.data(), x.size() * sizeof(std::uint32_t), cudaMemcpyHostToDevice);
-  cudaMemset(device_y, 0xff, y.size() * sizeof(float));
-  auto* const multiply = factors == ChainFactors::float16 ? &multiply_chain<true> : &multiply_chain<false>;
-  multiply<<<1, 128 * groups>>>(device_x, device_y, kChainSteps);
-  if (!succeeded(cudaMemcpy(y.data(), device_y, y.size() * sizeof(float), cudaMemcpyDeviceToHost))) {
+/// Buffers of the device for all operands and sums.
+struct DeviceArrays {
+  float* x = nullptr;
+  float* y = nullptr;
+
+  bool allocate() {
+    return succeeded(cudaMalloc(&x, (128 + kMostTileColumns) * kTileWords * sizeof(float))) &&
+           succeeded(cudaMalloc(&y, 128 * kMostTileColumns * sizeof(float)));
+  }
+};
+
+/// Of what `run` makes of x the largest difference in units of the magnitude; infinity where the GPU does not answer.
+template <typename Run, typename Expected>
+double largest_difference(const DeviceArrays& arrays, const std::vector<std::uint32_t>& x, int sums, const Run& run,
+                          const Expected& expected) {
+  std::vector<float> y(static_cast<std::size_t>(sums));
+  cudaMemcpy(arrays.x, x.data(), x.size() * sizeof(std::uint32_t), cudaMemcpyHostToDevice);
+  cudaMemset(arrays.y, 0xff, y.size() * sizeof(float));
+  run();
+  if (!succeeded(cudaGetLastError()) ||
+      !succeeded(cudaMemcpy(y.data(), arrays.y, y.size() * sizeof(float), cudaMemcpyDeviceToHost))) {
     return HUGE_VAL;
   }
   double largest = 0;
-  for (int at = 0; at < groups * kSumElements; ++at) {
-    const ChainedSum expected = chained_sum(x, groups, factors, at);
-    const double off =
-        std::abs(static_cast<double>(y[static_cast<std::size_t>(at)]) - static_cast<double>(expected.sum));
-    largest = std::isfinite(off) ? std::max(largest, off / std::max(expected.magnitude, 1e-30)) : HUGE_VAL;
+  for (int at = 0; at < sums; ++at) {
+    const ChainedSum sum = expected(at);
+    const double off = std::abs(static_cast<double>(y[static_cast<std::size_t>(at)]) - static_cast<double>(sum.sum));
+    largest = std::isfinite(off) ? std::max(largest, off / std::max(sum.magnitude, 1e-30)) : HUGE_VAL;
   }
   return largest;
+}
+
+double difference_of_chain(const DeviceArrays& arrays, int groups, ChainFactors factors, ChainValues values,
+                           std::uint32_t seed) {
+  const std::vector<std::uint32_t> x = draw_chain(groups, factors, values, seed);
+  auto* const multiply = factors == ChainFactors::float16 ? &multiply_chain<true> : &multiply_chain<false>;
+  return largest_difference(
+      arrays, x, groups * kSumElements, [&] { multiply<<<1, 128 * groups>>>(arrays.x, arrays.y, kChainSteps); },
+      [&](int at) { return chained_sum(x, groups, factors, at); });
+}
+
+/// Of which elements tiles are, which way they lie, and the kernel.
+struct TileKind {
+  const char* name;
+  ChainFactors factors;
+  bool transposed;
+  TileKernel (*kernel)(int columns, unsigned bytes);
+  std::vector<int> columns = {64, 128, 256};
+};
+
+double difference_of_tile(const DeviceArrays& arrays, const TileKind& kind, int groups, int columns,
+                          TileDistances distances, ChainValues values, std::uint32_t seed) {
+  const std::vector<std::uint32_t> x = draw_tile(groups, columns, kind.factors, values, seed);
+  const unsigned bytes = tile_bytes(columns, kind.transposed, distances);
+  const TileKernel multiply = kind.kernel(columns, bytes);
+  return largest_difference(
+      arrays, x, groups * 64 * columns,
+      [&] {
+        multiply<<<1, 128 * groups, bytes>>>(arrays.x, arrays.y, TilePlace{distances.leading, distances.stride},
+                                             NamedPlace{distances.leading, distances.stride});
+      },
+      [&](int at) { return tile_sum(x, groups, columns, kind.factors, at); });
+}
+
+/// Integers have no difference, and neither have subnormal numbers.
+bool judge(const char* what, ChainValues values, double largest) {
+  const bool as_expected = largest <= (values == ChainValues::fractions ? std::ldexp(1.0, -18) : 0);
+  std::printf("%-52s %s, largest difference 2^%.1f of the magnitude\n", what, as_expected ? "as expected" : "WRONG",
+              largest == 0 ? -HUGE_VAL : std::log2(largest));
+  return as_expected;
+}
+
+bool judge_tiles(const DeviceArrays& arrays, const TileKind& kind) {
+  bool right = true;
+  for (const int columns : kind.columns) {
+    for (const TileDistances distances : tile_distances(columns, kind.transposed)) {
+      for (const ChainValues values : {ChainValues::integers, ChainValues::fractions}) {
+        double largest = 0;
+        for (std::uint32_t seed = 0; seed < kTileSeeds; ++seed) {
+          const int groups = 1 + static_cast<int>(seed % 2);
+          largest = std::max(largest, difference_of_tile(arrays, kind, groups, columns, distances, values, seed));
+        }
+        char what[128];
+        std::snprintf(what, sizeof(what), "tile %s, %d columns, %u and %u bytes, %s", kind.name, columns,
+                      distances.leading, distances.stride, values == ChainValues::integers ? "integers" : "fractions");
+        right = judge(what, values, largest) && right;
+      }
+    }
+  }
+  return right;
 }
 
 }  // namespace
@@ -58,10 +132,8 @@ int main() {
     std::printf("no GPU of compute capability 9.0\n");
     return 3;
   }
-  float* x = nullptr;
-  float* y = nullptr;
-  if (!succeeded(cudaMalloc(&x, 3 * kChainSteps * kStepWords * sizeof(float))) ||
-      !succeeded(cudaMalloc(&y, 2 * kSumElements * sizeof(float)))) {
+  DeviceArrays arrays;
+  if (!arrays.allocate()) {
     return 3;
   }
   struct Kind {
@@ -79,13 +151,20 @@ int main() {
     for (const Kind& kind : kinds) {
       double largest = 0;
       for (std::uint32_t seed = 0; seed < kSeeds; ++seed) {
-        largest = std::max(largest, largest_difference(groups, kind.factors, kind.values, seed, x, y));
+        largest = std::max(largest, difference_of_chain(arrays, groups, kind.factors, kind.values, seed));
       }
-      const bool as_expected = largest <= (kind.values == ChainValues::fractions ? std::ldexp(1.0, -18) : 0);
-      std::printf("%d warpgroups, %-14s %s, largest difference 2^%.1f of the magnitude\n", groups, kind.name,
-                  as_expected ? "as expected" : "WRONG", largest == 0 ? -HUGE_VAL : std::log2(largest));
-      right = right && as_expected;
+      const std::string what = std::to_string(groups) + " warpgroups, " + kind.name;
+      right = judge(what.c_str(), kind.values, largest) && right;
     }
+  }
+  using Elements = TileElements;
+  for (const TileKind& kind :
+       {TileKind{"f16", ChainFactors::float16, false, &tile_kernel<Elements::float16, false>},
+        TileKind{"f16 transposed", ChainFactors::float16, true, &tile_kernel<Elements::float16, true>},
+        TileKind{"bf16", ChainFactors::bfloat16, false, &tile_kernel<Elements::bfloat16, false>},
+        TileKind{"bf16 transposed", ChainFactors::bfloat16, true, &tile_kernel<Elements::bfloat16, true>},
+        TileKind{"tf32", ChainFactors::tensor_float32, false, &tile_kernel<Elements::tensor_float32, false>, {64}}}) {
+    right = judge_tiles(arrays, kind) && right;
   }
   std::printf("%s\n", right ? "all as expected" : "some are wrong");
   return right ? 0 : 1;

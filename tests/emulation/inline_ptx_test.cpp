@@ -408,6 +408,7 @@ TEST(InlinePtxText, InstructionsWithoutResultsMayBeWrittenInSeveralWays) {
         "asm volatile(\"bar.arrive %0, %1;\" : : \"r\"(d + 1), \"r\"(64) : \"memory\");",
         "asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");",
         "asm volatile(\"wgmma.wait_group.sync.aligned 0;\\n\" : : : \"memory\");",
+        "asm volatile(\"wgmma.wait_group.sync.aligned %0;\" : : \"n\"(1) : \"memory\");",
         "asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\"\n"
         "  :: \"r\"(d), \"l\"(p), \"r\"(16), \"r\"(d) : \"memory\");",
         "asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\"\n"
@@ -447,22 +448,27 @@ std::string warpgroup_product(int columns, const std::string& form, const std::s
 TEST(InlinePtxText, ProductsOfWarpgroupsHaveUpTo256Columns) {
   constexpr const char* tf32 = "k8.f32.tf32.tf32";
   constexpr const char* float16 = "k16.f32.f16.f16";
+  constexpr const char* bfloat16 = "k16.f32.bf16.bf16";
   for (int columns = 8; columns <= 256; columns += 8) {
     EXPECT_THAT(translate_inline_ptx(warpgroup_product(columns, tf32, "1, 1"), "a.cu"), StartsWith("__esc_wgmma<"))
         << columns;
-    EXPECT_THAT(translate_inline_ptx(warpgroup_product(columns, float16, "1, 1, 0"), "a.cu"),
-                StartsWith("__esc_wgmma<"))
-        << columns;
+    for (const char* form : {float16, bfloat16}) {
+      for (const char* immediates : {"1, 1, 0", "1, 1, 1"}) {
+        EXPECT_THAT(translate_inline_ptx(warpgroup_product(columns, form, immediates), "a.cu"),
+                    StartsWith("__esc_wgmma<"))
+            << columns;
+      }
+    }
   }
   EXPECT_EQ(refusal_with(warpgroup_product(8, float16, "1, 1, 0")), "accepted");
   EXPECT_EQ(refusal_with(warpgroup_product(256, float16, "1, 1, 0")), "accepted");
   EXPECT_EQ(refusal_with(warpgroup_product(64, float16, "1, 1, 1")), "accepted");
-  EXPECT_EQ(refusal_with(warpgroup_product(64, "k16.f32.bf16.bf16", "1, 1, 0")), "accepted");
+  EXPECT_EQ(refusal_with(warpgroup_product(64, bfloat16, "1, 1, 0")), "accepted");
   for (const std::string& statement :
        {warpgroup_product(264, float16, "1, 1, 0"), warpgroup_product(64, float16, "1, 1, 2"),
         warpgroup_product(64, float16, "1, 1"), warpgroup_product(64, float16, "1, -1, 0"),
         warpgroup_product(64, "k8.f32.f16.f16", "1, 1, 0"), warpgroup_product(64, "k8.f32.bf16.bf16", "1, 1, 0"),
-        warpgroup_product(64, tf32, "1, 1, 0")}) {
+        warpgroup_product(64, tf32, "1, 1, 0"), warpgroup_product(64, "k16.f32.bf16.f16", "1, 1, 0")}) {
     EXPECT_THAT(refusal_with(statement),
                 StartsWith("kernel.cu:3: inline PTX that the emulator does not know: \"{ .reg .pred adds;"))
         << statement;
@@ -522,6 +528,8 @@ TEST(InlinePtxText, UnknownOnesAreRefusedWithTheirLine) {
   expect_refusal("asm volatile(\"bar.sync %0;\" :: \"r\"(1) : \"memory\");", "bar.sync %0;");
   expect_refusal("asm volatile(\"wgmma.commit_group.sync.aligned;\" : : );", "without the clobber \"memory\"");
   expect_refusal("asm volatile(\"wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");", "wgmma.wait_group.sync.aligned 1;");
+  expect_refusal("asm volatile(\"wgmma.wait_group.sync.aligned %0;\" : : \"r\"(d) : \"memory\");",
+                 "with the constraints  : r, where it has  : n");
   expect_refusal("asm volatile(\"barrier.sync %0, %1;\" :: \"r\"(1), \"r\"(64) : \"memory\");", "barrier.sync");
   expect_refusal("asm(\"cvt.rz.f16x2.f32 %0, %1, %2;\" : \"=r\"(d) : \"f\"(q[0]), \"f\"(q[1]));", "cvt.rz");
   expect_refusal("asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(d) : \"r\"(d), \"r\"(d));",

@@ -59,6 +59,8 @@ TEST(RegisterPool, IsTakenFromAndLeftTo) {
 
 TEST(RegisterPool, IsAskedByWholeWarps) {
   expect_refusal(exchange_text("if (threadIdx.x % 32 < 16) " + leave(56), ""), FaultKind::missing_lanes, "setmaxnreg");
+  expect_refusal(exchange_text("if (threadIdx.x % 32 < 16) { " + leave(56) + " } else { " + leave(64) + " }", ""),
+                 FaultKind::missing_lanes, "setmaxnreg");
 }
 
 }  // namespace

@@ -6,13 +6,11 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "tests/emulation/async_fixture.h"
+#include "tests/emulation/warpgroup_fixture.h"
 #include "tests/support/warpgroup_product_cases.h"
 
 namespace esc::testing {
@@ -20,13 +18,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-std::string with_warpgroup_instructions(const std::string& text) {
-  std::ifstream file(ESC_SOURCE_DIR "/tests/device/warpgroup_instructions.cuh");
-  std::ostringstream whole;
-  whole << "#define __CUDA_ARCH_FEAT_SM90_ALL 1\n" << file.rdbuf() << "\n" << text;
-  return with_async_instructions(whole.str());
-}
 
 // What they compute.
 
@@ -97,12 +88,18 @@ std::string text_of(const std::vector<Trial>& trials, const Factors& factors) {
 #include <cuda_pipeline.h>
 #define FILL for (int at = threadIdx.x; at < 512; at += blockDim.x) tile[at] = __uint_as_float(ONES)
 #define READY FILL; fence_stores(); __syncthreads(); fence_products()
+#define FILL_SLOT for (int at = threadIdx.x; at < 512; at += blockDim.x) slot[at] = __uint_as_float(ONES)
 #define MULTIPLY multiply(d, a, b, 0)
 #define FINISH commit_products(); wait_for_products()
+#define MULTIPLY_TWICE MULTIPLY; commit_products(); multiply(e, own, matrix_at(slot, 128, 256), 0); commit_products()
 __device__ void fence_elsewhere() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ __noinline__ void multiply_into_own(const unsigned* a, unsigned long long b) {
   float d[32];
   multiply(d, a, b, 0);
+}
+__device__ __noinline__ void multiply_own(float* d, const unsigned* a, unsigned long long b) {
+  const unsigned own[4] = {a[0], a[1], a[2], a[3]};
+  multiply(d, own, b, 0);
 }
 __device__ __noinline__ float beside(const float* x) {
   float other[256];
@@ -116,6 +113,7 @@ __global__ void k(const float* x, float* y, int n) {
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   const unsigned a[4] = {ONES, ONES, ONES, ONES};
+  unsigned own[4] = {ONES, ONES, ONES, ONES};
   const unsigned long long b = matrix_at(tile, 128, 256);
   float d[32];
   float e[32];
@@ -146,6 +144,9 @@ void expect_faults(const Factors& factors, const std::vector<Trial>& trials) {
 
 const std::string kEnd = " FINISH; y[threadIdx.x] = d[0];";
 
+/// Each with operands of its own.
+const std::string kTwoGroups = "FILL_SLOT; READY; MULTIPLY_TWICE; ";
+
 TEST_P(WarpgroupProducts, NoFaultWhereAllIsRight) {
   const std::string copied = R"(
     if (threadIdx.x == 0) { initialise(&full, 1); fence_initialisation(); }
@@ -168,6 +169,18 @@ TEST_P(WarpgroupProducts, NoFaultWhereAllIsRight) {
        " y[threadIdx.x] = sum + e[0] - d[0];"},
       // Bulk copies need no fence: the proxy has written what it reads.
       {copied + " FINISH; y[threadIdx.x] = " + std::to_string(GetParam().sum) + ";"},
+      // Of the older group all may be used again, while the younger one is under way.
+      {kTwoGroups + "wait_for_products_but<1>(); const float sum = d[0]; d[0] = 1; wait_for_products(); "
+                    "y[threadIdx.x] = sum + e[0] - e[31];"},
+      {kTwoGroups + "wait_for_products_but<1>(); __syncthreads(); tile[threadIdx.x] = 2; wait_for_products(); "
+                    "y[threadIdx.x] = e[0];"},
+      {"READY; multiply(d, own, b, 0); commit_products(); multiply(e, a, b, 0); commit_products(); "
+       "wait_for_products_but<1>(); own[0] = 0; wait_for_products(); y[threadIdx.x] = d[0] + __uint_as_float(own[0]);"},
+      {kTwoGroups + "wait_for_products_but<2>(); wait_for_products_but<1>(); wait_for_products(); "
+                    "y[threadIdx.x] = d[0] + e[0] - e[31];"},
+      // Groups of none count, too.
+      {kTwoGroups + "commit_products(); wait_for_products_but<1>(); y[threadIdx.x] = d[0] + e[0] - e[31]; "
+                    "wait_for_products();"},
       // One team of two, met by a barrier of its own.
       {"if (threadIdx.x < 128) { for (int at = threadIdx.x; at < 512; at += 128) tile[at] = __uint_as_float(ONES); "
        "fence_stores(); "
@@ -192,10 +205,15 @@ TEST_P(WarpgroupProducts, WhoReadsEarlyGetsNaN) {
                                {"READY; MULTIPLY; commit_products(); multiply(d, a, b, 1); "
                                 "wait_for_products(); y[threadIdx.x] = d[0]; FINISH;"},
                                {"READY; MULTIPLY; FINISH; fence_products(); multiply(d, a, b, 1); "
-                                "wait_for_products(); y[threadIdx.x] = d[31];"}},
+                                "wait_for_products(); y[threadIdx.x] = d[31];"},
+                               {kTwoGroups + "wait_for_products_but<1>(); y[threadIdx.x] = e[5] - 1; FINISH;"},
+                               {kTwoGroups + "wait_for_products_but<2>(); y[threadIdx.x] = d[5]; FINISH;"},
+                               // What the younger group adds to.
+                               {"READY; MULTIPLY; commit_products(); multiply(d, a, b, 1); commit_products(); "
+                                "wait_for_products_but<1>(); y[threadIdx.x] = d[0]; FINISH;"}},
                               GetParam()),
                       kStepWords, 256);
-  for (const int trial : {0, 1, 2}) {
+  for (const int trial : {0, 1, 2, 4, 5, 6}) {
     emulation.run(trial);
     EXPECT_THAT(messages_of(emulation.device.faults()), IsEmpty());
     EXPECT_TRUE(std::isnan(emulation.y[77])) << trial;
@@ -268,6 +286,39 @@ TEST_P(WarpgroupProductFaults, Order) {
         "the block ends while 1 products of the warp are under way"}});
 }
 
+TEST_P(WarpgroupProductFaults, GroupsUnderWay) {
+  const std::string first_is_done = kTwoGroups + "wait_for_products_but<1>(); ";
+  expect_faults(
+      GetParam(),
+      {{first_is_done, FaultKind::race, "the block ends while 1 products of the warp are under way"},
+       {first_is_done + "multiply(d, a, b, 0); FINISH;", FaultKind::race, "no wgmma.fence of the warp stands between"},
+       {first_is_done + "if (threadIdx.x == 40) e[3] = 1; wait_for_products();", FaultKind::race,
+        "lane 8 has written a register of D since"},
+       {first_is_done + "if (threadIdx.x == 41) own[3] = 1; wait_for_products();", FaultKind::race,
+        "lane 9 has written a register of A since"},
+       {first_is_done + "__syncthreads(); if (threadIdx.x == 7) slot[7] = 2; wait_for_products();", FaultKind::race,
+        "shared memory 'slot'"},
+       {first_is_done + "__syncthreads(); if (warp == 0) slot[lane] = 2; fence_stores(); __syncthreads(); "
+                        "wait_for_products();",
+        FaultKind::race, "since which the shared memory that it reads has been written"},
+       {kTwoGroups + "wait_for_products_but<2>(); __syncthreads(); if (warp == 0) tile[lane] = 2; fence_stores(); "
+                     "__syncthreads(); wait_for_products_but<1>();",
+        FaultKind::race, "since which the shared memory that it reads has been written"},
+       {kTwoGroups + "if (warp == 1) wait_for_products_but<1>(); else wait_for_products_but<2>();",
+        FaultKind::missing_lanes, "where another warp of its group has come to wgmma.wait_group at"},
+       {kTwoGroups + "if (lane == 1) wait_for_products_but<1>(); else wait_for_products_but<2>();",
+        FaultKind::missing_lanes, "wgmma.wait_group with"}});
+}
+
+TEST_P(WarpgroupProductFaults, RegistersOfA) {
+  expect_faults(GetParam(), {{"READY; multiply(d, own, b, 0); commit_products(); if (threadIdx.x == 40) own[1] = 3; "
+                              "wait_for_products(); y[threadIdx.x] = d[0] + __uint_as_float(own[1]);",
+                              FaultKind::race, "lane 8 has written a register of A since"},
+                             {"READY; multiply_own(d, a, b); commit_products(); y[threadIdx.x] = beside(x); "
+                              "wait_for_products();",
+                              FaultKind::race, "or left the function"}});
+}
+
 TEST_P(WarpgroupProductFaults, RegistersOfD) {
   expect_faults(GetParam(),
                 {{"READY; MULTIPLY; commit_products(); if (threadIdx.x == 40) d[3] = 1; wait_for_products();",
@@ -317,8 +368,10 @@ TEST_P(WarpgroupProductFaults, Descriptors) {
   const auto product = [](const std::string& descriptor) {
     return "READY; multiply(d, a, " + descriptor + ", 0);" + kEnd;
   };
-  expect_faults(GetParam(), {{product("b | 1ull << 62"), FaultKind::bad_operand, "asks for a base offset or a swizzle but that of 128 bytes"},
-                             {product("b | 1ull << 49"), FaultKind::bad_operand, "asks for a base offset or a swizzle but that of 128 bytes"},
+  const std::string swizzle = "asks for a base offset or a swizzle but that of 128 bytes";
+  expect_faults(GetParam(), {{product("b | 1ull << 62"), FaultKind::bad_operand, swizzle},
+                             {product("b | 2ull << 62"), FaultKind::bad_operand, swizzle},
+                             {product("b | 1ull << 49"), FaultKind::bad_operand, swizzle},
                              {product("b | 1ull << 14"), FaultKind::bad_operand, "bits that mean nothing"},
                              {product("b + 1"), FaultKind::out_of_bounds, "past the end of shared memory 'tile'"},
                              {product("matrix_at(tile, 0x3fff0, 0x3fff0)"), FaultKind::out_of_bounds, ""},

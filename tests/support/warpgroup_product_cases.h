@@ -10,8 +10,8 @@
 
 #include "tests/support/matrix_instruction_cases.h"
 
-// Operands for the kernel of tests/device/warpgroup_instructions.cuh, and what must come of them by a plain computation
-// on matrices. Depends on nothing else, so that nvcc compiles it, too.
+// Operands for the kernels of tests/device/warpgroup_instructions.cuh and warpgroup_tiles.cuh, and what must come of
+// them by a plain computation on matrices. Depends on nothing else, so that nvcc compiles it, too.
 
 namespace esc::testing {
 
@@ -19,8 +19,8 @@ inline constexpr int kChainSteps = 4;
 inline constexpr int kStepWords = 512;        ///< of A and of B
 inline constexpr int kSumElements = 64 * 64;  ///< of D, for each warpgroup
 
-/// What the words of A and of B are: numbers, or two of float16, one behind the other along k.
-enum class ChainFactors { tensor_float32, float16 };
+/// What the words of A and of B are: numbers, or two of float16 or bfloat16, one behind the other along k.
+enum class ChainFactors { tensor_float32, float16, bfloat16 };
 
 /// Small integers, whose sums are exact on every machine; numbers within [-2, 2] with all bits of a float or of
 /// float16, there also subnormal ones; or, of float16, small integers times an A that is subnormal, whose sums are
@@ -75,6 +75,12 @@ inline double factor_of(ChainFactors factors, std::uint32_t word, int part) {
     std::memcpy(&value, &bits, sizeof(value));
     return static_cast<double>(value);
   }
+  if (factors == ChainFactors::bfloat16) {
+    const std::uint32_t bits = word >> 16 * part << 16;
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof(value));
+    return static_cast<double>(value);
+  }
   const std::uint32_t half = word >> 16 * part & 0xffffu;
   const int exponent = static_cast<int>(half >> 10 & 31);
   const auto mantissa = static_cast<double>(half & 0x3ff);
@@ -102,6 +108,68 @@ inline ChainedSum chained_sum(const std::vector<std::uint32_t>& x, int groups, C
     chain.sum = static_cast<float>(exact);
   }
   return chain;
+}
+
+inline constexpr int kTileWords = 32;  ///< of a row of A and of a column of B: 128 bytes
+inline constexpr int kMostTileColumns = 256;
+
+/// From 64 columns of a tile to the next, and from eight lines to the next.
+struct TileDistances {
+  unsigned leading;
+  unsigned stride;
+};
+
+/// Right ones: one behind the other, the other way round, and with gaps. Where lines are of columns the first one is
+/// without meaning.
+inline std::vector<TileDistances> tile_distances(int columns, bool transposed) {
+  const auto around = static_cast<unsigned>(columns / 64 * 1024);
+  return transposed ? std::vector<TileDistances>{{8192, 1024}, {1024, around}, {9216, 1024}, {1024, around + 1024}}
+                    : std::vector<TileDistances>{{16, 1024}, {0, 2048}};
+}
+
+inline unsigned tile_bytes(int columns, bool transposed, TileDistances distances) {
+  const auto many = static_cast<unsigned>(columns);
+  return transposed ? (many / 64 - 1) * distances.leading + 7 * distances.stride + 1024
+                    : (many / 8 - 1) * distances.stride + 1024;
+}
+
+/// Operands of multiply_tile, as words. All that is A's comes first: integers or fractions.
+inline std::vector<std::uint32_t> draw_tile(int groups, int columns, ChainFactors factors, ChainValues values,
+                                            std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<std::uint32_t> x(static_cast<std::size_t>((64 * groups + columns) * kTileWords));
+  const MatrixValues drawn = values == ChainValues::integers ? MatrixValues::integers : MatrixValues::fractions;
+  const int type = factors == ChainFactors::bfloat16 ? 1 : 0;
+  for (std::uint32_t& word : x) {
+    if (factors == ChainFactors::tensor_float32) {
+      word = bits_of(draw_number(values, random));
+    } else {
+      word = pattern_of(type, draw_value(type, drawn, random));
+      word |= pattern_of(type, draw_value(type, drawn, random)) << 16;
+    }
+  }
+  return x;
+}
+
+/// Element `at` of what multiply_tile writes.
+inline ChainedSum tile_sum(const std::vector<std::uint32_t>& x, int groups, int columns, ChainFactors factors, int at) {
+  const int row = at / columns;
+  const int column = at % columns;
+  const int parts = factors == ChainFactors::tensor_float32 ? 1 : 2;
+  const std::uint32_t* const a = x.data() + row * kTileWords;
+  const std::uint32_t* const b = x.data() + 64 * groups * kTileWords + column;
+  ChainedSum tile;
+  for (int step = 0; step < kTileWords; step += 8) {
+    double exact = static_cast<double>(tile.sum);
+    for (int k = step * parts; k < (step + 8) * parts; ++k) {
+      const double product =
+          factor_of(factors, a[k / parts], k % parts) * factor_of(factors, b[columns * (k / parts)], k % parts);
+      exact += product;
+      tile.magnitude += std::abs(product);
+    }
+    tile.sum = static_cast<float>(exact);
+  }
+  return tile;
 }
 
 }  // namespace esc::testing

@@ -39,7 +39,9 @@ ESC_RUNTIME void __esc_copy_async_piece(unsigned target, unsigned long long sour
 ESC_RUNTIME void __esc_copy_bulk(unsigned target, unsigned long long source, unsigned bytes, unsigned barrier);
 ESC_RUNTIME void __esc_copy_tensor(unsigned target, unsigned long long map, unsigned x, unsigned y, unsigned barrier);
 ESC_RUNTIME void __esc_fence_products();
-ESC_RUNTIME void __esc_issue_product(float* const* registers, const float* values, unsigned sums, const unsigned* a, unsigned long long descriptor, unsigned adds, unsigned product);
+ESC_RUNTIME void __esc_issue_product(float* const* registers, const float* values, unsigned sums, const unsigned* a,
+                                     const unsigned* const* places_of_a, unsigned long long descriptor, unsigned adds,
+                                     unsigned product);
 ESC_RUNTIME void __esc_commit_products();
 ESC_RUNTIME void __esc_wait_for_products(unsigned pending);
 ESC_RUNTIME void __esc_exchange_registers(unsigned registers, unsigned takes);
@@ -48,6 +50,18 @@ ESC_RUNTIME void __esc_cluster_meet();
 ESC_RUNTIME unsigned __esc_cluster_map(unsigned address, unsigned rank);
 ESC_RUNTIME void __esc_cluster_store(unsigned mapped, unsigned first, unsigned second, unsigned third, unsigned fourth);
 }
+
+/* An operand with constraint "r" that is read until a wait: a variable must stay what it is until then. */
+struct __esc_kept_operand {
+  unsigned bits;
+  const unsigned* place;
+  __esc_kept_operand(const unsigned& variable) : bits(variable), place(&variable) {}
+  __esc_kept_operand(const int& variable) : bits((unsigned)variable), place((const unsigned*)&variable) {}
+  __esc_kept_operand(unsigned&& value) : bits(value), place(nullptr) {}
+  __esc_kept_operand(int&& value) : bits((unsigned)value), place(nullptr) {}
+  template <class T>
+  __esc_kept_operand(T) = delete;
+};
 
 /* An operand with constraint "f". */
 struct __esc_float_operand {
@@ -120,12 +134,12 @@ template <unsigned product, unsigned sums>
 struct __esc_warpgroup_product {
   float* registers[sums];
   float values[sums];
-  unsigned a[4];
 
-  void __esc_issue(__esc_operand a0, __esc_operand a1, __esc_operand a2, __esc_operand a3, __esc_wide_operand b,
-                   __esc_operand adds) {
-    a[0] = a0.bits, a[1] = a1.bits, a[2] = a2.bits, a[3] = a3.bits;
-    __esc_issue_product(registers, values, sums, a, b.bits, adds.bits, product);
+  void __esc_issue(__esc_kept_operand a0, __esc_kept_operand a1, __esc_kept_operand a2, __esc_kept_operand a3,
+                   __esc_wide_operand b, __esc_operand adds) {
+    const unsigned a[4] = {a0.bits, a1.bits, a2.bits, a3.bits};
+    const unsigned* const places[4] = {a0.place, a1.place, a2.place, a3.place};
+    __esc_issue_product(registers, values, sums, a, places, b.bits, adds.bits, product);
   }
   template <class... Operands>
   void __esc_issue(float& d, Operands&&... others) {
