@@ -350,7 +350,7 @@ std::string difference(const InstructionExample& example, const std::string& tex
     });
   };
   std::string found = asks_for_own_features(text) ? difference_with(with_features()) : "";
-  if (found.empty() && has_bitmap(example.nest)) {
+  if (found.empty() && has_bitmap(example.nest) && !has_clusters(example.nest)) {
     found = difference_with({.headers = {}, .defines = {"__CUDA_ARCH__=800"}});  // units are not copied in bulk there
   }
   return found.empty() ? difference_with({}) : found;

@@ -48,8 +48,8 @@ TEST(PackBitmap, FindsFragmentsByTheirBits) {
   EXPECT_THAT(
       without_blanks_in_front(print(packed)),
       HasSubstr("for (turn = 0; turn < turns; turn++) {\n"
-                "unsigned int window = turn * turn_windows + part;\n"
-                "if ((0 < windows % turn_windows ? window < windows : 1) && panel < panels) {\n"
+                "unsigned int window = turn * windows_of_turn + first_window;\n"
+                "if ((0 < windows % windows_of_turn ? window < windows : 1) && panel < panels) {\n"
                 "find_words(UnitWords[unit_panel][window], 0, 0, lane, word_at);\n"
                 "for (half = 0; half < 2; half++) {  // unrolled\n"
                 "load_bits(Bits[unit_panel][window], half, 0, 0, lane, bits);\n"
@@ -110,13 +110,13 @@ TEST(PipelineTiles, CopiesTilesByStepsAndUnitsByTurns) {
               HasSubstr("unsigned int step = turn * window_steps + half;\n"
                         "wait_for_stage(early_tiles - 1);\n"
                         "barrier;  // of the team\n"
-                        "if ((early_tiles + step) / window_steps * turn_windows + part < windows) {\n"
-                        "copy_tile_rows(B, StagedB, ((early_tiles + step) / window_steps * turn_windows + part) * window_columns + "
+                        "if ((early_tiles + step) / window_steps * windows_of_turn + first_window < windows) {\n"
+                        "copy_tile_rows(B, StagedB, ((early_tiles + step) / window_steps * windows_of_turn + first_window) * window_columns + "
                         "(early_tiles + step) % window_steps * tile_rows, "
                         "(early_tiles + step) % tile_stages, part, tile, team_thread, K, N);\n"
                         "}\n"
                         "if (half < 1) {\n"
-                        "if ((early_units + turn) * turn_windows + part < windows && panel < panels) {\n"
+                        "if ((early_units + turn) * windows_of_turn + first_window < windows && panel < panels) {\n"
                         "copy_bitmap_unit("));
   EXPECT_THAT(print(pipelined), HasSubstr("wait_for_unit(turn, unit_stage, copy);\n"));
 }
