@@ -26,6 +26,7 @@ struct BitmapSchedule {
   static constexpr int max_stages = 8;
   static constexpr int max_cluster = 8;  ///< what every GPU with clusters has room for
   static constexpr int least_architecture = 80;
+  static constexpr int warpgroup_architecture = 90;  ///< the only one whose warpgroups multiply
 
   /// Who multiplies at once: a warp (mma), or four of them (wgmma, on devices of sm_90a; elsewhere each by itself all the same).
   enum class Mma { warp, warpgroup };

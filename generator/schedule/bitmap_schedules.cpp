@@ -20,6 +20,14 @@ constexpr double bytes_of_a = 43.4e3;         ///< that it reads in one
 constexpr double bytes_of_b = 77e3;
 constexpr double known_gigabytes = 4800;
 
+// The same where warpgroups multiply.
+constexpr double launch_of_warpgroups = 2.1;
+constexpr double of_warpgroup_turn = 1.0;        ///< four K steps of a team, one behind the other
+constexpr double of_decoded_unit = 0.111;        ///< in the registers of a warp
+constexpr double of_unit_and_64 = 0.032;         ///< its products with 64 columns of C
+constexpr double of_sums_of_warps = 0.37;        ///< of 64 x 64 of C, for each further warp of a panel
+constexpr double of_sums_of_blocks = 0.89;       ///< and for each further block of a cluster
+
 // Bytes of a unit: bits and odd columns, two for each non-zero, and what fills the rows of words up; the fullest of many is larger than the mean.
 constexpr double unit_elements = BitmapSchedule::panel_rows * BitmapSchedule::tile_columns_of_a;
 constexpr double bits_of_unit = 544;
@@ -32,12 +40,110 @@ double up(double value, double divisor) { return std::ceil(value / divisor); }
 /// Blocks that run on a multiprocessor at once, as far as registers and shared memory go.
 double resident_blocks(const BitmapSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
   constexpr double registers = 65536;
-  const double of_thread = 88 + 1.2 * schedule.columns;
   const double by_memory = std::floor(static_cast<double>(target.shared_bytes) / static_cast<double>(shared_bytes(schedule, expected_unit_room(shape.density()))));
-  return std::max(1.0, std::min(by_memory, std::floor(registers / of_thread / schedule.threads())));
+  return std::max(1.0, std::min(by_memory, std::floor(registers / expected_registers(schedule) / schedule.threads())));
+}
+
+/// What a grid of the schedule has to do.
+struct Work {
+  Work(const BitmapSchedule& schedule, const LayerShape& shape, const KernelTarget& target)
+      : tiles(up(static_cast<double>(shape.columns), BitmapSchedule::tile_columns_of_a)),
+        turns(up(tiles, schedule.warps * schedule.cluster)) {
+    const double columns = up(static_cast<double>(shape.bcol), schedule.columns);
+    const double blocks = up(static_cast<double>(shape.rows), BitmapSchedule::panel_rows * schedule.panels) * columns * schedule.cluster;
+    busiest = up(blocks, target.multiprocessors);
+    waves = up(blocks, target.multiprocessors * resident_blocks(schedule, shape, target));
+    units = busiest * schedule.panels * schedule.warps * turns;
+  }
+
+  double tiles;    ///< of K
+  double turns;    ///< of a block
+  double busiest;  ///< blocks of the busiest multiprocessor
+  double waves;    ///< in how many goes these run
+  double units;    ///< of A, that it decodes
+};
+
+double time_of_warps(const BitmapSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
+  const Work work(schedule, shape, target);
+  const double eighths = schedule.columns / 8.0;
+  const double instructions = work.units * (of_unit + of_unit_and_eighth * eighths);
+  const double memory = target.memory_gigabytes / known_gigabytes * bytes_of_a;
+  const double units = work.busiest * schedule.panels * work.tiles * expected_unit_bytes(shape.density()) / memory;
+  const double tiles_of_b = work.busiest * static_cast<double>(shape.columns) * schedule.columns * 2 / bytes_of_b;
+  const double waits_for_b = of_turn_and_eighth * eighths / (schedule.stages - 1);
+  return launch + std::cbrt(std::pow(instructions, 3) + std::pow(units, 3) + std::pow(tiles_of_b, 3)) + work.waves * work.turns * (of_turn + waits_for_b);
+}
+
+double time_of_warpgroups(const BitmapSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
+  const Work work(schedule, shape, target);
+  const double products = work.units * (of_decoded_unit + of_unit_and_64 * schedule.columns / 64);
+  const double exchange = of_sums_of_warps * (schedule.warps - 1) + of_sums_of_blocks * (schedule.cluster - 1);
+  const double sums = schedule.panels * BitmapSchedule::panel_rows * schedule.columns / (64.0 * 64);
+  return launch_of_warpgroups + products + work.waves * (work.turns * of_warpgroup_turn + exchange * sums);
+}
+
+/// Schedules by the time that is expected of them.
+class Candidates {
+ public:
+  Candidates(const LayerShape& shape, const KernelTarget& target) : shape_(shape), target_(target) {}
+
+  void add(const BitmapSchedule& schedule) {
+    const bool fits = shared_bytes(schedule, expected_unit_room(shape_.density())) <= static_cast<std::int64_t>(target_.shared_bytes);
+    if (fits && is_accepted([&] { check_legal(schedule, shape_.product()); })) {
+      found_.emplace_back(expected_time(schedule, shape_, target_), schedule);
+    }
+  }
+
+  std::vector<ScheduleChoice> fastest_first() {
+    std::ranges::stable_sort(found_, {}, &std::pair<double, BitmapSchedule>::first);
+    std::vector<ScheduleChoice> choices;
+    for (const auto& [time, schedule] : found_) {
+      choices.push_back({schedule, "bitmap: the fastest by expectation for these columns"});
+    }
+    return choices;
+  }
+
+ private:
+  const LayerShape& shape_;
+  const KernelTarget& target_;
+  std::vector<std::pair<double, BitmapSchedule>> found_;
+};
+
+void add_warps(Candidates& candidates) {
+  constexpr int most_panels = 8, most_stages = 4, most_units = 3;
+  for (int columns = 8; columns <= BitmapSchedule::max_warp_columns; columns *= 2) {
+    for (int panels = 1; panels <= most_panels; ++panels) {
+      for (int warps = 1; warps <= BitmapSchedule::max_warps / panels; ++warps) {
+        for (int stages = 2; stages <= most_stages; ++stages) {
+          for (int units = 2; units <= most_units; ++units) {
+            candidates.add({.columns = columns, .panels = panels, .warps = warps, .stages = stages, .units = units});
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Those that were measured: fewer stages are slower, deeper ones of either operand and larger clusters never faster.
+void add_warpgroups(Candidates& candidates) {
+  constexpr int stages = 4, units = 2;
+  for (int columns = BitmapSchedule::least_warpgroup_columns; columns <= BitmapSchedule::max_columns; columns *= 2) {
+    for (const int panels : {4, 8}) {
+      for (const int warps : {1, 2}) {
+        for (const int cluster : {1, 2}) {
+          candidates.add({.columns = columns, .panels = panels, .warps = warps, .stages = stages, .units = units, .mma = BitmapSchedule::Mma::warpgroup, .cluster = cluster});
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
+
+int expected_registers(const BitmapSchedule& schedule) {
+  constexpr int most = 255;
+  return schedule.has_warpgroups() ? std::min(most, 96 + schedule.columns / 2) : 88 + schedule.columns * 6 / 5;
+}
 
 double expected_unit_bytes(double density) { return bits_of_unit + padding_of_unit + 2 * unit_elements * density; }
 
@@ -53,47 +159,16 @@ double expected_bitmap_bytes(const LayerShape& shape) {
 }
 
 double expected_time(const BitmapSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
-  const double tiles = up(static_cast<double>(shape.columns), BitmapSchedule::tile_columns_of_a);
-  const double columns = up(static_cast<double>(shape.bcol), schedule.columns);
-  const double blocks = up(static_cast<double>(shape.rows), BitmapSchedule::panel_rows * schedule.panels) * columns;
-  const double busiest = up(blocks, target.multiprocessors);
-  const double turns = up(tiles, schedule.warps);
-  const double eighths = schedule.columns / 8.0;
-  const double instructions = busiest * schedule.panels * schedule.warps * turns * (of_unit + of_unit_and_eighth * eighths);
-  const double memory = target.memory_gigabytes / known_gigabytes * bytes_of_a;
-  const double units = busiest * schedule.panels * tiles * expected_unit_bytes(shape.density()) / memory;
-  const double tiles_of_b = busiest * static_cast<double>(shape.columns) * schedule.columns * 2 / bytes_of_b;
-  const double waits = up(busiest, resident_blocks(schedule, shape, target)) * turns;
-  const double waits_for_b = of_turn_and_eighth * eighths / (schedule.stages - 1);
-  return launch + std::cbrt(std::pow(instructions, 3) + std::pow(units, 3) + std::pow(tiles_of_b, 3)) + waits * (of_turn + waits_for_b);
+  return schedule.has_warpgroups() ? time_of_warpgroups(schedule, shape, target) : time_of_warps(schedule, shape, target);
 }
 
 std::vector<ScheduleChoice> bitmap_schedules(const LayerShape& shape, const KernelTarget& target) {
-  constexpr int most_panels = 8, most_stages = 4, most_units = 3;
-  std::vector<std::pair<double, BitmapSchedule>> found;
-  const auto add = [&](const BitmapSchedule& schedule) {
-    const bool fits = shared_bytes(schedule, expected_unit_room(shape.density())) <= static_cast<std::int64_t>(target.shared_bytes);
-    if (fits && is_accepted([&] { check_legal(schedule, shape.product()); })) {
-      found.emplace_back(expected_time(schedule, shape, target), schedule);
-    }
-  };
-  for (int columns = 8; columns <= BitmapSchedule::max_columns; columns *= 2) {
-    for (int panels = 1; panels <= most_panels; ++panels) {
-      for (int warps = 1; warps <= BitmapSchedule::max_warps / panels; ++warps) {
-        for (int stages = 2; stages <= most_stages; ++stages) {
-          for (int units = 2; units <= most_units; ++units) {
-            add({.columns = columns, .panels = panels, .warps = warps, .stages = stages, .units = units});
-          }
-        }
-      }
-    }
+  Candidates candidates(shape, target);
+  add_warps(candidates);
+  if (target.oldest_architecture == BitmapSchedule::warpgroup_architecture && target.newest_architecture == BitmapSchedule::warpgroup_architecture) {
+    add_warpgroups(candidates);
   }
-  std::ranges::stable_sort(found, {}, &std::pair<double, BitmapSchedule>::first);
-  std::vector<ScheduleChoice> choices;
-  for (const auto& [time, schedule] : found) {
-    choices.push_back({schedule, "bitmap: the fastest by expectation for these columns"});
-  }
-  return choices;
+  return candidates.fastest_first();
 }
 
 }  // namespace esc

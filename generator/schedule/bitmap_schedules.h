@@ -15,12 +15,17 @@ namespace esc {
 double expected_unit_bytes(double density);
 std::int64_t expected_unit_room(double density);
 
+/// Registers that the compiler is expected to give a thread.
+int expected_registers(const BitmapSchedule& schedule);
+
 /// Bytes that a bitmap of such a layer is expected to have.
 double expected_bitmap_bytes(const LayerShape& shape);
 
-/// What a kernel of the family is expected to take, in microseconds, where its operands are in no cache: the busiest multiprocessor's instructions, its share of
-/// the packed matrix and its tiles of B, of which the slowest decides, behind a launch and the latency of each turn. Within 8 % of 85 kernels on one H200 (root
-/// mean square), layers of 2048 x 2048 to 14,336 x 4096 with 50 to 70 % zeros and 8 to 64 columns.
+/// What a kernel of the family is expected to take, in microseconds, where its operands are in no cache, from kernels that were measured on one H200. Where warps
+/// multiply by themselves: the busiest multiprocessor's instructions, its share of the packed matrix and its tiles of B, of which the slowest decides, behind a
+/// launch and the latency of each turn; within 8 % of 85 kernels (root mean square), layers of 2048 x 2048 to 14,336 x 4096 with 50 to 70 % zeros and 8 to 64
+/// columns. Where warpgroups do: decoding and products of the busiest multiprocessor, behind a launch, the latency of each turn and the exchange of sums; within
+/// 5 % of 65 kernels, layers of 4096 x 1024 to 14,336 x 4096 with 60 % zeros and 64 to 2048 columns.
 double expected_time(const BitmapSchedule& schedule, const LayerShape& shape, const KernelTarget& target);
 
 /// The schedules of family bitmap that are legal for the layer's columns and expected to fit into shared memory, the fastest first.

@@ -147,10 +147,11 @@ KernelFacts estimated_kernel(const GatherSchedule& schedule, const WorkItem& ite
 KernelFacts estimated_kernel(const BitmapSchedule& schedule, const WorkItem& item) {
   const std::int64_t panels = whole_up(static_cast<double>(item.layer.rows) / BitmapSchedule::panel_rows);
   const std::int64_t tiles = whole_up(static_cast<double>(item.layer.columns) / BitmapSchedule::tile_columns_of_a);
-  return {.registers = 88 + schedule.columns * 6 / 5,
+  return {.registers = expected_registers(schedule),
           .shared_bytes = static_cast<int>(shared_bytes(schedule, expected_unit_room(density(item.layer)))),
           .threads = schedule.threads(),
-          .blocks = whole_up(static_cast<double>(panels) / schedule.panels) * whole_up(static_cast<double>(item.product().count) / schedule.columns),
+          .blocks = schedule.cluster * whole_up(static_cast<double>(panels) / schedule.panels) *
+                    whole_up(static_cast<double>(item.product().count) / schedule.columns),
           .packed_bytes = panels * tiles * whole_up(expected_unit_bytes(density(item.layer)))};
 }
 

@@ -72,6 +72,7 @@ struct BitmapSpace {
   static constexpr int warpgroup_warps[] = {1, 2, 4};
   static constexpr int warpgroup_stages[] = {3, 4, 6};
   static constexpr int warpgroup_units[] = {2, 3};
+  static constexpr int warpgroup_clusters[] = {1, 2};
 };
 
 struct GatherSpace {
@@ -277,12 +278,15 @@ void add_warpgroup_bitmaps(LegalSchedules& found) {
       for (const int warps : BitmapSpace::warpgroup_warps) {
         for (const int stages : BitmapSpace::warpgroup_stages) {
           for (const int units : BitmapSpace::warpgroup_units) {
-            found.add(BitmapSchedule{.columns = columns,
-                                     .panels = panels,
-                                     .warps = warps,
-                                     .stages = stages,
-                                     .units = units,
-                                     .mma = BitmapSchedule::Mma::warpgroup});
+            for (const int cluster : BitmapSpace::warpgroup_clusters) {
+              found.add(BitmapSchedule{.columns = columns,
+                                       .panels = panels,
+                                       .warps = warps,
+                                       .stages = stages,
+                                       .units = units,
+                                       .mma = BitmapSchedule::Mma::warpgroup,
+                                       .cluster = cluster});
+            }
           }
         }
       }
