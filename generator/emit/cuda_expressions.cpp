@@ -37,6 +37,8 @@ std::string in_brackets(const std::string& array, std::span<const Subscript> sub
 
 }  // namespace
 
+const char* leading_dimension_of_output(const ArrayDeclaration& array) { return array.name == "A" ? "lda" : "ldc"; }
+
 std::string index_text(const Subscript& subscript) {
   if (subscript.offset.empty()) {
     return print(subscript.affine);
@@ -51,7 +53,10 @@ std::string CudaExpressions::leading_dimension(const ArrayDeclaration& array) co
   if (array.role == ArrayRole::operand) {
     return leading_dimension_of(array);
   }
-  return array.role == ArrayRole::output ? "ldc" : esc::print(array.extents.back());
+  if (array.role == ArrayRole::output) {
+    return leading_dimension_of_output(array);
+  }
+  return esc::print(array.extents.back());
 }
 
 std::string CudaExpressions::position(const ArrayDeclaration& array, const Access& access) const {

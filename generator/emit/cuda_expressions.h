@@ -16,6 +16,8 @@ class CudaExpressions : public ExpressionPrinter {
   std::string access(const Access& access) const override;
   /// Where an element stands.
   std::string pointer(const Access& access) const;
+  /// The distance of an array's rows, in elements.
+  std::string leading_dimension(const ArrayDeclaration& array) const;
   /// "C, row, column, ldc": an element of a matrix with a layout, for a function that finds it.
   std::string place_arguments(const Access& access) const;
   /// An argument of an instruction, as its parameter wants it.
@@ -31,10 +33,12 @@ class CudaExpressions : public ExpressionPrinter {
  private:
   /// The index of an element in its array, behind the others of the outer dimensions; empty for the first.
   std::string position(const ArrayDeclaration& array, const Access& access) const;
-  std::string leading_dimension(const ArrayDeclaration& array) const;
 
   const LoopNest& nest_;
 };
+
+/// How a kernel calls the distance of rows of what it writes: "ldc" of C.
+const char* leading_dimension_of_output(const ArrayDeclaration& array);
 
 /// offset + affine part, without a "+ 0".
 std::string index_text(const Subscript& subscript);

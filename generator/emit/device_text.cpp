@@ -180,8 +180,10 @@ std::string instructions_text(const Layer& layer) {
     }
   };
   write(layer.lowered);
-  for (const LoopNest& before : layer.lowered.before) {
-    write(before);
+  for (const std::vector<LoopNest>* const others : {&layer.lowered.before, &layer.lowered.unpacking}) {
+    for (const LoopNest& other : *others) {
+      write(other);
+    }
   }
   return text;
 }
@@ -197,6 +199,7 @@ const char* const bounds_comment = "The 1 in the launch bounds lets the compiler
 
 std::string kernel_name(const Layer& layer) { return layer.name + "_kernel"; }
 std::string zeroing_name(const Layer& layer) { return layer.name + "_zero_rows"; }
+std::string unpacking_name(const Layer& layer) { return layer.name + "_unpack_kernel"; }
 
 std::string device_text(const Layer& layer) {
   const LoopNest& nest = layer.lowered;
@@ -206,13 +209,17 @@ std::string device_text(const Layer& layer) {
     rest += line;
   }
   rest += "\n" + (is_told(layer) ? packed_matrix_text(told_numbers(layer)) : "") + layout_functions(nest, layer.sizes) + instructions_text(layer);
+  const int alignment = shared_alignment(nest);
   for (const LoopNest& before : nest.before) {
-    const KernelText zeroing = print_kernel(before, zeroing_name(layer), packed);
+    const KernelText zeroing = print_kernel(before, zeroing_name(layer), packed, alignment);
     rest += "// Sets the rows of C that several tasks add to to zero, before they do.\n" + zeroing.kernel + "\n";
   }
-  const KernelText main = print_kernel(nest, kernel_name(layer), packed);
+  const KernelText main = print_kernel(nest, kernel_name(layer), packed, alignment);
   rest += main.functions + variants_comment + (nest.vectors ? vectors_comment : "") +
           (nest.packed.kind == PackedForm::Kind::regions ? "\n" : bounds_comment) + main.kernel;
+  for (const LoopNest& unpacking : nest.unpacking) {
+    rest += "\n// Writes A from its packed form, zeros too.\n" + print_kernel(unpacking, unpacking_name(layer), packed, alignment).kernel;
+  }
   return "namespace {\n\n" + constants_text(layer, rest) + rest + "\n}  // namespace\n";
 }
 

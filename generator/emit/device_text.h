@@ -12,8 +12,9 @@ namespace esc {
 /// know of the matrix beside that are their arguments. The matrix has a non-zero.
 std::string device_text(const Layer& layer);
 
-/// Names of the kernels: the main one, and that in front of it which prepares rows of C.
+/// Names of the kernels: the main one, that in front of it which prepares rows of C, and that which writes A from its packed form.
 std::string kernel_name(const Layer& layer);
 std::string zeroing_name(const Layer& layer);
+std::string unpacking_name(const Layer& layer);
 
 }  // namespace esc

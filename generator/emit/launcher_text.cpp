@@ -19,6 +19,7 @@
 #include "generator/emit/operand_text.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/told_launch.h"
+#include "generator/emit/unpack_text.h"
 #include "generator/emit/window_lines.h"
 #include "generator/support/error.h"
 
@@ -301,6 +302,9 @@ std::string prepare_text(const Layer& layer) {
   for (const std::string& variant : kernel_variants(layer)) {
     instances.push_back(kernel + variant);
   }
+  if (can_unpack(layer)) {
+    instances.push_back(unpacking_name(layer));
+  }
   std::string text = "cudaError_t status = cudaSuccess;\n";
   for (const std::string& instance : instances) {
     text += fmt::format("if (status == cudaSuccess) {{\nstatus = prepare_kernel({});\n}}\n", instance);
@@ -357,7 +361,8 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
                              output(nest).layout ? "whatever lies between one index of its first dimension and the next is left."
                                                  : "only the n columns of each row, whatever lies between them and the next row.");
   }
-  return {{"SIZES", sizes_text(layer, plan)},
+  std::map<std::string, std::string> holes{
+          {"SIZES", sizes_text(layer, plan)},
           {"BLOCKS", tells_grid(layer) ? "" : c_constant("unsigned int", "blocks_of_grid", plan.grid_x)},
           {"PARAMETERS", (is_told(layer) ? "const uint64_t* numbers, const void* given_b, int64_t ldb, void* given_c, int64_t ldc"
                                          : fmt::format("const {0}* b, int64_t ldb, {0}* c, int64_t ldc", element)) +
@@ -379,6 +384,8 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
           {"N_COLUMNS", item_columns(nest) == 1 ? "static_cast<unsigned int>(n)" : fmt::format("static_cast<unsigned int>(n) * {}", item_columns(nest))},
           {"TOO_MANY_ITEMS", item_columns(nest) == 1 ? "" : fmt::format(" || n > {}", std::numeric_limits<std::int32_t>::max() / item_columns(nest))},
           {"OPERAND_REFUSALS", operand_refusals(nest, layer.sizes)}};
+  holes.emplace("UNPACK", unpack_function(layer, holes));
+  return holes;
 }
 
 }  // namespace esc

@@ -68,8 +68,8 @@ Block of_role(const Block& block, bool first) {
 
 class KernelPrinter {
  public:
-  KernelPrinter(const LoopNest& nest, const std::string& name, const PackedAccess& packed)
-      : nest_(nest), name_(name), packed_(packed), statements_(nest) {}
+  KernelPrinter(const LoopNest& nest, const std::string& name, const PackedAccess& packed, int shared_alignment)
+      : nest_(nest), name_(name), packed_(packed), shared_alignment_(shared_alignment), statements_(nest) {}
 
   KernelText print() {
     std::vector<const Loop*> mapped;
@@ -105,7 +105,9 @@ class KernelPrinter {
                                 "{1}, unsigned int given_columns",
                                 element, operand_kernel_parameters(nest_));
     } else {
-      parameters += fmt::format("{}* __restrict__ C, long long ldc, unsigned int N", element);
+      const ArrayDeclaration& output = nest_.array(ArrayRole::output);
+      parameters += fmt::format("{}* __restrict__ {}, long long {}{}", element, output.name, leading_dimension_of_output(output),
+                                output.extents.back() == Affine::of("N") ? ", unsigned int N" : "");
     }
     for (const std::string& size : kernel_sizes(nest_)) {
       parameters += ", unsigned int " + size;
@@ -165,7 +167,7 @@ class KernelPrinter {
         continue;
       }
       if (text.empty()) {
-        text = fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];\n", copies_boxes(nest_) || performs(nest_, "wgmma") ? 1024 : 128);
+        text = fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];\n", shared_alignment_);
       }
       if (array.record.empty()) {
         text += fmt::format("{0}* const {1} = {2};\n", c_name(array.type), array.name,
@@ -299,6 +301,7 @@ class KernelPrinter {
   const LoopNest& nest_;
   const std::string& name_;
   const PackedAccess& packed_;
+  int shared_alignment_;
   StatementPrinter statements_;
   std::string functions_;
   std::string body_;
@@ -337,8 +340,10 @@ std::vector<std::string> kernel_sizes(const LoopNest& nest) {
   return {};
 }
 
-KernelText print_kernel(const LoopNest& nest, const std::string& name, const PackedAccess& packed) {
-  return KernelPrinter(nest, name, packed).print();
+int shared_alignment(const LoopNest& nest) { return copies_boxes(nest) || performs(nest, "wgmma") ? 1024 : 128; }
+
+KernelText print_kernel(const LoopNest& nest, const std::string& name, const PackedAccess& packed, int shared_alignment) {
+  return KernelPrinter(nest, name, packed, shared_alignment).print();
 }
 
 }  // namespace esc

@@ -61,6 +61,10 @@ std::string StatementPrinter::print(const Perform& perform, const std::string& g
   std::string call = placed ? called.placed_call : called.call;
   call = replace_all(std::move(call), "{places}", nest_.packed.is_told ? "packed, " : "");
   call = replace_all(std::move(call), "{of_layer}", nest_.packed.is_told ? "packed." : "");
+  if (constexpr const char* hole = "{leading_dimension}"; call.find(hole) != call.npos) {
+    const ArrayDeclaration* const first = nest_.find_array(perform.arguments.front().access()->array);
+    call = replace_all(std::move(call), hole, expressions_.leading_dimension(*first));
+  }
   for (std::size_t at = 0; at < called.parameters.size(); ++at) {
     const bool is_element = placed && at == 0 && !perform.arguments.front().access()->subscripts.empty();
     call = replace_all(std::move(call), "{" + called.parameters[at].name + "}",

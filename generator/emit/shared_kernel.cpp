@@ -32,15 +32,19 @@ std::string as_layer_text(std::string text, const Layer& layer, const SharedKern
   told.name = kernel.name;
   text = replace_all(std::move(text), kernel_name(told), kernel_name(layer));
   text = replace_all(std::move(text), zeroing_name(told), zeroing_name(layer));
+  text = replace_all(std::move(text), unpacking_name(told), unpacking_name(layer));
+  const std::string numbers = fmt::format("  const uint64_t numbers[] = {{{}{}}};\n", fmt::join(kernel.numbers, ", "), kernel.numbers.empty() ? "0" : "");
   return text + fmt::format(
                     "\nextern \"C\" cudaError_t {0}_prepare(void) {{ return {1}_prepare(); }}\n\n"
                     "extern \"C\" cudaError_t {0}_spmm(const void* packed, const {2}* b, int64_t ldb, {2}* c, int64_t "
-                    "ldc{5}, int32_t n, cudaStream_t "
+                    "ldc{4}, int32_t n, cudaStream_t "
                     "stream) {{\n"
-                    "  const uint64_t numbers[] = {{{3}{4}}};\n"
-                    "  return {1}_spmm(packed, numbers, b, ldb, c, ldc{6}, n, stream);\n}}\n",
-                    layer.name, kernel.name, element, fmt::join(kernel.numbers, ", "),
-                    kernel.numbers.empty() ? "0" : "", operand_parameters(layer.lowered), operand_names(layer.lowered));
+                    "{3}  return {1}_spmm(packed, numbers, b, ldb, c, ldc{5}, n, stream);\n}}\n",
+                    layer.name, kernel.name, element, numbers, operand_parameters(layer.lowered), operand_names(layer.lowered)) +
+         (can_unpack(layer) ? fmt::format("\nextern \"C\" cudaError_t {0}_unpack(const void* packed, {2}* a, int64_t lda, cudaStream_t stream) {{\n"
+                                          "{3}  return {1}_unpack(packed, numbers, a, lda, stream);\n}}\n",
+                                          layer.name, kernel.name, element, numbers)
+                            : "");
 }
 
 }  // namespace esc

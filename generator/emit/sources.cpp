@@ -19,6 +19,7 @@
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
 #include "generator/emit/told_numbers.h"
+#include "generator/emit/unpack_text.h"
 #include "generator/ir/performed_instructions.h"
 #include "generator/lower/canonicalize.h"
 #include "transformer/packing_text.h"
@@ -259,7 +260,9 @@ std::string header_source(const Layer& layer) {
                  {"BITS", packed_elements_note(layer)},
                  {"OPERAND_NAMES", operand_names(layer.lowered)},
                  {"NOT_PREPARED", needs_preparing(layer) ? not_prepared_note : ""},
-                 {"NOTES", notes(layer)}});
+                 {"NOTES", notes(layer)},
+                 {"DEVICE_FUNCTIONS", can_unpack(layer) ? "three" : "two"},
+                 {"UNPACK", unpack_declaration(layer)}});
 }
 
 std::string cmake_source(const Layer& layer) {

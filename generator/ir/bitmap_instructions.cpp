@@ -20,6 +20,7 @@ extern const std::string_view find_words_text;
 extern const std::string_view load_bits_text;
 extern const std::string_view find_places_text;
 extern const std::string_view load_a_text;
+extern const std::string_view store_a_text;
 
 namespace {
 
@@ -170,11 +171,25 @@ Instruction load_a() {
           .texts = {find_places_text, load_a_text}};
 }
 
+/// The elements of a tile's four registers, as far as A has them.
+Instruction store_a() {
+  const auto half_of = [](const char* number) { return remainder(index(number), 2) * 8; };
+  const Expression row = index("first_row") + half_of("r") + quotient(index("lane"), 4);
+  const Expression column = index("first_column") + quotient(index("r"), 2) * 8 + remainder(index("lane"), 4) * 2 + index("v");
+  const Node element = store(at("to", {name("row"), name("column")}), at("from", {name("r"), name("v")}),
+                             {less(index("row"), index("height")), less(index("column"), index("width"))});
+  return {.name = "store_a",
+          .parameters = {array("to"), value("first_row"), value("first_column"), value("height"), value("width"), value("lane"), array("from")},
+          .meaning = {loop("r", 4, {loop("v", 2, {define("row", row), define("column", column), element})})},
+          .call = "store_a({to}, {leading_dimension}, {first_row}, {first_column}, {height}, {width}, {lane}, {from});",
+          .texts = {store_a_text}};
+}
+
 }  // namespace
 
 std::vector<Instruction> bitmap_instructions() {
-  return {find_unit(),  make_unit_barriers(), copy_bitmap_unit(), wait_for_unit(),
-          find_words(), load_bits(),          find_places(),      load_a()};
+  return {find_unit(), make_unit_barriers(), copy_bitmap_unit(), wait_for_unit(), find_words(),
+          load_bits(), find_places(),        load_a(),           store_a()};
 }
 
 }  // namespace esc

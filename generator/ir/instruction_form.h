@@ -30,7 +30,7 @@ struct Instruction {
   /// first dimension. Lanes together may need arrays between them.
   std::vector<ArrayDeclaration> temporaries = {};
   Block meaning = {};
-  /// How it is called: `{name}` is an argument. With results it is an expression, else a statement.
+  /// How it is called: `{name}` is an argument, `{leading_dimension}` that of the first one. With results it is an expression, else a statement.
   std::string call;
   std::string record = {};  ///< the structure that several results come in
   bool moves = false;       ///< the nest goes on from the result: it is no constant

@@ -238,6 +238,8 @@ struct LoopNest {
   PackedForm packed;
   Zeroed zeroed = Zeroed::nothing;
   std::vector<LoopNest> before = {};  ///< what runs in front of this nest, a launch of its own each
+  /// What writes the sparse array as it was, zeros too, from its packed form, when a caller asks for it; none or one.
+  std::vector<LoopNest> unpacking = {};
   /// What happens to the output behind this nest, until a pass places it where the sums are complete.
   std::optional<Epilogue> epilogue = {};
   bool explicit_zeros = false;  ///< zeros of the sparse array are multiplied: B must be finite

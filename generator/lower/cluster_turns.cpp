@@ -13,6 +13,7 @@
 #include "generator/lower/lane_sums.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/thread_nest.h"
+#include "generator/lower/unpack_bitmap.h"
 #include "generator/schedule/stream_schedule.h"
 
 namespace esc {
@@ -120,6 +121,7 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
   declare_left_sums(result, "cluster_sums", "other_blocks", ArrayRole::cluster);
   if (is_bitmap) {
     widen_turns(result, directive.blocks);
+    result.unpacking = {unpack_bitmap(result)};
   }
   result.story.emplace_back(
       "The blocks of a cluster share the windows of their panels. In the end they leave their sums in the shared memory of the first one, which adds them up.");

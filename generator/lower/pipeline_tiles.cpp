@@ -18,41 +18,14 @@
 #include "generator/lower/staged_copies.h"
 #include "generator/lower/stream_windows.h"
 #include "generator/lower/thread_nest.h"
+#include "generator/lower/unit_copies.h"
+#include "generator/lower/unpack_bitmap.h"
 #include "generator/schedule/bitmap_schedule.h"
 
 namespace esc {
 namespace {
 
-const std::vector<std::string>& bitmap_arrays() {
-  static const std::vector<std::string> names{"UnitWords", "OddColumns", "Bits", "Values"};
-  return names;
-}
-
-bool is_unit_array(const std::string& array) { return std::ranges::find(bitmap_arrays(), array) != bitmap_arrays().end(); }
-
-/// Whether a warp has a unit in this window. Warpgroups have all warps: those without a panel have the unit of the last one.
-Expression is_there(const LoopNest& nest, const Expression& window) {
-  const Expression is_window = less(window, index("windows"));
-  return has_warpgroups(nest) ? is_window : all_of({is_window, less(index("panel"), index("panels"))});
-}
-
-/// Asks where the unit of a turn is, a turn before it is copied, so that nothing waits for that.
-Node find_unit(const LoopNest& nest, const Expression& turn) {
-  const Expression number = index("unit_panel") * index("windows") + window_of(turn);
-  return Node{Branch{is_there(nest, window_of(turn)), {perform("find_unit", {element("UnitBegins"), number, element("unit")})}, {}}};
-}
-
-Block copy_of_unit(const LoopNest& nest, const Expression& turn, const Expression& stage) {
-  std::vector<Expression> arguments;
-  for (const std::string& array : bitmap_arrays()) {
-    arguments.push_back(element(array));
-  }
-  for (const std::string& array : bitmap_arrays()) {
-    arguments.push_back(element(staged_name(array)));
-  }
-  arguments.insert(arguments.end(), {element("unit"), index("unit_panel"), window_of(turn), stage, index("copy"), index("lane")});
-  return {Node{Branch{is_there(nest, window_of(turn)), {perform("copy_bitmap_unit", std::move(arguments))}, {}}}, find_unit(nest, turn + 1)};
-}
+bool is_unit_array(const std::string& array) { return std::ranges::find(unit_arrays(), array) != unit_arrays().end(); }
 
 /// Whether tensor copies can move B: a matrix of rows or of columns, each of them one behind the other.
 bool may_have_boxes(const LoopNest& nest) {
@@ -280,7 +253,7 @@ LoopNest pipeline_tiles(const LoopNest& nest, const PipelineTiles& directive) {
   result.constants.push_back({"early_units", index("unit_stages") - 1, ""});
   result.constants.push_back({"commits_behind_unit", commits_behind_unit(nest, directive), "of copies, at least, since a unit was asked for"});
   result.constants.push_back({"block_copies", index("turn_windows") * index("block_panels"), "units of a turn"});
-  std::vector<ArrayDeclaration> staged = staged_copies(nest, bitmap_arrays(), {Affine::of("unit_stages"), Affine::of("block_copies")}, "unit");
+  std::vector<ArrayDeclaration> staged = staged_copies(nest, unit_arrays(), {Affine::of("unit_stages"), Affine::of("block_copies")}, "unit");
   staged.push_back({"StagedB", {Affine::of("tile_stages"), Affine::of("turn_windows"), Affine::of("tile_rows"), Affine::of("tile_columns")}, ArrayRole::shared, nest.element(), "tile"});
   // In front of the sums, as in the memory of the block.
   result.arrays.insert(result.arrays.begin(), staged.begin(), staged.end());
@@ -288,6 +261,7 @@ LoopNest pipeline_tiles(const LoopNest& nest, const PipelineTiles& directive) {
   result.story.emplace_back(
       "Both operands are copied to shared memory past the registers, several turns ahead of their use: tiles of B by the threads of a team, units of A by their "
       "warps, from compute capability 9.0 on as bulk copies, which one thread asks for.");
+  result.unpacking = {unpack_bitmap(result)};
   return result;
 }
 

@@ -4,8 +4,10 @@
 
 #include <utility>
 
+#include "generator/ir/build.h"
 #include "generator/ir/linear_nk_nest.h"
 #include "generator/ir/loop_nest.h"
+#include "generator/ir/rewrite.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/bitmap_schedule.h"
 #include "tests/property/instruction_example.h"
@@ -53,6 +55,26 @@ SparseMatrix without_odd_units(const SparseMatrix& matrix) {
   return result;
 }
 
+/// What unpacks the matrix, which writes as many of its columns as C has, and zeros where C has more.
+InstructionExample unpacked(std::string name, const BitmapSchedule& schedule, SparseMatrix matrix, std::int64_t least_columns) {
+  const LoopNest product = lower(spmm_nest(matrix.element), expand(schedule));
+  LoopNest nest = product.unpacking.front();
+  std::erase_if(nest.arrays, [](const ArrayDeclaration& array) { return array.role == ArrayRole::output; });
+  nest.arrays.push_back(product.array(ArrayRole::dense));
+  nest.arrays.push_back(product.array(ArrayRole::output));
+  std::erase_if(nest.derived_sizes, [](const DerivedSize& size) { return size.name == "tiles"; });
+  nest.vectors = true;
+  nest.body = rewrite(nest.body, {.statement = [](const Statement& statement) -> Block {
+                        Statement changed = statement;
+                        if (auto* const perform = std::get_if<Perform>(&changed.action); perform != nullptr && perform->instruction == "store_a") {
+                          perform->arguments[0] = element("C");
+                          perform->arguments[4] = index("N");
+                        }
+                        return {Node{std::move(changed)}};
+                      }});
+  return {std::move(name), std::move(nest), std::move(matrix), false, least_columns};
+}
+
 }  // namespace
 
 std::vector<InstructionExample> tile_examples() {
@@ -85,7 +107,11 @@ std::vector<InstructionExample> tile_examples() {
           in_rows("tiles_warpgroup", of_warpgroups(64, 4, 1, 3), small_matrix(70, 330, 0.4, f16, 14), false),
           in_rows("tiles_warpgroup_wide", of_warpgroups(128, 4, 1, 3), small_matrix(37, 200, 0.6, bf16, 15), true),
           transposed("tiles_warpgroup_columns", of_warpgroups(64, 4, 2, 4), small_matrix(37, 704, 0.5, bf16, 16), 72),
-          transposed("tiles_warpgroup_columns_wide", of_warpgroups(128, 4, 1, 4), small_matrix(70, 333, 0.4, f16, 17), 100)};
+          transposed("tiles_warpgroup_columns_wide", of_warpgroups(128, 4, 1, 4), small_matrix(70, 333, 0.4, f16, 17), 100),
+          unpacked("tiles_stored", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
+                   small_matrix(37, 700, 0.5, f16, 18), 300),
+          unpacked("tiles_stored_one", {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .units = 3, .pdl = false},
+                   small_matrix(21, 40, 0.6, bf16, 19), 27)};
 }
 
 }  // namespace esc::tests

@@ -21,6 +21,7 @@ namespace esc {
 namespace {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -198,6 +199,25 @@ TEST(BitmapPipeline, TakesLegalSchedules) {
   for (const BitmapSchedule& schedule : tests::drawn_of(legal_bitmap_schedules(64), 40)) {
     EXPECT_NO_THROW(lower(spmm_nest(ScalarType::bf16), expand(Schedule(schedule)))) << print(schedule);
     EXPECT_NO_THROW(lower(linear_nk_nest(ScalarType::f16), expand(Schedule(schedule)))) << print(schedule);
+  }
+}
+
+TEST(UnpackBitmap, StoresWhatItFindsInPlaceOfProducts) {
+  ASSERT_EQ(pipelined.unpacking.size(), 1U);
+  const std::string text = without_blanks_in_front(print(pipelined.unpacking.front()));
+  EXPECT_THAT(text, HasSubstr("for (t = 0; t < 4; t++) {  // unrolled\n"
+                              "load_a(StagedValues[unit_stage][copy], StagedOddColumns[unit_stage][copy], places, "
+                              "-2*block_of_pair + 1, 4*t, lane, tile);\n"
+                              "store_a(A, panel * panel_height, "));
+  EXPECT_THAT(text, Not(AnyOf(HasSubstr("mma("), HasSubstr("grid (tile"), HasSubstr("copy_tile"))));
+}
+
+/// As the product's are, so that their waits are right: of warpgroups there are four K steps in a window.
+TEST(UnpackBitmap, CommitsItsCopiesAsOftenAsTheProduct) {
+  for (const LoopNest& nest : {pipelined, pipeline_tiles(of_warpgroups, {"k", 4, 2})}) {
+    const LoopNest& unpacking = nest.unpacking.front();
+    EXPECT_EQ(unpacking.constants, nest.constants);
+    EXPECT_THAT(print(unpacking), HasSubstr("for (c = 0; c < window_steps; c++)"));
   }
 }
 

@@ -157,6 +157,8 @@ class Transformer {
     write_file_whole(folder_ / "tiny_transformer.cpp", fill(transformer_template, holes));
     write_file_whole(folder_ / "tiny.h", fill(header_template, {{"PROVENANCE", provenance},
                                                                 {"NOTES", ""},
+                                                                {"UNPACK", ""},
+                                                                {"DEVICE_FUNCTIONS", "two"},
                                                                 {"EPILOGUE", ""},
                                                                 {"OPERANDS", ""},
                                                                 {"OPERAND_NAMES", ""},

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "generator/ir/loop_nest.h"
+
+namespace esc {
+
+/// The nest that writes A as it was, zeros too, from its bitmap. Blocks, warps and copies of units are those of the
+/// product, whose constants and shared memory it has; in place of the products a warp stores what it has found:
+///
+///   grid (block..) warps (part, place..) lanes (..) {
+///     find_unit(..); make_unit_barriers(..);
+///     for (s < early_units) copy_bitmap_unit(.., s, ..);
+///     for (turn < turns) {
+///       copy_bitmap_unit(turn + early_units);
+///       if (..) {
+///         wait_for_unit(..); find_words(..);
+///         for (half < 2) {
+///           load_bits(..);
+///           for (block_of_pair < 2) {
+///             find_places(..);
+///             for (t < 4) { load_a(.., tile); store_a(A, .., tile); }
+///           }
+///         }
+///       }
+///     }
+///   }
+///
+/// `nest` has its tiles copied by pipeline(k, tiles=D, units=U).
+LoopNest unpack_bitmap(const LoopNest& nest);
+
+}  // namespace esc
