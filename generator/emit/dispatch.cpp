@@ -62,7 +62,8 @@ Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int
                                             : ProductForm::whole,
       .scaled_rows = splits_products(lowered) && places_values(lowered) ? lowered.constant("block_rows") : 1,
       .copies_in_bulk = copies_in_bulk(lowered) || has_bitmap(lowered),
-      .runs_earlier = !has_clusters(lowered) && !gathers_rows(lowered)};
+      .runs_earlier = !has_clusters(lowered) && !gathers_rows(lowered),
+      .unpacks = !lowered.unpacking.empty()};
   if (has_bitmap(lowered)) {
     dispatch.block_rows = lowered.constant("block_panels") * lowered.constant("panel_height");
   }
@@ -83,6 +84,7 @@ Dispatch dispatch_of(const Layer& layer) {
   Dispatch dispatch = dispatch_of(layer.lowered, layer.sizes, layer.bcol);
   dispatch.zeroes_c = dispatch.zeroes_c || !has_kernel(layer);
   dispatch.needs_preparing = needs_preparing(layer);
+  dispatch.unpacks = can_unpack(layer);
   return dispatch;
 }
 

@@ -33,6 +33,7 @@ struct TransformerFunctions {
 struct KernelFunctions {
   std::function<int()> prepare;
   std::function<int(const ProductArguments&)> spmm;
+  std::function<int(const UnpackArguments&)> unpack;  ///< empty where the kernel cannot
 };
 
 }  // namespace esc

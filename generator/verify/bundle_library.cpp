@@ -39,7 +39,11 @@ BundleLibrary::BundleLibrary(const fs::path& file, const std::string& name) : li
   kernel_ = {library_.function<int()>(name + "_prepare", remedy),
              [spmm = library_.function<void()>(name + "_spmm", remedy)](const ProductArguments& arguments) {
                return call_product(reinterpret_cast<void*>(spmm), arguments);
-             }};
+             },
+             nullptr};
+  if (const auto unpack = library_.find_function<int(const void*, void*, std::int64_t, void*)>(name + "_unpack")) {
+    kernel_.unpack = [unpack](const UnpackArguments& given) { return unpack(given.packed, given.a, given.lda, given.stream); };
+  }
 }
 
 }  // namespace esc

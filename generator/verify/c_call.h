@@ -22,6 +22,14 @@ struct ProductArguments {
   void* stream = nullptr;
 };
 
+/// Those of NAME_unpack.
+struct UnpackArguments {
+  const void* packed = nullptr;
+  void* a = nullptr;
+  std::int64_t lda = 1;
+  void* stream = nullptr;
+};
+
 /// Calls a bundle's function NAME_spmm, whose signature follows from the arguments; the cudaError_t that it returns.
 int call_product(void* function, const ProductArguments& arguments);
 

@@ -13,6 +13,7 @@
 #include "generator/emit/layer.h"
 #include "generator/emulate/device.h"
 #include "generator/verify/emulated_refusals.h"
+#include "generator/verify/emulated_unpacking.h"
 #include "generator/verify/kernel_programs.h"
 
 namespace esc {
@@ -33,7 +34,7 @@ constexpr std::int64_t most_host_steps = std::int64_t{1} << 28;
 constexpr std::chrono::milliseconds between_reports{50};
 
 /// Of the compared columns alone.
-std::size_t elements_of_b(const TaskCall& one) { return static_cast<std::size_t>(one.matrix.columns * one.call.width()); }
+std::size_t elements_of_b(const TaskCall& one) { return one.unpacks ? 0 : static_cast<std::size_t>(one.matrix.columns * one.call.width()); }
 
 /// Of the compared rows and columns alone.
 std::size_t elements_of_c(const TaskCall& one) {
@@ -134,13 +135,8 @@ class Server {
 
   Message multiply(std::size_t number, const SharedPlace& memory, std::size_t c_at) {
     const TaskCall& one = task_.calls.at(number);
-    TypedElements b(one.matrix.element, elements_of_b(one));
-    std::memcpy(b.data(), memory.part(0, b.bytes().size()).data(), b.bytes().size());
-    Reporter reporter(channel_);
     try {
-      const EmulatedProduct result =
-          emulate_product(device_, kernel(one.packed, programs_.for_call(one.call)), one.call, b,
-                          options_of(one, task_.dispatch, reporter), one.compared_rows(), one.prepared_rows());
+      const EmulatedProduct result = one.unpacks ? unpacked(one) : product(one, memory);
       std::ranges::copy(result.c.bytes(), memory.part(c_at, result.c.bytes().size()).begin());
       return {multiplied, {}, result.problems};
     } catch (const std::bad_alloc&) {
@@ -156,7 +152,7 @@ class Server {
   std::vector<std::string> failures() const {
     std::vector<KernelCall> calls;
     for (const TaskCall& one : task_.calls) {
-      if (calls.empty() || (!one.call.columns.empty() && !one.call.order)) {
+      if (!one.unpacks && (calls.empty() || (!one.call.columns.empty() && !one.call.order))) {
         calls.push_back(one.call);
       }
     }
@@ -164,6 +160,20 @@ class Server {
   }
 
  private:
+  EmulatedProduct product(const TaskCall& one, const SharedPlace& memory) {
+    TypedElements b(one.matrix.element, elements_of_b(one));
+    std::memcpy(b.data(), memory.part(0, b.bytes().size()).data(), b.bytes().size());
+    Reporter reporter(channel_);
+    return emulate_product(device_, kernel(one.packed, programs_.for_call(one.call)), one.call, b,
+                           options_of(one, task_.dispatch, reporter), one.compared_rows(), one.prepared_rows());
+  }
+
+  EmulatedProduct unpacked(const TaskCall& one) {
+    Reporter reporter(channel_);
+    return emulate_unpacking(device_, kernel(one.packed, programs_.for_call(one.call)), one.call, one.matrix.element,
+                             options_of(one, task_.dispatch, reporter), one.compared_rows());
+  }
+
   KernelToEmulate kernel(std::span<const std::byte> packed, const HostProgram& program) const {
     return {program, task_.name, packed, task_.matrix.rows, task_.dispatch, &task_.input};
   }

@@ -25,6 +25,7 @@ struct TaskCall {
   PanelSample sample;                 ///< the rows that are computed
   const SparseMatrix* source;         ///< the matrix, for who compares: the process has none
   std::int64_t tile_stride = 1;       ///< of the tiles of columns every n-th is computed, and the last
+  bool unpacks = false;               ///< a call of NAME_unpack (unpack_calls.h), whose C is A
 
   /// The rows of C that are compared; all where it is empty.
   std::vector<bool> compared_rows() const;
@@ -57,7 +58,7 @@ class ConfinedKernel {
   using Progress = std::function<void(std::uint64_t run, std::uint64_t all)>;
 
   /// Makes the call of this number; `b` has the compared columns alone, K rows of them, and C the compared rows of these. Nothing where there are not enough addresses
-  /// for its operands. Throws as the constructor does.
+  /// for its operands. A call of NAME_unpack looks at no `b`. Throws as the constructor does.
   std::optional<EmulatedProduct> multiply(std::size_t number, const TypedElements& b, const Progress& progress);
   /// As emulate_refusals says them.
   std::vector<std::string> refusals();

@@ -22,6 +22,36 @@ EmulationOptions options_with(std::int64_t host_steps) {
   return options;
 }
 
+/// What is wrong with refusals of NAME_unpack, on a device of its own.
+void check_refused_unpackings(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns, const EmulationOptions& options,
+                              std::vector<std::string>& problems) {
+  const PlacedLayout in_rows;
+  const PlacedMatrix a({in_rows, kernel.rows, columns}, columns, 0, element);
+  const PlacedBytes packed(kernel.packed, 0);
+  EmulatedDevice device(options);
+  device.add_buffer("A", a.data(), a.bytes(), BufferUse::output());
+  device.add_buffer("packed", packed.span(), BufferUse::input());
+  const UnpackArguments good{.packed = packed.span().data(), .a = a.data(), .lda = columns};
+  const auto expect_refusal = [&](const RefusedUnpacking& call) {
+    const int status = call_unpack(device, kernel, call.arguments).value_or(stopped_by_fault);
+    if (status != call.status) {
+      problems.push_back(fmt::format("{} returns {} instead of {}", call.wrong, status, call.status));
+    }
+  };
+  if (kernel.dispatch.needs_preparing) {
+    expect_refusal(unprepared_unpacking(good));
+  }
+  device.call<int()>(kernel.program, kernel.name + "_prepare");
+  for (const RefusedUnpacking& call : refused_unpackings(good)) {
+    const std::uint64_t before = device.counters().launches;
+    expect_refusal(call);
+    if (device.counters().launches != before) {
+      problems.push_back(fmt::format("{} launches something", call.wrong));
+    }
+  }
+  take_faults(device, problems);
+}
+
 }  // namespace
 
 std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns, bool has_kernel,
@@ -58,6 +88,9 @@ std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarT
     }
   }
   take_faults(device, problems);
+  if (kernel.dispatch.unpacks) {
+    check_refused_unpackings(kernel, element, columns, options_with(host_steps), problems);
+  }
   return problems;
 }
 
@@ -100,6 +133,11 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
     }
   };
   try_failures("preparing", prepare);
+  if (kernel.dispatch.unpacks) {
+    const PlacedLayout in_rows;
+    const PlacedMatrix a({in_rows, kernel.rows, columns}, columns, 0, element);
+    try_failures("unpacking", [&](EmulatedDevice& device) { return call_unpack(device, kernel, {packed.span().data(), a.data(), columns}); });
+  }
   for (const KernelCall& one : calls) {
     try {
       const ProductCase& product = one.product;

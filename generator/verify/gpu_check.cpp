@@ -14,6 +14,7 @@
 #include "generator/verify/kernel_calls.h"
 #include "generator/verify/refused_calls.h"
 #include "generator/verify/transformer_check.h"
+#include "generator/verify/unpack_calls.h"
 
 namespace esc {
 namespace {
@@ -45,6 +46,32 @@ class GpuKernel {
     call.columns.clear();
     if (can_make(call, matrix, dispatch_)) {
       report_.runs.push_back({call.product, run(call, matrix, packed), call.reason});
+    }
+  }
+
+  /// Every element that NAME_unpack writes is compared, to the bit.
+  void unpack(const KernelCall& call, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
+    if (call.compute_major < first_bulk_major || matrix.rows * call.product.ldc * bytes_of(matrix.element) > most_bytes) {
+      return;
+    }
+    const GpuProduct result = gpu_unpacking({runtime_, stream_, predecessor_, kernel_, packed, matrix.rows, dispatch_, &nest_}, call, matrix.element);
+    const std::string problem = result.problem.empty() ? wrong_element_of_a(matrix, result.c) : result.problem;
+    if (!problem.empty()) {
+      report_.problems.push_back(fmt::format("{}: {}", print_unpacking(call), problem));
+    }
+  }
+
+  /// A stays as it is.
+  void refuse_unpacking(const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
+    const DeviceBuffer device_packed(runtime_, packed.size());
+    const DeviceBuffer a(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
+    for (const RefusedUnpacking& call : refused_unpackings({device_packed.get(), a.get(), matrix.columns, stream_.get()})) {
+      if (const int status = kernel_.unpack(call.arguments); status != call.status) {
+        report_.problems.push_back(fmt::format("{} returns {} instead of {}", call.wrong, status, call.status));
+      }
+      if (const std::string fault = runtime_.synchronize(); !fault.empty()) {
+        report_.problems.push_back(fmt::format("{}: {}", call.wrong, fault));
+      }
     }
   }
 
@@ -95,6 +122,19 @@ class GpuKernel {
   VerificationReport& report_;
 };
 
+/// Of a bundle whose kernel is prepared.
+void check_unpacking(GpuKernel& kernel, const KernelFunctions& functions, const SparseMatrix& matrix, const Dispatch& dispatch,
+                     const std::vector<std::byte>& packed, VerificationReport& report) {
+  if (!functions.unpack) {
+    report.problems.emplace_back("the library has no function that unpacks");
+    return;
+  }
+  kernel.refuse_unpacking(matrix, packed);
+  for (const KernelCall& call : unpack_calls(dispatch, matrix.columns)) {
+    kernel.unpack(call, matrix, packed);
+  }
+}
+
 }  // namespace
 
 VerificationReport check_on_gpu(const BundleLibrary& bundle, const std::filesystem::path& predecessor, const LoopNest& nest, const SparseMatrix& matrix,
@@ -121,6 +161,9 @@ VerificationReport check_on_gpu(const BundleLibrary& bundle, const std::filesyst
   leave_out_what_is_undefined(calls, matrix);
   for (const KernelCall& call : calls) {
     kernel.make(call, matrix, transform.packed);
+  }
+  if (dispatch.unpacks) {
+    check_unpacking(kernel, bundle.kernel(), matrix, dispatch, transform.packed, report);
   }
   if (transform.other) {
     KernelCall call = calls.front();

@@ -85,4 +85,29 @@ GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const 
   return result;
 }
 
+GpuProduct gpu_unpacking(const KernelOnGpu& kernel, const KernelCall& call, ScalarType element) {
+  GpuProduct result{poisoned_c(kernel.rows, call.compact(), element), {}};
+  with_element(element, [&](auto zero) {
+    using Element = decltype(zero);
+    const PlacedLayout in_rows;
+    MatrixImage<Element> image(in_rows, kernel.rows, call.product.n, call.product.ldc, poison<Element>());
+    const PlacedOnDevice a(kernel.runtime, static_cast<std::size_t>(call.product.shift_c) * sizeof(Element), image.bytes());
+    const PlacedOnDevice packed(kernel.runtime, 0, kernel.packed.size());
+    a.take(image.elements().data());
+    packed.take(kernel.packed.data());
+    const int status = kernel.functions.unpack({packed.first(), a.first(), call.product.ldc, kernel.stream.get()});
+    const std::string fault = kernel.runtime.synchronize();
+    result.problem = status != 0 ? kernel.runtime.error_text(status) : fault;
+    if (!result.problem.empty()) {
+      return;
+    }
+    a.give(image.elements().data());
+    image.visit(result.c.elements<Element>(), [](Element& place, Element& found) { found = std::exchange(place, poison<Element>()); });
+    if (!std::ranges::all_of(image.elements(), [](Element between) { return is_poison(between); })) {
+      result.problem = "something was written between rows of A";
+    }
+  });
+  return result;
+}
+
 }  // namespace esc

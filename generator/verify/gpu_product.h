@@ -35,4 +35,7 @@ struct GpuProduct {
 /// with their last element.
 GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const TypedElements& b);
 
+/// The same of NAME_unpack, as unpack_calls tells it: A in place of C, behind no other kernel.
+GpuProduct gpu_unpacking(const KernelOnGpu& kernel, const KernelCall& call, ScalarType element);
+
 }  // namespace esc

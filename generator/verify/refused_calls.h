@@ -20,6 +20,17 @@ struct RefusedCall {
 /// at where its packed matrix is. `good` is a call that is in order, without gaps between rows; what it counts has `item_columns` columns of C each.
 std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_t item_columns, bool has_kernel);
 
+/// A call of NAME_unpack of which the same is true.
+struct RefusedUnpacking {
+  std::string wrong;
+  UnpackArguments arguments;
+  int status = 0;
+};
+
+/// As refused_calls and unprepared_call say them. `good` has no gaps between rows.
+std::vector<RefusedUnpacking> refused_unpackings(const UnpackArguments& good);
+RefusedUnpacking unprepared_unpacking(const UnpackArguments& good);
+
 /// The call that is in order, on a device where nobody has prepared the kernel, of one that must be.
 RefusedCall unprepared_call(const ProductArguments& good);
 

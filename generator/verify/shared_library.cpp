@@ -17,8 +17,10 @@ SharedLibrary::SharedLibrary(const std::filesystem::path& file, const std::strin
 
 SharedLibrary::~SharedLibrary() { dlclose(handle_); }
 
+void* SharedLibrary::find_address(const std::string& symbol) const { return dlsym(handle_, symbol.c_str()); }
+
 void* SharedLibrary::address(const std::string& symbol, const std::string& remedy) const {
-  void* const found = dlsym(handle_, symbol.c_str());
+  void* const found = find_address(symbol);
   if (found == nullptr) {
     throw UserError(file_.string(), fmt::format("has no function {}", symbol), remedy);
   }

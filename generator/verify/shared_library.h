@@ -21,7 +21,14 @@ class SharedLibrary {
     return reinterpret_cast<Signature*>(address(symbol, remedy));
   }
 
+  /// Null where it has no such function.
+  template <typename Signature>
+  Signature* find_function(const std::string& symbol) const {
+    return reinterpret_cast<Signature*>(find_address(symbol));
+  }
+
  private:
+  void* find_address(const std::string& symbol) const;
   void* address(const std::string& symbol, const std::string& remedy) const;
 
   std::filesystem::path file_;

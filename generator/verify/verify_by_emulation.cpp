@@ -20,6 +20,7 @@
 #include "generator/verify/kernel_programs.h"
 #include "generator/verify/panel_sample.h"
 #include "generator/verify/transformer_check.h"
+#include "generator/verify/unpack_calls.h"
 #include "generator/verify/verify.h"
 #include "transformer/unpack.h"
 
@@ -141,6 +142,13 @@ std::uint64_t mapped_bytes(const SparseMatrix& matrix, const KernelCall& call, c
                                     notes * mapped(dispatch.c, matrix.rows, call.product.ldc) + like_c + beside);
 }
 
+/// Addresses that a matrix of so many bytes takes which a call writes, with what is noted for each word of it.
+std::uint64_t mapped_bytes_of_written(std::int64_t bytes) {
+  constexpr double notes = 1 + static_cast<double>(sizeof(WordShadow)) / 4;
+  constexpr double beside = 1 << 30;
+  return static_cast<std::uint64_t>(notes * static_cast<double>(bytes) + beside);
+}
+
 /// Beyond this no process has addresses.
 constexpr std::uint64_t most_mapped_bytes = std::uint64_t{1} << 46;
 
@@ -255,6 +263,20 @@ class Plan {
     most_mapped_ = std::max(most_mapped_, mapped);
   }
 
+  /// A call of NAME_unpack, of so many rows that it takes no longer than a part of a product.
+  void add_unpacking(const KernelCall& call, const SparseMatrix& matrix, std::span<const std::byte> packed) {
+    constexpr std::int64_t products_of_an_element = 8;
+    const std::int64_t products = products_of_an_element * matrix.rows * matrix.columns;
+    const std::int64_t most = effort_.most_products / 4;
+    calls_.push_back({call, matrix, packed, PanelSample(bundle_.packed, products, most, call.first_unit, bundle_.dispatch.block_rows), &matrix});
+    calls_.back().unpacks = true;
+    work_.push_back(static_cast<std::uint64_t>(std::min(products, most)));
+    all_work_ += work_.back();
+    const std::int64_t bytes = matrix.rows * call.product.ldc * bytes_of(matrix.element);
+    most_touched_ = std::max(most_touched_, std::min(bytes, most_checked_bytes));
+    most_mapped_ = std::max(most_mapped_, mapped_bytes_of_written(bytes));
+  }
+
   const std::vector<TaskCall>& calls() const { return calls_; }
   /// Multiply-adds of a call.
   std::uint64_t work(std::size_t number) const { return work_[number]; }
@@ -301,14 +323,12 @@ class Judgement {
   /// Of the call with this number.
   void judge(std::size_t number) {
     const TaskCall& one = plan_.calls()[number];
+    if (one.unpacks) {
+      judge_unpacking(number);
+      return;
+    }
     const Operands& operands = operands_of(one);
-    const auto work = static_cast<double>(plan_.work(number));
-    const std::optional<EmulatedProduct> result = kernel_.multiply(number, operands.b, [&](std::uint64_t run, std::uint64_t all) {
-      progress_.reach(done_ + static_cast<std::uint64_t>(work * static_cast<double>(run) /
-                                                         static_cast<double>(std::max<std::uint64_t>(all, 1))));
-    });
-    done_ += plan_.work(number);
-    progress_.reach(done_);
+    const std::optional<EmulatedProduct> result = made(number, operands.b);
     if (!result) {
       leave_out(one);
       return;
@@ -323,6 +343,34 @@ class Judgement {
   }
 
  private:
+  /// What the process makes of a call; nothing where it has no addresses for the operands.
+  std::optional<EmulatedProduct> made(std::size_t number, const TypedElements& b) {
+    const auto work = static_cast<double>(plan_.work(number));
+    std::optional<EmulatedProduct> result = kernel_.multiply(number, b, [&](std::uint64_t run, std::uint64_t all) {
+      progress_.reach(done_ + static_cast<std::uint64_t>(work * static_cast<double>(run) /
+                                                         static_cast<double>(std::max<std::uint64_t>(all, 1))));
+    });
+    done_ += plan_.work(number);
+    progress_.reach(done_);
+    return result;
+  }
+
+  /// What NAME_unpack has written must be the matrix, to the bit.
+  void judge_unpacking(std::size_t number) {
+    const TaskCall& one = plan_.calls()[number];
+    const std::optional<EmulatedProduct> result = made(number, TypedElements(one.matrix.element, 0));
+    if (!result) {
+      report_.skipped.push_back(fmt::format("{} was not run: a process here has not enough addresses", print_unpacking(one.call)));
+      return;
+    }
+    for (const std::string& problem : result->problems) {
+      report_.problems.push_back(fmt::format("{}: {}", print_unpacking(one.call), problem));
+    }
+    if (const std::string wrong = wrong_element_of_a(*one.source, result->c, one.compared_rows()); !wrong.empty()) {
+      report_.problems.push_back(fmt::format("{}: {}", print_unpacking(one.call), wrong));
+    }
+  }
+
   /// B, in double and as the kernel gets it.
   struct Operands {
     Operands(const LoopNest& nest, const SparseMatrix& a, const Dispatch& dispatch, const ProductCase& product,
@@ -403,6 +451,13 @@ void check_confined_kernel(const BundleUnderTest& bundle, const SparseMatrix& ma
     for (const KernelCall& call : with_other_values(calls)) {
       plan.add(call, other->matrix, other->packed);
     }
+  }
+  const std::vector<KernelCall> unpackings = unpack_calls(bundle.dispatch, matrix.columns);
+  for (const KernelCall& call : unpackings) {
+    plan.add_unpacking(call, matrix, bundle.packed);
+  }
+  if (other && !unpackings.empty()) {
+    plan.add_unpacking(unpackings.front(), other->matrix, other->packed);
   }
   plan.say_what_is_left_out(report);
   const KernelTask task{bundle.kernel_text, bundle.name, bundle.dispatch, bundle.packed, matrix, plan.calls(), bundle.nest};

@@ -89,6 +89,17 @@ TEST_F(TamperedBundle, AnUnpreparedKernelThatIsNotTold) {
       AnyOf(HasSubstr("a call with a device that was not prepared returns 801 instead of 600"), HasSubstr("a.cu:")));
 }
 
+TEST_F(TamperedBundle, WrongUnpacking) {
+  make_bundle({"--no-verify", "--force", "--dtype", "f16", "--schedule", "bitmap:columns=8,panels=1,warps=1,stages=2,units=2"});
+  EXPECT_EQ(escgen({"verify", "out/a", "-q"}).status, 0);
+  replace("out/a/a.cu", "store_a(A, lda, panel * panel_height,", "store_a(A, lda, panel * panel_height + window,");
+  EXPECT_EQ(escgen({"verify", "out/a", "-q"}).status, 0) << "there is one window";
+  replace("out/a/a.cu", "i < rows && k + 1 < columns", "i + 1 < rows && k + 1 < columns");
+  EXPECT_EQ(escgen({"verify", "out/a", "-q"}).status, 0) << "element by element the last row is stored, too";
+  replace("out/a/a.cu", "i < rows && k + v < columns", "i + 1 < rows && k + v < columns");
+  expect_failure("WRONG  unpacking with lda [0-9]+, shift 0: .*A\\[[0-9]+\\]\\[[0-9]+\\] is ");
+}
+
 TEST_F(TamperedBundle, TextThatDoesNotCompile) {
   replace("out/a/a.cu", "const int last = RPP[list + 1];", "const int last = RPP[list + 1]");
   const ProcessResult kernel = escgen({"verify", "out/a"});

@@ -9,6 +9,7 @@
 #include "generator/emit/sources.h"
 #include "generator/emulate/compile_program.h"
 #include "generator/frontend/format_source.h"
+#include "generator/verify/emulated_unpacking.h"
 #include "generator/verify/emulated_transformer.h"
 #include "generator/verify/transformer_check.h"
 
@@ -96,6 +97,14 @@ EmulatedProduct EmulatedKernel::product(const SparseMatrix& matrix, const Kernel
   EmulatedDevice device;
   return emulate_product(device, {programs_.for_call(call), name_, {packed_.get(), packed_bytes_}, matrix.rows, dispatch_, &nest_}, call,
                          TypedElements(matrix.element, b), options);
+}
+
+std::string EmulatedKernel::unpacking_problem(const SparseMatrix& matrix, const KernelCall& call) const {
+  EmulatedDevice device;
+  const EmulatedProduct result =
+      emulate_unpacking(device, {programs_.for_call(call), name_, {packed_.get(), packed_bytes_}, matrix.rows, dispatch_, &nest_}, call,
+                        matrix.element, {});
+  return result.problems.empty() ? wrong_element_of_a(matrix, result.c) : result.problems.front();
 }
 
 std::vector<KernelCall> EmulatedKernel::calls(const SparseMatrix& matrix) const {

@@ -14,6 +14,7 @@
 #include "generator/verify/kernel_calls.h"
 #include "generator/verify/kernel_programs.h"
 #include "generator/verify/reference.h"
+#include "generator/verify/unpack_calls.h"
 
 namespace esc::tests {
 
@@ -62,6 +63,10 @@ class EmulatedKernel {
   /// The same, not judged: C as the kernel leaves it, and what went wrong on the way.
   EmulatedProduct product(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,
                           std::optional<std::uint64_t> order = std::nullopt) const;
+  /// What NAME_unpack leaves wrong, in a call as unpack_calls tells it: the first fault, or element that is not to the bit the matrix's; or empty.
+  std::string unpacking_problem(const SparseMatrix& matrix, const KernelCall& call) const;
+  /// The calls that `escgen verify` judges it by.
+  std::vector<KernelCall> unpackings(const SparseMatrix& matrix) const { return unpack_calls(dispatch_, matrix.columns); }
   /// From now on multiplies by the matrix of this layer, which has the same pattern and schedule.
   void take_values_of(const GeneratedLayer& generated) { packed_ = generated.packed; }
 
