@@ -84,6 +84,19 @@ struct Tables {
 /// Whether a call is handed more than B and C.
 bool has_operands(const ModelBundle& model) { return !operands_of(model.nest).empty(); }
 
+/// Whether the text of a kernel has a function that unpacks.
+bool unpacks(const std::string& name, const ModelKernel& kernel) { return kernel.text.find(name + "_unpack(") != std::string::npos; }
+
+/// Whether the layer has a kernel that can unpack it on each of its devices.
+bool unpacks(const ModelBundle& model, const ModelLayer& layer) {
+  std::map<int, bool> by_capability;
+  for (const ModelVariant& variant : layer.variants) {
+    bool& can = by_capability[variant.capability];
+    can = can || unpacks(variant.kernel, model.kernels.at(variant.kernel));
+  }
+  return std::ranges::all_of(by_capability, [](const auto& one) { return one.second; });
+}
+
 Tables tables_of(const ModelBundle& model) {
   const std::string operands = declared_operands(canonicalize(model.nest));
   Tables tables;
@@ -96,7 +109,10 @@ Tables tables_of(const ModelBundle& model) {
         "b, int64_t ldb, void* c, "
         "int64_t ldc{1}, int32_t n, cudaStream_t stream);\n",
         name, operands);
-    tables.kernels += fmt::format("{{{0}_prepare, {0}_spmm}},\n", name);
+    if (unpacks(name, kernel)) {
+      tables.declarations += fmt::format("cudaError_t {}_unpack(const void* packed, const uint64_t* numbers, void* a, int64_t lda, cudaStream_t stream);\n", name);
+    }
+    tables.kernels += fmt::format("{{{0}_prepare, {0}_spmm, {1}}},\n", name, unpacks(name, kernel) ? name + "_unpack" : "nullptr");
   }
   std::map<std::vector<std::uint64_t>, std::size_t> numbers_at;
   std::map<std::vector<std::int64_t>, std::size_t> bcols_at;
@@ -131,10 +147,11 @@ Tables tables_of(const ModelBundle& model) {
     tables.layers += fmt::format(
         "{{ESC_LAYER_FORMAT, {0}, bcols + {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}, {10}_prepare, {11}, {12}, "
         "operand_count, "
-        "operands, {10}_multiply_with, {10}_device_bytes, {10}_place, {10}_multiply_placed}},\n",
+        "operands, {10}_multiply_with, {10}_device_bytes, {10}_place, {10}_multiply_placed, {13}}},\n",
         own.size(), place->second, literal(layer.name), layer.rows, layer.columns, layer.nonzeros, literal(model.dtype),
         literal(model.layout), layer.packed_bytes(), literal(layer.fingerprint.pattern), model.name,
-        has_operands(model) ? "refuse" : model.name + "_multiply", model.nest.epilogue ? 1 : 0);
+        has_operands(model) ? "refuse" : model.name + "_multiply", model.nest.epilogue ? 1 : 0,
+        unpacks(model, layer) ? fmt::format("{0}_unpack, {0}_unpack_placed", model.name) : "nullptr, nullptr");
   }
   if (tables.numbers.empty()) {
     tables.numbers = "0,\n";

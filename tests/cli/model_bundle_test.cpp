@@ -33,6 +33,7 @@ struct Stub {
   std::string program = "main.cpp";
   std::string operands = "";
   std::string print = R"(std::printf("%s\n", __func__))";
+  bool unpacks = false;
 };
 
 class ModelBundles : public Workshop {
@@ -115,6 +116,10 @@ class ModelBundles : public Workshop {
                  "_prepare(void) { return cudaSuccess; }\nextern \"C\" cudaError_t " + name +
                  "_spmm(const void* packed, const uint64_t*, const void*, int64_t, void*, int64_t" + stub.operands +
                  ", int32_t, cudaStream_t) { multiplied_by = packed; " + stub.print + "; return cudaSuccess; }\n";
+      if (stub.unpacks) {
+        kernels += "extern \"C\" cudaError_t " + name + "_unpack(const void*, const uint64_t*, void* a, int64_t lda, cudaStream_t) { *static_cast<int64_t*>(a) = lda; " +
+                   stub.print + "; return cudaSuccess; }\n";
+      }
     }
     write("kernels.cpp", kernels);
     const std::string consumer = ESC_SOURCE_DIR "/tests/cli/model_consumer";
@@ -338,6 +343,17 @@ TEST_F(ModelBundles, PlaceWhatADeviceReads) {
         shell("./app out/tiny/model.packed a.weight 1 a.weight 16 a.weight 64 d.weight 16 d.weight 64");
     EXPECT_EQ(run.status, 0) << run.output;
   }
+}
+
+TEST_F(ModelBundles, UnpackWhatHasAKernelForIt) {
+  const ProcessResult made = generate({"--dtype", "f16", "--bcol", "8", "--all", "--schedule", "bitmap:columns=8,panels=1,warps=1,stages=2,units=2"});
+  ASSERT_EQ(made.status, 0) << made.errors;
+  EXPECT_EQ(escgen({"verify", "out/tiny", "-q"}).status, 0);
+  build_consumer(90, {.program = "unpack.cpp", .unpacks = true});
+  const ProcessResult run = shell("./app out/tiny/model.packed");
+  EXPECT_EQ(run.status, 0) << run.output;
+  const std::string kernel = manifest()["layers"][0]["variants"][0]["kernel"];
+  EXPECT_EQ(run.output, kernel + "_unpack\nunpacked: 0 70\n" + kernel + "_unpack\nplaced: 0 71\nnot aligned: 1\n");
 }
 
 TEST_F(ModelBundles, KeepWhatWasMadeOfTheSame) {

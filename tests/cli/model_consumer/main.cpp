@@ -44,6 +44,9 @@ int main(int count, char** arguments) {
   if (tiny_multiply(model, tiny_layer_at(0), "", 1, nullptr, 1, 1, nullptr) != cudaErrorNotReady) {
     return 3;  // nobody has prepared it
   }
+  if (tiny_unpack(model, tiny_layer_at(0), arguments, 100, nullptr) != cudaErrorNotReady) {
+    return 3;
+  }
   alignas(256) static unsigned char nothing[256];
   if (tiny_multiply_placed(tiny_layer_at(0), nothing, "", 1, nullptr, 1, nullptr, 1, nullptr) != cudaErrorNotReady) {
     return 7;  // nor placed it
@@ -70,7 +73,10 @@ int main(int count, char** arguments) {
     if (!multiplies_placed(model, layer, n, multiplied_by)) {
       return 8;
     }
-    if (layer->format_version != 3 || layer->has_epilogue != 0 || layer->operand_count != 0 ||
+    if (layer->unpack != nullptr || layer->unpack_placed != nullptr || tiny_unpack(model, layer, arguments, 100, nullptr) != cudaErrorNotSupported) {
+      return 9;
+    }
+    if (layer->format_version != 4 || layer->has_epilogue != 0 || layer->operand_count != 0 ||
         layer->operands != nullptr) {
       return 6;
     }
