@@ -2,6 +2,7 @@
 """nn.Linear layers of a model, and convolutions of 1 x 1, replaced by kernels of a bundle where those are faster."""
 
 import copy
+import dataclasses
 import math
 
 import torch
@@ -19,10 +20,55 @@ TOLERANCES = {"f16": 2e-3, "bf16": 1.6e-2, "f32": 1e-5, "f64": 1e-5, "tf32": 2e-
 FUSED_BIAS = "bias"
 
 
+# Beyond this nobody looks for a number of tokens for which unpacking pays.
+MOST_TOKENS = 16384
+
+
+class PackedWeight:
+    """What a layer without a dense weight has in its place: knows its shape, type and device, and is unpacked into a
+    new tensor each time that something else is asked for."""
+
+    def __init__(self, layer):
+        self._layer = layer
+
+    @property
+    def shape(self):
+        return torch.Size(self._layer.weight_shape)
+
+    @property
+    def dtype(self):
+        return self._layer.weight_dtype
+
+    @property
+    def device(self):
+        return self._layer.packed.device
+
+    @property
+    def is_cuda(self):
+        return self._layer.packed.is_cuda
+
+    @property
+    def requires_grad(self):
+        return False
+
+    def __getattr__(self, name):
+        return getattr(self._layer.unpacked(), name)
+
+    @classmethod
+    def __torch_function__(cls, function, types, arguments=(), named=None):
+        def dense(value):
+            return value._layer.unpacked() if isinstance(value, cls) else value
+
+        return function(*map(dense, arguments), **{name: dense(value) for name, value in (named or {}).items()})
+
+
 class EscLinear(torch.nn.Module):
     """Y = X x W^T + bias as nn.Linear, by a layer of a bundle, whose kernels add the bias where they were made with --epilogue bias. The packed weights are the
-    buffer `packed`, which moves with the module and is no part of its state, since the bundle has them; the bias stays a parameter. With `dense_above` products of more tokens than that are dense, for which the dense weight is kept. A state with another
-    weight than the bundle's is refused."""
+    buffer `packed`, which moves with the module and is no part of its state, since the bundle has them; the bias stays a parameter.
+
+    With `dense_above` products of more tokens than that are dense: by a weight that is unpacked for each, where the
+    layer's kernels can do that, else by the dense one, which is kept. A state has the dense weight where it can be
+    unpacked; one with another weight than the bundle's is refused."""
 
     def __init__(self, model, layer, dense, packed=None, dense_above=None):
         """Takes the place of `dense`, on its GPU; `packed` is what model.place(layer) gave there, where that was asked for before."""
@@ -32,19 +78,36 @@ class EscLinear(torch.nn.Module):
         self.layer = layer
         self.dense_above = dense_above
         self.bias = dense.bias
-        self.weight = dense.weight if dense_above is not None else None
+        self.unpacks = model.unpacks(layer)
+        self.weight_shape = tuple(dense.weight.shape)
+        self.weight_dtype = dense.weight.dtype
+        if not self.unpacks:
+            self.weight = dense.weight if dense_above is not None else None
         self.register_buffer("packed", model.place(layer, dense.weight.device) if packed is None else packed, persistent=False)
         self._model = model
         self._number = model.number(layer)
         self._fused = model.facts.epilogue == FUSED_BIAS
 
+    def __getattr__(self, name):
+        # No parameter and no attribute of its own: looking at it is not to unpack it.
+        if name == "weight" and self.__dict__.get("unpacks"):
+            return PackedWeight(self)
+        return super().__getattr__(name)
+
     def forward(self, x):
         if self.is_dense(x):
-            return torch.nn.functional.linear(x, self.weight, self.bias)
+            return torch.nn.functional.linear(x, self.dense_weight(), self.bias)
         return self.product(x)
 
+    def unpacked(self):
+        """The dense weight, in a tensor of its own."""
+        return torch.ops.esc.unpack.default(self.packed, self._number).view(self.weight_shape)
+
+    def dense_weight(self):
+        return self.unpacked() if self.unpacks else self.weight
+
     def is_dense(self, x):
-        """Whether the product of so many rows is left to the dense weight."""
+        """Whether the product of so many rows is dense."""
         return self.dense_above is not None and x.numel() // self.in_features > self.dense_above
 
     def product(self, x):
@@ -61,15 +124,27 @@ class EscLinear(torch.nn.Module):
             self.packed = self._model.place(self.layer, self.packed.device)  # what a GPU reads depends on which it is
         return self
 
+    def _save_to_state_dict(self, destination, prefix, keep_vars):
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        if self.unpacks:
+            destination[prefix + "weight"] = self.unpacked()
+
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
         name = prefix + "weight"
         if name in state_dict and not self._model.has_weights(self.layer, state_dict[name]):
-            error_msgs.append(f"{name}: is not the weight that the bundle {self._model.facts.folder} was made from; generate a bundle from it, and "
-                              "replace the layers of a dense model")
+            error_msgs.append(f"{name}: {self._what_differs(state_dict[name])}")
             return
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
-        if self.weight is None and name in unexpected_keys:
+        if (self.unpacks or self.weight is None) and name in unexpected_keys:
             unexpected_keys.remove(name)  # it is packed, as was checked
+
+    def _what_differs(self, weight):
+        folder = self._model.facts.folder
+        if self._model.has_pattern(self.layer, weight):
+            return (f"has the pattern of the weight that the bundle {folder} was made from, and other values; "
+                    "write them with escgen pack, and replace the layers of a dense model")
+        return (f"is not the weight that the bundle {folder} was made from; generate a bundle from it, and "
+                "replace the layers of a dense model")
 
     def extra_repr(self):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}, layer={self.layer}"
@@ -87,7 +162,7 @@ class EscConv2d(EscLinear):
         if self.stride != (1, 1):
             x = x[..., :: self.stride[0], :: self.stride[1]]
         if self.is_dense(x):
-            return torch.nn.functional.conv2d(x, self.weight, self.bias)
+            return torch.nn.functional.conv2d(x, self.dense_weight(), self.bias)
         return self.product(x.movedim(-3, -1)).movedim(-1, -3)
 
 
@@ -142,8 +217,11 @@ def replace_linear(model, folder, tokens=None, drop_dense=False, keep=(), memory
     has that. `prefix` is for a network whose modules have other names than the checkpoint's tensors: what the bundle's names have in front of the modules', as in
     "model.", or a pair of what modules begin with and what the bundle has in its place, as in ("module.", "model."). The report says what to give.
 
-    Each layer keeps its dense weight, for products of more tokens than the largest number for which the kernel was faster. With
-    `drop_dense` the dense weights go, which frees their memory; then a layer is replaced where the kernels take less time for all numbers together.
+    A layer whose kernels can unpack its weight keeps no dense one: products of more tokens than the largest number for
+    which the kernel was faster than unpacking, which is looked for, are dense behind that. It is replaced where it takes
+    less time for all numbers together. Other layers keep their dense weight, for products of more tokens than the
+    largest number for which the kernel was faster. With `drop_dense` those go, too; then such a layer is replaced where
+    the kernels take less time for all numbers together. Dense weights are freed layer by layer.
 
     The weights must be on the GPU that the model runs on, in the bundle's type. Raises BundleError where the bundle cannot be used, and
     RuntimeError where a product is wrong; what became of the layers before that is in the `report` of the exception."""
@@ -154,16 +232,31 @@ def replace_linear(model, folder, tokens=None, drop_dense=False, keep=(), memory
     prefix = Prefix.of(prefix)
     modules = {name: module for name, module in model.named_modules() if name and type(module) in REPLACEMENTS}
     hint = unmatched_hint(list(modules), bundle.layers, prefix)
-    reports = []
+    found = {name: prefix.layer(name) for name in modules if name not in keep}
+    reports, storages = [], {}
     try:
-        for name, linear in modules.items():
-            layer = prefix.layer(name)
-            if layer in bundle.layers and name not in keep:
-                reports.append(_replace(model, bundle, name, layer, linear, tokens, drop_dense, memory_format))
+        for name in list(modules):
+            linear = modules.pop(name)  # then it is the model's alone, and its weight is freed where it is replaced
+            if found.get(name) in bundle.layers:
+                storages[name] = _storage_of(linear.weight)
+                reports.append(_replace(model, bundle, name, found[name], linear, tokens, drop_dense, memory_format))
+            del linear
     except Exception as problem:
         problem.report = Report(tuple(reports), _gpu_name(), hint)  # what was measured is not lost
         raise
-    return Report(tuple(reports), _gpu_name(), hint)
+    return Report(_with_tied(reports, storages, model), _gpu_name(), hint)
+
+
+def _storage_of(weight):
+    """By which tensors know that they are in the same memory."""
+    return weight.untyped_storage().data_ptr()
+
+
+def _with_tied(reports, storages, model):
+    """The reports, which say of replaced layers whether another module still has their dense weight."""
+    others = [module for _, module in model.named_modules() if type(module) not in REPLACEMENTS.values()]
+    left = {_storage_of(parameter) for module in others for parameter in module.parameters(recurse=False)}
+    return tuple(dataclasses.replace(one, tied=one.kept is None and storages[one.name] in left) for one in reports)
 
 
 def _gpu_name():
@@ -180,15 +273,27 @@ def _replace(model, bundle, name, layer, linear, tokens, drop_dense, memory_form
         sparse = REPLACEMENTS[type(linear)](bundle, layer, linear)
         with torch.cuda.device(linear.weight.device):
             measurements, difference = _try(sparse, linear, tokens or facts.bcols, memory_format)
-        dense_above = None if drop_dense else _threshold(measurements)
-        is_faster = sum(one.sparse for one in measurements) < sum(one.dense for one in measurements) if drop_dense else dense_above is not None
-        if is_faster:
+            if sparse.unpacks:
+                dense_above = _unpacking_threshold(sparse, linear, measurements, memory_format)
+        if not sparse.unpacks:
+            dense_above = None if drop_dense else _threshold(measurements)
+        if _is_worth_it(measurements, dense_above, sparse.unpacks, drop_dense):
             parent, _, own = name.rpartition(".")
             setattr(model.get_submodule(parent), own, REPLACEMENTS[type(linear)](bundle, layer, linear, sparse.packed, dense_above))
         else:
             reason = "dense is faster"
     return LayerReport(name, facts.m, facts.k, 1 - facts.nonzeros / (facts.m * facts.k), linear.weight.numel() * linear.weight.element_size(),
-                       facts.packed_bytes, measurements, difference, reason, dense_above, layer)
+                       facts.packed_bytes, measurements, difference, reason, dense_above, layer,
+                       reason is None and sparse.unpacks)
+
+
+def _is_worth_it(measurements, dense_above, unpacks, drop_dense):
+    """Whether a layer is to be replaced. Without a dense weight it serves every number of tokens, so that all count."""
+    if not unpacks and not drop_dense:
+        return dense_above is not None
+    last = dense_above if unpacks and dense_above is not None else math.inf
+    now = sum(one.sparse if one.tokens <= last else one.unpacked for one in measurements)
+    return now < sum(one.dense for one in measurements)
 
 
 @torch.no_grad()
@@ -202,5 +307,32 @@ def _try(sparse, linear, tokens, memory_format):
             raise RuntimeError(f"layer {sparse.layer}: the product of {count} tokens differs by {difference:.1e} from the dense one; "
                                "please report it with the bundle's manifest")
         largest = max(largest, difference)
-        measurements.append(Measurement(count, measure(lambda: linear(x)), measure(lambda: sparse(x))))
+        measurements.append(Measurement(count, measure(lambda: linear(x)), measure(lambda: sparse(x)),
+                                        measure_unpacked(sparse, x)))
     return tuple(measurements), largest
+
+
+def measure_unpacked(sparse, x):
+    """Microseconds of a dense product behind unpacking; None where the layer cannot be unpacked."""
+    if not sparse.unpacks:
+        return None
+    before, sparse.dense_above = sparse.dense_above, 0
+    try:
+        return measure(lambda: sparse(x))
+    finally:
+        sparse.dense_above = before
+
+
+@torch.no_grad()
+def _unpacking_threshold(sparse, linear, measurements, memory_format):
+    """The largest number of tokens for which the kernel was faster than unpacking and a dense product: of those that
+    were measured, and of twice the largest, and so on, as long as it is; None where it always was."""
+    times = sorted((one.tokens, one.sparse, one.unpacked) for one in measurements)
+    count = 2 * times[-1][0]
+    while times[-1][1] < times[-1][2]:
+        if count > MOST_TOKENS:
+            return None
+        x = _drawn_input(linear, count, memory_format)
+        times.append((count, measure(lambda: sparse(x)), measure_unpacked(sparse, x)))
+        count *= 2
+    return max((tokens for tokens, kernel, unpacked in times if kernel < unpacked), default=0)

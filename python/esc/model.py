@@ -12,7 +12,7 @@ NO_KERNEL_IMAGE = 209  # cudaErrorNoKernelImageForDevice
 TYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "tf32": torch.float32}
 
 _operator = None  # the library with esc::linear and esc_register_layer; one for the process
-_outputs = {}  # of each registered layer
+_shapes = {}  # m, k and type of each registered layer
 
 
 def rounded_to_tf32(values):
@@ -35,16 +35,27 @@ def _load_operator(path):
     """Loads the operator, once: that of the first bundle serves all."""
     global _operator
     if _operator is None:
-        _operator = _load(path)
+        loaded = _load(path)
+        if not hasattr(loaded, "esc_can_unpack"):
+            raise BundleError(f"{path}: is the operator of another version; compile the bundle again: "
+                              f"python -m esc build {path.parent.with_suffix('')}")
+        _operator = loaded
         _operator.esc_register_layer.restype = ctypes.c_int64
         _operator.esc_register_layer.argtypes = [ctypes.c_void_p]
+        _operator.esc_can_unpack.argtypes = [ctypes.c_void_p]
         torch.library.register_fake("esc::linear", _fake_linear)
+        torch.library.register_fake("esc::unpack", _fake_unpack)
         torch.library.register_fake("esc::linear_with", _fake_linear)
     return _operator
 
 
 def _fake_linear(x, packed, layer, operands=()):
-    return x.new_empty(*x.shape[:-1], _outputs[layer])
+    return x.new_empty(*x.shape[:-1], _shapes[layer][0])
+
+
+def _fake_unpack(packed, layer):
+    m, k, dtype = _shapes[layer]
+    return packed.new_empty(m, k, dtype=dtype)
 
 
 class Model:
@@ -74,13 +85,16 @@ class Model:
             raise BundleError(f"{packed}: {functions['error']().decode()}; compile the bundle again after it was generated again")
         operator = _load_operator(self.facts.operator)
         self.layers = {layer.name: layer for layer in self.facts.layers}
+        self._unpacking = set()
         self._pointers = {layer: functions["layer"](layer.encode()) for layer in self.layers}
         for layer, pointer in self._pointers.items():
             number = operator.esc_register_layer(pointer) if pointer else -1
             if number < 0:
                 raise BundleError(f"{self.facts.library}: has no layer {layer} of this format; compile the bundle again")
             self._numbers[layer] = number
-            _outputs[number] = self.layers[layer].m
+            _shapes[number] = (self.layers[layer].m, self.layers[layer].k, self.dtype)
+            if operator.esc_can_unpack(pointer):
+                self._unpacking.add(layer)
 
     def __del__(self):
         if getattr(self, "_opened", None):
@@ -96,6 +110,10 @@ class Model:
     def number(self, layer):
         """By which torch.ops.esc.linear and linear_with know it in this process."""
         return self._numbers[layer]
+
+    def unpacks(self, layer):
+        """Whether torch.ops.esc.unpack can write the layer's dense weights from the packed ones."""
+        return layer in self._unpacking
 
     def place(self, layer, device=None):
         """The layer's packed weights in a tensor of bytes on a GPU, the current one where none is named, whose kernels are loaded there. To be done before a
@@ -114,8 +132,17 @@ class Model:
     def has_weights(self, layer, weight):
         """Whether a tensor, m x k or m x k x 1 x 1, rounded to the bundle's type has the pattern and the values that the layer was packed from."""
         facts = self.layers[layer]
+        return self._digests(facts, weight) == (facts.pattern_sha256, facts.values_sha256)
+
+    def has_pattern(self, layer, weight):
+        """Whether it has the pattern, whatever its values are."""
+        facts = self.layers[layer]
+        return self._digests(facts, weight)[0] == facts.pattern_sha256
+
+    def _digests(self, facts, weight):
+        """(pattern, values) of a tensor as the manifest has them; of another shape none."""
         if tuple(weight.shape) not in ((facts.m, facts.k), (facts.m, facts.k, 1, 1)):
-            return False
+            return None, None
         rounded = weight.detach().flatten(1).to(self.dtype)
         if self.facts.dtype == "tf32":
             rounded = rounded_to_tf32(rounded)
@@ -124,5 +151,4 @@ class Model:
         offsets[1:] = kept.sum(dim=1).cumsum(dim=0).cpu()
         columns = kept.nonzero()[:, 1].to(torch.int32).cpu()
         values = rounded[kept].cpu().contiguous().view(torch.uint8)
-        found = digests_of((facts.m, facts.k), *(part.numpy().tobytes() for part in (offsets, columns, values)))
-        return found == (facts.pattern_sha256, facts.values_sha256)
+        return digests_of((facts.m, facts.k), *(part.numpy().tobytes() for part in (offsets, columns, values)))

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators esc::linear and esc::linear_with of PyTorch: Y = X x W^T, where W is a pruned layer of a model bundle,
-// and Y = f(X x W^T, operands), where the bundle's kernels have an epilogue f. One operator serves
-// all layers of all bundles: a layer is a number that `esc_register_layer` gives, its packed matrices are a tensor of
-// bytes that the layer's `place` has written. It is compiled beside a bundle (build.py), whose header declares
-// esc_layer; the declaration is the same for all bundles of one ESC_LAYER_FORMAT, which is checked where a layer is
-// registered.
+// The operators of PyTorch: esc::linear is Y = X x W^T, where W is a pruned layer of a model bundle, esc::linear_with is
+// Y = f(X x W^T, operands), where the bundle's kernels have an epilogue f, and esc::unpack is W, where they can write it.
+// One operator serves all layers of all bundles: a layer is a number that `esc_register_layer` gives, its packed matrices
+// are a tensor of bytes that the layer's `place` has written. It is compiled beside a bundle (build.py), whose header
+// declares esc_layer. Later formats have members behind those of earlier ones, so that layers of earlier ones serve, too.
 
 #include <cuda_runtime_api.h>
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
@@ -110,14 +109,18 @@ void check_input(const Tensor& x, const Layer& own) {
                   "esc::linear: x has more than 2^31 - 1 rows; split it");
 }
 
-/// Throws where `packed` is not of the size of the layer's packed matrices on x's device, which is the current one.
-void check_packed(const Tensor& packed, const Tensor& x, const esc_layer& layer) {
-  STD_TORCH_CHECK(packed.is_cuda() && packed.get_device_index() == x.get_device_index(),
-                  "esc::linear: the packed weights of layer ", layer.name, " are not on the GPU of x");
+/// Throws where `packed` is not of the size of the layer's packed matrices on the current device, which has it.
+void check_packed_bytes(const Tensor& packed, const esc_layer& layer) {
   STD_TORCH_CHECK(packed.scalar_type() == ScalarType::Byte && packed.is_contiguous() &&
                       static_cast<std::size_t>(packed.numel()) == layer.device_bytes(&layer),
                   "esc::linear: the packed weights of layer ", layer.name, " are not the ", layer.device_bytes(&layer),
                   " bytes that place() of its esc.Model gives on this GPU");
+}
+
+void check_packed(const Tensor& packed, const Tensor& x, const esc_layer& layer) {
+  STD_TORCH_CHECK(packed.is_cuda() && packed.get_device_index() == x.get_device_index(),
+                  "esc::linear: the packed weights of layer ", layer.name, " are not on the GPU of x");
+  check_packed_bytes(packed, layer);
 }
 
 void check_status(cudaError_t status, const esc_layer& layer) {
@@ -150,6 +153,41 @@ Tensor linear(const Tensor& x, const Tensor& packed, int64_t number) {
                   layer.operand_count, " tensors; hand them to esc::linear_with");
   check_input(x, own);
   return product_of(x, packed, layer, nullptr);
+}
+
+/// What writes the dense weights of a layer; null where its kernels cannot.
+auto unpack_of(const esc_layer& layer) {
+#if ESC_LAYER_FORMAT >= 4
+  return layer.format_version >= 4 ? layer.unpack_placed : nullptr;
+#else
+  return static_cast<cudaError_t (*)(const esc_layer*, const void*, void*, int64_t, cudaStream_t)>(nullptr);
+#endif
+}
+
+/// A contiguous m x k tensor of the layer's type on a GPU.
+Tensor empty_weight(const Layer& own, int32_t device) {
+  const std::int64_t sizes[] = {own.layer->m, own.layer->k};
+  const std::int64_t strides[] = {own.layer->k, 1};
+  const int32_t type = own.type == ScalarType::Half       ? aoti_torch_dtype_float16()
+                       : own.type == ScalarType::BFloat16 ? aoti_torch_dtype_bfloat16()
+                       : own.type == ScalarType::Double   ? aoti_torch_dtype_float64()
+                                                          : aoti_torch_dtype_float32();
+  AtenTensorHandle made = nullptr;
+  TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(2, sizes, strides, type, aoti_torch_device_type_cuda(), device, &made));
+  return Tensor(made);
+}
+
+/// The dense weights, m x k, zeros too. Only launches, on the current stream.
+Tensor unpack(const Tensor& packed, int64_t number) {
+  const Layer own = registry().at(number);
+  const auto function = unpack_of(*own.layer);
+  STD_TORCH_CHECK(function != nullptr, "esc::unpack: layer ", own.layer->name, " has no kernel that can write its dense weights");
+  const int32_t device = packed.get_device_index();
+  const torch::stable::accelerator::DeviceGuard guard(device);
+  check_packed_bytes(packed, *own.layer);
+  Tensor weight = empty_weight(own, device);
+  check_status(function(own.layer, packed.const_data_ptr(), weight.mutable_data_ptr(), own.layer->k, current_stream(device)), *own.layer);
+  return weight;
 }
 
 /// How many elements an operand has: of a number 1, for each output one, for each token one, or both.
@@ -193,17 +231,23 @@ Tensor linear_with(const Tensor& x, const Tensor& packed, int64_t number, const 
 STABLE_TORCH_LIBRARY(esc, library) {
   library.def("linear(Tensor x, Tensor packed, int layer) -> Tensor");
   library.def("linear_with(Tensor x, Tensor packed, int layer, Tensor[] operands) -> Tensor");
+  library.def("unpack(Tensor packed, int layer) -> Tensor");
 }
 STABLE_TORCH_LIBRARY_IMPL(esc, CUDA, library) {
   library.impl("linear", TORCH_BOX(&linear));
   library.impl("linear_with", TORCH_BOX(&linear_with));
+  library.impl("unpack", TORCH_BOX(&unpack));
 }
 
-/// The number by which esc::linear knows a layer from now on; -1 where its library was made by another version of the
-/// format. B and C must be n x k and n x m.
+/// The number by which esc::linear knows a layer from now on; -1 where its library was made by a version of the format
+/// that is not known here. B and C must be n x k and n x m.
 extern "C" int64_t esc_register_layer(const esc_layer* layer) {
-  if (layer->format_version != ESC_LAYER_FORMAT || std::strcmp(layer->layout, "nk") != 0) {
+  constexpr uint32_t first_placed_format = 3;
+  if (layer->format_version < first_placed_format || layer->format_version > ESC_LAYER_FORMAT || std::strcmp(layer->layout, "nk") != 0) {
     return -1;
   }
   return registry().add({layer, type_of(layer->dtype)});
 }
+
+/// Whether esc::unpack can write the dense weights of a layer.
+extern "C" int esc_can_unpack(const esc_layer* layer) { return unpack_of(*layer) != nullptr ? 1 : 0; }

@@ -8,18 +8,22 @@ import pathlib
 
 @dataclasses.dataclass(frozen=True)
 class Measurement:
-    """Microseconds of one product of so many tokens, dense and by the bundle's kernel."""
+    """Microseconds of one product of so many tokens: dense, by the bundle's kernel and, where the layer can be unpacked,
+    dense behind that."""
 
     tokens: int
     dense: float
     sparse: float
+    unpacked: float = None
 
 
 @dataclasses.dataclass(frozen=True)
 class LayerReport:
     """A layer that the bundle has kernels for. `measurements` are empty, and `difference`, the largest from a product of float64, None where
-    it could not be replaced; `kept` says why it is dense, and is None where it was replaced. Products of more tokens than `dense_above` are dense,
-    with a weight that stays beside the packed one; of none where it is None. `tensor` is the layer's name in the bundle, where that is not NAME.weight."""
+    it could not be replaced; `kept` says why it is dense, and is None where it was replaced. Products of more tokens than
+    `dense_above` are dense: with a weight that is unpacked for each where `unpacks` is set, else with one that stays
+    beside the packed one; of none where it is None. `tied` says that the dense weight is another module's, too, so that
+    it stays whatever the layer does. `tensor` is the layer's name in the bundle, where that is not NAME.weight."""
 
     name: str
     m: int
@@ -32,6 +36,8 @@ class LayerReport:
     kept: str
     dense_above: int = None
     tensor: str = None
+    unpacks: bool = False
+    tied: bool = False
 
     @property
     def bundle_name(self):
@@ -39,19 +45,23 @@ class LayerReport:
 
     def in_use(self, measurement):
         """Microseconds of the product that the model has now."""
-        is_sparse = self.kept is None and (self.dense_above is None or measurement.tokens <= self.dense_above)
-        return measurement.sparse if is_sparse else measurement.dense
+        if self.kept is not None:
+            return measurement.dense
+        if self.dense_above is None or measurement.tokens <= self.dense_above:
+            return measurement.sparse
+        return measurement.unpacked if self.unpacks else measurement.dense
 
     @property
     def bytes_in_use(self):
-        keeps_dense = self.kept is not None or self.dense_above is not None
+        keeps_dense = self.kept is not None or self.tied or (self.dense_above is not None and not self.unpacks)
         return (self.dense_bytes if keeps_dense else 0) + (self.packed_bytes if self.kept is None else 0)
 
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """Of all layers, measured on the GPU of this name. str() is a table with times in microseconds, and the totals of the model by its number of tokens. `hint` says
-    which layers of the bundle the model does not have, and how it may be called to have them."""
+    """Of all layers, measured on the GPU of this name. str() says what the weights take, and the model by its number of
+    tokens, above a table with times in microseconds. `hint` says which layers of the bundle the model does not have, and
+    how it may be called to have them."""
 
     layers: tuple
     gpu: str = "GPU"
@@ -83,8 +93,11 @@ class Report:
         layers = {
             layer.bundle_name: {
                 "kept": layer.kept,
-                "dense_above": layer.dense_above,
-                "products": [{"columns": one.tokens, "dense_us": one.dense, "esc_us": one.sparse} for one in layer.measurements],
+                "dense_above": None if layer.unpacks else layer.dense_above,
+                "products": [
+                    {"columns": one.tokens, "dense_us": one.dense, "esc_us": layer.in_use(one) if layer.unpacks else one.sparse}
+                    for one in layer.measurements
+                ],
             }
             for layer in self.layers
         }
@@ -93,21 +106,29 @@ class Report:
 
     def __str__(self):
         width = max([len(layer.name) for layer in self.layers] + [5])
-        lines = [f"{'layer':<{width}}  {'shape':>13}  {'% zeros':>7}  {'tokens':>6}  {'dense us':>8}  {'esc us':>7}  {'speed-up':>8}  "
+        lines = [f"weights take {self.bytes_in_use / 1e9:.3g} GB, before {self.dense_bytes / 1e9:.3g} GB; "
+                 f"{self.replaced} of {len(self.layers)} layers replaced"]
+        for tokens, dense, now in self.totals():
+            lines.append(f"{tokens} tokens: {dense:.1f} us dense, {now:.1f} us now, {dense / now:.2f} x")
+        lines.append("")
+        lines += [f"{'layer':<{width}}  {'shape':>13}  {'% zeros':>7}  {'tokens':>6}  {'dense us':>8}  {'esc us':>7}  {'speed-up':>8}  "
                  f"{'bytes':>5}  {'difference':>10}"]
         for layer in self.layers:
             head = f"{layer.name:<{width}}  {f'{layer.m} x {layer.k}':>13}  {100 * layer.sparsity:>7.2f}"
             tail = f"  {layer.packed_bytes / layer.dense_bytes:>5.2f}  " + (f"{layer.difference:>10.1e}" if layer.measurements else "")
             for number, one in enumerate(layer.measurements):
                 start = head if number == 0 else " " * len(head)
-                fate = f"  kept: {layer.kept}" if layer.kept else f"  dense above {layer.dense_above}" if layer.dense_above is not None else ""
-                end = tail + fate if number == 0 else ""
+                end = tail + self._fate(layer) if number == 0 else ""
                 lines.append(f"{start}  {one.tokens:>6}  {one.dense:>8.2f}  {one.sparse:>7.2f}  {one.dense / one.sparse:>8.2f}{end}")
             if not layer.measurements:
                 lines.append(f"{head}  kept: {layer.kept}")
-        lines.append(f"{self.replaced} of {len(self.layers)} layers replaced; weights take {self.bytes_in_use} bytes, before {self.dense_bytes}")
-        for tokens, dense, now in self.totals():
-            lines.append(f"{tokens} tokens: {dense:.1f} us dense, {now:.1f} us now, {dense / now:.2f} x")
         if self.hint:
             lines.append(f"note: {self.hint}")
         return "\n".join(lines)
+
+    @staticmethod
+    def _fate(layer):
+        if layer.kept:
+            return f"  kept: {layer.kept}"
+        above = "" if layer.dense_above is None else f"  {'unpacked' if layer.unpacks else 'dense'} above {layer.dense_above}"
+        return above + ("  tied" if layer.tied else "")

@@ -4,7 +4,9 @@
     vllm serve MODEL --quantization esc --hf-overrides '{"quantization_config": {"quant_method": "esc", "bundle": "kernels/model"}}'
 
 vLLM finds it by the entry point vllm.general_plugins. The checkpoint is the one that the bundle was made from: its dense weights are loaded as ever, and
-serve what the bundle does not have, and products of more tokens than `dense_above` (in the configuration, by default the bundle's largest bCol).
+serve what the bundle does not have. Products of more tokens than `dense_above` (in the configuration, by default the
+bundle's largest bCol) are dense: by weights that are unpacked for each, where the bundle's kernels can do that, and the
+dense ones are given up as soon as a layer is loaded; else by the dense ones.
 """
 
 import logging
@@ -23,18 +25,26 @@ def shards_of(prefix, fused):
 
 
 @torch.library.custom_op("esc::linear_or_dense", mutates_args=())
-def linear_or_dense(x: torch.Tensor, packed: list[torch.Tensor], layers: list[int], weight: torch.Tensor, dense_above: int) -> torch.Tensor:
-    """X x W^T by layers of a bundle, side by side, or by the dense weight where x has more rows. One operator, so that whoever compiles the network does not
-    decide it once for all sizes."""
-    if x.numel() // x.shape[-1] > dense_above:
+def linear_or_dense(
+    x: torch.Tensor, packed: list[torch.Tensor], layers: list[int], weight: torch.Tensor | None, dense_above: int, outputs: int
+) -> torch.Tensor:
+    """X x W^T by layers of a bundle, side by side, or dense where x has more rows: by the weight, or by those of the
+    layers, unpacked, where it is None. One operator, so that whoever compiles the network does not decide it once for all
+    sizes."""
+    is_dense = x.numel() // x.shape[-1] > dense_above
+    if is_dense and weight is not None:
         return torch.nn.functional.linear(x, weight)
-    products = [torch.ops.esc.linear.default(x, own, layer) for own, layer in zip(packed, layers, strict=True)]
+    parts = zip(packed, layers, strict=True)
+    if is_dense:
+        products = [torch.nn.functional.linear(x, torch.ops.esc.unpack.default(own, layer)) for own, layer in parts]
+    else:
+        products = [torch.ops.esc.linear.default(x, own, layer) for own, layer in parts]
     return products[0] if len(products) == 1 else torch.cat(products, dim=-1)
 
 
 @linear_or_dense.register_fake
-def _fake_linear_or_dense(x, packed, layers, weight, dense_above):
-    return x.new_empty(*x.shape[:-1], weight.shape[0])
+def _fake_linear_or_dense(x, packed, layers, weight, dense_above, outputs):
+    return x.new_empty(*x.shape[:-1], outputs)
 
 
 def register():
@@ -66,6 +76,8 @@ def register():
                 for at, tensor in enumerate(self.tensors):
                     layer.register_buffer(f"esc_packed_{at}", model.place(tensor, layer.weight.device), persistent=False)
                 layer.esc_numbers = [model.number(tensor) for tensor in self.tensors]
+                if all(model.unpacks(tensor) for tensor in self.tensors):
+                    layer.weight = None  # which frees it
             else:
                 logger.warning("%s: its weight is not the one that the bundle was made from; it stays dense", self.tensors[0])
 
@@ -73,7 +85,9 @@ def register():
             if not layer.esc_numbers:
                 return self.dense.apply(layer, x, bias)
             packed = [getattr(layer, f"esc_packed_{at}") for at in range(len(self.tensors))]
-            y = torch.ops.esc.linear_or_dense(x, packed, layer.esc_numbers, layer.weight, self.config.dense_above)
+            y = torch.ops.esc.linear_or_dense(
+                x, packed, layer.esc_numbers, layer.weight, self.config.dense_above, sum(layer.esc_rows)
+            )
             return y if bias is None else y + bias
 
     @register_quantization_config("esc")

@@ -204,6 +204,9 @@ class Replacement(unittest.TestCase):
             self.weight.numel.return_value = 200
             self.weight.element_size.return_value = 2
 
+        def parameters(self, recurse=True):
+            return [self.weight]
+
         def named_modules(self):
             yield "", self
             for name, child in self.children.items():
@@ -261,6 +264,21 @@ class Reports(unittest.TestCase):
         LayerReport("down", 10, 20, 0.7, 400, 240, (), None, "its weight is not on a GPU"),
         LayerReport("both", 20, 10, 0.7, 400, 240, (Measurement(1, 4.0, 2.0), Measurement(16, 5.0, 7.0)), 2e-4, None, 1),
     ))
+    unpacking = Report((
+        LayerReport("up", 20, 10, 0.7, 400, 240, (Measurement(1, 4.0, 2.0, 9.0), Measurement(16, 5.0, 9.0, 8.0)), 2e-4, None, 1, unpacks=True),
+        LayerReport("head", 20, 10, 0.7, 400, 240, (Measurement(1, 4.0, 2.0, 9.0), Measurement(16, 5.0, 4.0, 8.0)), 2e-4, None, 64, unpacks=True, tied=True),
+    ))
+
+    def test_what_is_unpacked_keeps_no_dense_weight(self):
+        self.assertEqual(self.unpacking.totals(), [(1, 8.0, 4.0), (16, 10.0, 12.0)])
+        self.assertEqual([layer.bytes_in_use for layer in self.unpacking.layers], [240, 640])
+        for words in ("unpacked above 1", "unpacked above 64  tied"):
+            self.assertIn(words, str(self.unpacking))
+
+    def test_a_report_leads_with_bytes_and_times(self):
+        self.assertEqual(str(self.unpacking).splitlines()[:4],
+                         ["weights take 8.8e-07 GB, before 8e-07 GB; 2 of 2 layers replaced", "1 tokens: 8.0 us dense, 4.0 us now, 2.00 x",
+                          "16 tokens: 10.0 us dense, 12.0 us now, 0.83 x", ""])
 
     def test_totals_are_of_what_the_model_does_now(self):
         self.assertEqual(self.report.totals(), [(1, 8.0, 4.0), (16, 15.0, 14.0)])
@@ -278,7 +296,7 @@ class Reports(unittest.TestCase):
 
     def test_the_table_has_each_layer_and_its_reason(self):
         text = str(self.report)
-        for words in ("up", "kept: dense is faster", "kept: its weight is not on a GPU", "dense above 1", "2 of 4 layers replaced; weights take 1680 bytes, before 1600", "16 tokens: 15.0 us dense, 14.0 us now, 1.07 x"):
+        for words in ("up", "kept: dense is faster", "kept: its weight is not on a GPU", "dense above 1", "weights take 1.68e-06 GB, before 1.6e-06 GB; 2 of 4 layers replaced", "16 tokens: 15.0 us dense, 14.0 us now, 1.07 x"):
             self.assertIn(words, text)
 
 

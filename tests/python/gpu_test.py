@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators and replace_linear on a GPU: gpu_test.py ESCGEN MODEL, or gpu_test.py --bundles DIR FUSED ANY for bundles of layers `*_proj.weight` that were
-generated elsewhere with --layout nk and a type of 16 bits: without an epilogue, with --epilogue bias, and with that of ANY_PARTS. Ends with status 77, skipped, where there is no PyTorch or no GPU."""
+"""The operators and replace_linear on a GPU: gpu_test.py ESCGEN MODEL, or gpu_test.py --bundles DIR FUSED ANY BITMAPS for bundles of layers `*_proj.weight` that were
+generated elsewhere with --layout nk and a type of 16 bits: without an epilogue, with --epilogue bias, with that of ANY_PARTS, and of family bitmap. Ends with status 77, skipped, where there is no PyTorch or no GPU."""
 
 import copy
 import pathlib
@@ -26,6 +26,7 @@ from esc.build import build  # noqa: E402
 
 # An epilogue with operands of each kind that it can have in this layout but one for each token.
 ANY_PARTS = "bias+scale+residual+relu"
+BITMAP = "bitmap:columns=8,panels=2,warps=2,stages=3,units=2"
 
 
 def weight_of(bundle, name):
@@ -282,6 +283,45 @@ class OfProductsWithABias(WithABundle):
         self.assertEqual(kept, {"it has no bias, which the bundle's kernels add"})
 
 
+class OfBitmaps(WithABundle):
+    folder = staticmethod(lambda: FOLDERS[3])
+
+    def test_weights_are_unpacked(self):
+        for name, packed in self.packed.items():
+            number = self.bundle.number(name)
+            self.assertTrue(self.bundle.unpacks(name))
+            self.assertTrue(torch.equal(torch.ops.esc.unpack(packed, number), weight_of(self.bundle, name)))
+            torch.library.opcheck(torch.ops.esc.unpack.default, (packed, number))
+            with self.assertRaisesRegex(RuntimeError, "are not the .* bytes that place"):
+                torch.ops.esc.unpack(packed[1:], number)
+
+    @torch.no_grad()
+    def test_no_dense_weight_is_kept(self):
+        for name, facts in self.bundle.layers.items():
+            dense = Network(self.bundle, True).get_submodule(name.removesuffix(".weight"))
+            layer = esc.EscLinear(self.bundle, name, dense, dense_above=16)
+            self.assertEqual(sorted(layer.state_dict()), ["bias", "weight"])
+            self.assertTrue(torch.equal(layer.state_dict()["weight"], dense.weight))
+            for tokens in (1, 16, 17, 300):
+                x = self.draw(tokens, facts.k)
+                self.assert_close(layer(x), dense(x))
+                torch.compiler.reset()
+                self.assert_close(torch.compile(layer, fullgraph=True)(x), dense(x))
+            x = self.draw(17, facts.k)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                y = layer(x)
+            graph.replay()
+            self.assert_close(y, dense(x))
+
+    def test_layers_are_replaced(self):
+        network = Network(self.bundle, True)
+        report = esc.replace_linear(network, self.folder())
+        for own in report.layers:
+            self.assertEqual(own.unpacks, own.kept is None)
+            self.assertEqual("weight" in dict(network.get_submodule(own.name).named_parameters()), own.kept is not None)
+
+
 class OfAnyEpilogue(WithABundle):
     folder = staticmethod(lambda: FOLDERS[2])
 
@@ -329,10 +369,10 @@ class OfAnyEpilogue(WithABundle):
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
         if sys.argv[1] == "--bundles":
-            FOLDERS = sys.argv[2:5]
+            FOLDERS = sys.argv[2:6]
         else:
-            FOLDERS = [str(pathlib.Path(scratch) / name) for name in ("layers", "fused", "any")]
-            for name, more in (("layers", ()), ("fused", ("--epilogue", "bias")), ("any", ("--epilogue", ANY_PARTS))):
+            FOLDERS = [str(pathlib.Path(scratch) / name) for name in ("layers", "fused", "any", "bitmaps")]
+            for name, more in (("layers", ()), ("fused", ("--epilogue", "bias")), ("any", ("--epilogue", ANY_PARTS)), ("bitmaps", ("--schedule", BITMAP))):
                 subprocess.run([sys.argv[1], "generate", sys.argv[2], "--tensor", "*_proj.weight", "--bcol", "1,16", "--layout", "nk", "--dtype", "f16",
                                 "-o", scratch, "--name", name, *more], check=True, stdout=subprocess.DEVNULL)
         unittest.main(argv=sys.argv[:1])

@@ -34,6 +34,8 @@ class StandIn:
     """An opened bundle without a GPU: its checks are the real ones, and it notes what is placed: its number in one byte."""
 
     has_weights = Model.has_weights
+    _digests = Model._digests
+    can_unpack = False
 
     def __init__(self, folder):
         self.facts = read_bundle(folder)
@@ -48,6 +50,9 @@ class StandIn:
 
     def number(self, layer):
         return self.names.index(layer)
+
+    def unpacks(self, layer):
+        return self.can_unpack
 
 
 class VllmPlugin(unittest.TestCase):
@@ -72,6 +77,11 @@ class VllmPlugin(unittest.TestCase):
             assert packed.tolist() == [layer]
             cls.calls.append((names[layer], x.numel() // x.shape[-1]))
             return torch.nn.functional.linear(x, cls.weights[names[layer]])
+
+        @torch.library.custom_op("esc::unpack", mutates_args=())
+        def unpack(packed: torch.Tensor, layer: int) -> torch.Tensor:
+            cls.calls.append((names[layer], "unpacked"))
+            return cls.weights[names[layer]].clone()
 
         import vllm.distributed as distributed
         from vllm.config import DeviceConfig, VllmConfig, set_current_vllm_config
@@ -127,6 +137,22 @@ class VllmPlugin(unittest.TestCase):
             self.calls.clear()
             layer(torch.randn(tokens, HIDDEN))
             self.assertEqual(bool(self.calls), sparse, (above, tokens))
+
+    def test_weights_that_can_be_unpacked_are_given_up(self):
+        config = self.config(dense_above=3)
+        config.opened().can_unpack = True
+        layer = self.qkv(config)
+        layer.quant_method.process_weights_after_loading(layer)
+        self.assertIsNone(layer.weight)
+        self.assertEqual([name for name, _ in layer.named_parameters()], [])
+        parts = [f"model.layers.0.self_attn.{part}_proj.weight" for part in "qkv"]
+        expected = torch.cat([self.weights[part] for part in parts])
+        for tokens, called in ((3, 3), (4, "unpacked")):
+            x = torch.randn(tokens, HIDDEN)
+            self.calls.clear()
+            y, _ = layer(x)
+            self.assertEqual(self.calls, [(part, called) for part in parts])
+            torch.testing.assert_close(y, x @ expected.T)
 
     def test_other_weights_stay_dense(self):
         config = self.config()
