@@ -34,6 +34,7 @@ struct GenerateLine {
   std::string database;
   std::string schedule_file;
   std::optional<std::string> dtype;
+  std::optional<std::string> max_packed;
   std::optional<double> min_sparsity;
   std::vector<std::string> tensors;
   int jobs = 0;
@@ -64,10 +65,6 @@ void refuse_unusable(const GenerateLine& line) {
   refuse_unused_database(line.database, line.layer.schedule);
   if (!line.database.empty() && !line.mode.compaction) {
     throw UserError("--database " + line.database, "is of no use with --no-compaction", "leave one of the two out");
-  }
-  if (line.mode.max_packed && !(*line.mode.max_packed > 0 && std::isfinite(*line.mode.max_packed))) {
-    throw UserError(fmt::format("--max-packed {}", *line.mode.max_packed), "is not a ratio above 0",
-                    "give the most bytes of the packed matrix over those as CSR, such as 1.5");
   }
   if (line.min_sparsity && !(*line.min_sparsity >= 0 && *line.min_sparsity <= 1)) {
     throw UserError(fmt::format("--min-sparsity {}", *line.min_sparsity), "is outside 0 to 1",
@@ -245,8 +242,11 @@ Model model_of(const ModelSpec& spec, const std::string& file) {
 }
 
 /// All layers, though some fail: the worst status is the command's.
-ExitStatus run(const GenerateLine& line, const Console& console) {
+ExitStatus run(GenerateLine line, const Console& console) {
   refuse_unusable(line);
+  if (line.max_packed) {
+    line.mode.max_packed = parse_packed_limit(*line.max_packed);
+  }
   GenerateMode mode = line.mode;
   if (!line.spec.empty()) {
     if (const std::optional<ModelSpec> spec = parse_model_spec(read_file(line.spec), line.spec)) {
@@ -318,9 +318,9 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       "its folder");
   add_element_option(*command, line->dtype, element_help);
   command->add_option(
-      "--max-packed", line->mode.max_packed,
-      "Most bytes of the packed matrix over those as CSR (8 for a non-zero, 4 for a row): auto takes the "
-      "best schedule within it");
+      "--max-packed", line->max_packed,
+      "Most bytes of the packed matrix: over those as CSR (8 for a non-zero, 4 for a row), as in 1.5, or over the "
+      "dense ones, as in 62%; auto takes the best schedule within it");
   command->add_option("--min-sparsity", line->min_sparsity,
                       "Skip matrices with a smaller share of zeros, 0 to 1 (default: 0.45 for a model, else 0)");
   command->add_option("--tensor", line->tensors, "Of a model only the tensors whose names are like this: *.mlp.* (repeatable)")->excludes(spec);

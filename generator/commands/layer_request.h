@@ -7,6 +7,7 @@
 
 #include "generator/commands/console.h"
 #include "generator/commands/nest_source.h"
+#include "generator/commands/packed_limit.h"
 #include "generator/emit/generate.h"
 #include "generator/matrix/read_options.h"
 #include "generator/schedule/schedule_database.h"
@@ -36,7 +37,7 @@ std::vector<int> architectures_for(const LayerRequest& request);
 /// How, for all layers of a command.
 struct GenerateMode {
   std::string output;
-  std::optional<double> max_packed;  ///< most bytes of the packed matrix, over those as CSR
+  std::optional<PackedLimit> max_packed;
   bool compaction = true;
   bool verify = true;
   bool resources = false;

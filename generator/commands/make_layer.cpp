@@ -13,7 +13,7 @@
 #include "generator/schedule/bitmap_schedules.h"
 #include "generator/schedule/device_ceilings.h"
 #include "generator/schedule/element_types.h"
-#include "generator/schedule/wide_halves.h"
+#include "generator/schedule/half_speeds.h"
 
 namespace esc {
 namespace {
@@ -182,8 +182,8 @@ ScheduleChoice with_measurements(ScheduleChoice choice, const Task& task) {
       is_any ? TargetDevice{choice.database->device, choice.database->key} : wanted_device(task.request);
   const MeasuredCase wanted = case_of(choice.schedule, task.shape, device, task.nest.epilogue.has_value());
   choice = settled(std::move(choice), wanted);
-  if (const std::optional<WideHalf> known = wide_half(task.shape); known && !choice.measured) {
-    choice.notes.push_back(describe(*known, task.shape));
+  if (const std::optional<HalfSpeed> known = half_speed(task.shape, choice.schedule); known && !choice.measured) {
+    choice.notes.push_back(describe(*known, task.shape, choice.schedule));
   }
   return choice;
 }
@@ -193,40 +193,36 @@ ScheduleChoice with_notes(ScheduleChoice choice, const Task& task) {
   return with_type_note(with_sharing_note(with_device_note(choice, task.request), task.request), task.matrix.element);
 }
 
-/// How large a schedule makes the packed matrix, over CSR.
-double packed_ratio(const Task& task, const ScheduleChoice& choice) {
-  return static_cast<double>(planned_bytes(task.matrix, task.nest, options_of(task, choice))) /
-         static_cast<double>(csr_bytes(task.matrix));
+/// Bytes that the schedule packs the matrix into.
+double packed_bytes(const Task& task, const ScheduleChoice& choice) {
+  return static_cast<double>(planned_bytes(task.matrix, task.nest, options_of(task, choice)));
 }
 
-/// "--max-packed 1.32" for 1.3127: what would allow it.
-std::string allowance_for(double ratio) { return fmt::format("--max-packed {:.2f}", std::ceil(100 * ratio) / 100); }
-
 /// A schedule that was asked for by name is not exchanged for another one.
-void check_packed(const Task& task, const ScheduleChoice& choice, double max_packed) {
-  if (const double ratio = packed_ratio(task, choice); ratio > max_packed) {
-    throw UserError(
-        fmt::format("--max-packed {}", max_packed),
-        fmt::format("{} packs {} into {:.2f} of its bytes as CSR", text_of(choice), task.request.name, ratio),
-        fmt::format("leave the schedule to auto, or allow {}", allowance_for(ratio)));
+void check_packed(const Task& task, const ScheduleChoice& choice, const PackedLimit& limit) {
+  if (const double ratio = limit.ratio_of(packed_bytes(task, choice), task.matrix); ratio > limit.ratio()) {
+    throw UserError("--max-packed " + limit.text(),
+                    fmt::format("{} packs {} into {}", text_of(choice), task.request.name, limit.describe(ratio)),
+                    fmt::format("leave the schedule to auto, or allow {}", limit.allowance_for(ratio)));
   }
 }
 
-/// A schedule of a ranking, and how large it makes the packed matrix over CSR.
+/// A schedule of a ranking, and how large it makes the packed matrix, by what a limit goes by.
 struct RankedSize {
   std::size_t rank = 0;
   double ratio = 0;
   bool is_behind_larger = false;  ///< whether one in front of it is legal, and larger
 };
 
-/// The first schedule of the ranking that packs the matrix within `most`; where none does, the one that packs it smallest.
+/// The first schedule of the ranking that packs the matrix within the limit; where none does, the one that packs it smallest.
 /// Those that the matrix does not allow are passed over; absent where it allows none.
-std::optional<RankedSize> find_within(const Task& task, const std::vector<ScheduleChoice>& ranking, double most) {
+std::optional<RankedSize> find_within(const Task& task, const std::vector<ScheduleChoice>& ranking, const PackedLimit& limit) {
   std::optional<RankedSize> smallest;
   for (std::size_t rank = 0; rank < ranking.size(); ++rank) {
     try {
-      const RankedSize size{rank, packed_ratio(task, ranking[rank]), smallest.has_value()};
-      if (size.ratio <= most) {
+      const double ratio = limit.ratio_of(packed_bytes(task, ranking[rank]), task.matrix);
+      const RankedSize size{rank, ratio, smallest.has_value()};
+      if (size.ratio <= limit.ratio()) {
         return size;
       }
       if (!smallest || size.ratio < smallest->ratio) {
@@ -239,29 +235,28 @@ std::optional<RankedSize> find_within(const Task& task, const std::vector<Schedu
   return smallest;
 }
 
-std::string within_note(std::size_t rank, double most) {
-  return fmt::format(", number {} in rank, the first within {} of CSR", rank + 1, most);
+std::string within_note(std::size_t rank, const PackedLimit& limit) {
+  return fmt::format(", number {} in rank, the first {}", rank + 1, limit.within());
 }
 
 /// The best in the ranking that packs the matrix small enough, behind all of them what auto falls back to.
-ScheduleChoice choose_within(const Task& task, std::vector<ScheduleChoice> ranking, double max_packed) {
+ScheduleChoice choose_within(const Task& task, std::vector<ScheduleChoice> ranking, const PackedLimit& limit) {
   ranking.push_back(last_resort(task));
-  const std::optional<RankedSize> found = find_within(task, ranking, max_packed);
+  const std::optional<RankedSize> found = find_within(task, ranking, limit);
   ESC_CHECK(found, "what auto falls back to takes every matrix");
   ScheduleChoice& choice = ranking[found->rank];
-  if (found->ratio > max_packed) {
-    throw UserError(fmt::format("--max-packed {}", max_packed),
-                    fmt::format("no schedule that is known for such layers packs {} so small: the smallest, {}, takes "
-                                "{:.2f} of its bytes as CSR",
-                                task.request.name, print(choice.schedule), found->ratio),
-                    fmt::format("allow {}, or try other schedules with --schedule", allowance_for(found->ratio)));
+  if (found->ratio > limit.ratio()) {
+    throw UserError("--max-packed " + limit.text(),
+                    fmt::format("no schedule that is known for such layers packs {} so small: the smallest, {}, takes {}",
+                                task.request.name, print(choice.schedule), limit.describe(found->ratio)),
+                    fmt::format("allow {}, or try other schedules with --schedule", limit.allowance_for(found->ratio)));
   }
-  choice.source += within_note(found->rank, max_packed);
+  choice.source += within_note(found->rank, limit);
   return choice;
 }
 
 /// Largest packed matrix that auto takes, over CSR, where a schedule behind it in rank packs smaller.
-constexpr double most_packed = 2.0;
+const PackedLimit most_packed{2.0, PackedLimit::Of::csr};
 
 /// Whether it is a stream of so few bytes that nobody minds what is zero of them.
 bool fills_nothing(const Task& task, const ScheduleChoice& choice) {
@@ -269,7 +264,7 @@ bool fills_nothing(const Task& task, const ScheduleChoice& choice) {
     return false;
   }
   try {
-    return packed_ratio(task, choice) * static_cast<double>(csr_bytes(task.matrix)) <= unminded_bytes(task.shape);
+    return packed_bytes(task, choice) <= unminded_bytes(task.shape);
   } catch (const UnsuitableSchedule&) {
     return false;  // said by whoever falls back from it
   }
@@ -282,7 +277,7 @@ void prefer_compact(const Task& task, std::vector<ScheduleChoice>& ranking) {
     return;
   }
   const std::optional<RankedSize> found = find_within(task, ranking, most_packed);
-  if (found && found->ratio <= most_packed && found->is_behind_larger) {
+  if (found && found->ratio <= most_packed.ratio() && found->is_behind_larger) {
     const auto choice = ranking.begin() + static_cast<std::ptrdiff_t>(found->rank);
     choice->source += within_note(found->rank, most_packed);
     std::rotate(ranking.begin(), choice, choice + 1);
@@ -307,12 +302,49 @@ GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleCho
   throw Defect(__FILE__, __LINE__, "a suitable schedule", "what auto falls back to takes every matrix");
 }
 
+/// The fastest schedule of family bitmap, by expectation, that the matrix allows.
+ScheduleChoice bitmap_choice(const Task& task) {
+  const std::string name = "--schedule bitmap";
+  if (!can_use_bitmap(name_of(task.matrix.element))) {
+    throw UserError(name, fmt::format("packs elements of 16 bits, and {} has {}", task.request.name, name_of(task.matrix.element)),
+                    "choose --dtype f16 or bf16, or leave the schedule to auto");
+  }
+  const KernelTarget target = kernel_target(wanted_device(task.request).key, architectures_for(task.request));
+  std::optional<UnsuitableSchedule> refused;
+  for (const ScheduleChoice& choice : bitmap_schedules(shape_of(task.matrix, task.nest, task.columns), target)) {
+    try {
+      planned_bytes(task.matrix, task.nest, options_of(task, choice));
+      return choice;
+    } catch (const UnsuitableSchedule& why) {
+      refused = why;
+    }
+  }
+  throw refused ? *refused
+                : UnsuitableSchedule(name, "no block of the family has room for this matrix in shared memory", "leave the schedule to auto");
+}
+
+/// In 16 bits a bitmap is the smallest of all: behind what is faster it is there for those who limit bytes.
+void add_bitmap(const Task& task, std::vector<ScheduleChoice>& ranking) {
+  const std::vector<int> architectures = architectures_for(task.request);
+  if (!can_use_bitmap(name_of(task.matrix.element)) || std::ranges::min(architectures) < BitmapSchedule::least_architecture) {
+    return;
+  }
+  try {
+    ranking.push_back(bitmap_choice(task));
+  } catch (const UnsuitableSchedule&) {
+    return;  // what else there is is said to be too large
+  }
+}
+
 /// All that auto may choose, the best first: by the databases, or by a rule where these say nothing of such columns.
 std::vector<ScheduleChoice> ranking_of(const Task& task, const GenerateMode& mode) {
   const LayerShape& shape = task.shape;
   const std::vector<const ScheduleDatabase*> databases = databases_for(shape, task.request, mode);
   const KernelTarget target = kernel_target(wanted_device(task.request).key, architectures_for(task.request));
   std::vector<ScheduleChoice> ranking = usable(ranked_schedules(shape, databases, target), task);
+  if (mode.max_packed) {
+    add_bitmap(task, ranking);
+  }
   const bool asks_given = std::ranges::any_of(mode.databases, [&](const ScheduleDatabase& given) {
     return std::ranges::find(databases, &given) != databases.end();
   });
@@ -348,27 +380,6 @@ bool chooses(const LayerRequest& request, const GenerateMode& mode) {
   return request.schedule == "auto" && mode.compaction;
 }
 
-/// The fastest schedule of family bitmap, by expectation, that the matrix allows.
-ScheduleChoice bitmap_choice(const Task& task) {
-  const std::string name = "--schedule bitmap";
-  if (!can_use_bitmap(name_of(task.matrix.element))) {
-    throw UserError(name, fmt::format("packs elements of 16 bits, and {} has {}", task.request.name, name_of(task.matrix.element)),
-                    "choose --dtype f16 or bf16, or leave the schedule to auto");
-  }
-  const KernelTarget target = kernel_target(wanted_device(task.request).key, architectures_for(task.request));
-  std::optional<UnsuitableSchedule> refused;
-  for (const ScheduleChoice& choice : bitmap_schedules(shape_of(task.matrix, task.nest, task.columns), target)) {
-    try {
-      planned_bytes(task.matrix, task.nest, options_of(task, choice));
-      return choice;
-    } catch (const UnsuitableSchedule& why) {
-      refused = why;
-    }
-  }
-  throw refused ? *refused
-                : UnsuitableSchedule(name, "no block of the family has room for this matrix in shared memory", "leave the schedule to auto");
-}
-
 /// The schedule that is asked for by name.
 ScheduleChoice named_choice(const Task& task, const GenerateMode& mode) {
   const std::string& schedule = task.request.schedule;
@@ -391,8 +402,8 @@ ScheduleChoice named_choice(const Task& task, const GenerateMode& mode) {
 }
 
 /// What is known of dense products alone, where such layers were measured on the device.
-std::optional<double> over_dense(const Task& task) {
-  const std::optional<WideHalf> known = wide_half(task.shape);
+std::optional<double> over_dense(const Task& task, const ScheduleChoice& choice) {
+  const std::optional<HalfSpeed> known = half_speed(task.shape, choice.schedule);
   return known && known->is_like && is_measured_on(wanted_device(task.request), known->device)
              ? std::optional(known->over_dense)
              : std::nullopt;
@@ -421,13 +432,13 @@ PlannedLayer plan_layer(const LayerRequest& request, const GenerateMode& mode, c
   const ProductColumns columns = product_columns(nest, request.bcol);
   const Task sample{request, nest, part, std::move(fragments), columns, shape_of(part, nest, columns)};
   const auto bytes_by = [&](const ScheduleChoice& choice) {
-    return packed_ratio(sample, choice) * static_cast<double>(csr_bytes(matrix));
+    return packed_bytes(sample, choice) / static_cast<double>(csr_bytes(part)) * static_cast<double>(csr_bytes(matrix));
   };
+  const Task whole{request, nest, matrix, nullptr, columns, shape_of(matrix, nest, columns)};
   if (!chooses(request, mode)) {
     const ScheduleChoice choice = named_choice(sample, mode);
-    return {choice, bytes_by(choice)};
+    return {choice, bytes_by(choice), over_dense(whole, choice)};
   }
-  const Task whole{request, nest, matrix, nullptr, columns, shape_of(matrix, nest, columns)};
   std::vector<ScheduleChoice> ranking = ranking_of(whole, mode);
   ranking.push_back(last_resort(whole));
   if (!mode.max_packed) {
@@ -437,7 +448,7 @@ PlannedLayer plan_layer(const LayerRequest& request, const GenerateMode& mode, c
   }
   for (const ScheduleChoice& choice : ranking) {
     try {
-      return {with_notes(choice, whole), bytes_by(choice), over_dense(whole)};
+      return {with_notes(choice, whole), bytes_by(choice), over_dense(whole, choice)};
     } catch (const UnsuitableSchedule&) {
       continue;  // the next best one
     }

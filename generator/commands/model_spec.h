@@ -11,7 +11,7 @@ namespace esc {
 /// What a spec says of a model. What it does not say is as where nothing stands on the command line.
 struct ModelSpec {
   ModelRequest request;  ///< its name is empty where the spec has none
-  std::optional<double> max_packed;
+  std::optional<PackedLimit> max_packed;
   std::string database;
 };
 

@@ -59,8 +59,8 @@ ordered_json schema_of(SpecValue value) {
                {{"type", "integer"}, {"minimum", 0}, {"maximum", std::numeric_limits<std::int32_t>::max()}}}};
     case SpecValue::share:
       return {{"type", "number"}, {"minimum", 0}, {"maximum", 1}};
-    case SpecValue::ratio:
-      return {{"type", "number"}, {"exclusiveMinimum", 0}};
+    case SpecValue::limit:
+      return {{"anyOf", {{{"type", "number"}, {"exclusiveMinimum", 0}}, {{"type", "string"}, {"pattern", "^[0-9]+([.][0-9]+)?%$"}}}}};
     case SpecValue::flag:
       return {{"type", "boolean"}};
     case SpecValue::layers:
@@ -99,8 +99,8 @@ std::string rule_of(SpecValue value) {
       return "is not an object of names and numbers";
     case SpecValue::share:
       return "is not a number from 0 to 1";
-    case SpecValue::ratio:
-      return "is not a number above 0";
+    case SpecValue::limit:
+      return "is neither a number above 0 nor a percentage";
     case SpecValue::flag:
       return "is neither true nor false";
     case SpecValue::layers:
@@ -124,8 +124,8 @@ bool is_value(SpecValue kind, const json& value) {
       return value.is_object();
     case SpecValue::share:
       return value == 0 || is_within(value, 0, 1);
-    case SpecValue::ratio:
-      return is_within(value, 0, std::numeric_limits<double>::max());
+    case SpecValue::limit:
+      return is_text(value) || is_within(value, 0, std::numeric_limits<double>::max());
     case SpecValue::flag:
       return value.is_boolean();
     case SpecValue::layers:
@@ -171,7 +171,7 @@ const SpecForm& model_form() {
       {"schedule", SpecValue::text, "auto, published, bitmap, a schedule, or directives"},
       {"database", SpecValue::text,
        "Schedule database or its folder, looked for beside the spec; auto asks it before the built-in one"},
-      {"max_packed", SpecValue::ratio, "Most bytes of a packed matrix over those as CSR"},
+      {"max_packed", SpecValue::limit, "Most bytes of a packed matrix: over those as CSR, or, as in \"62%\", over the dense ones"},
       {"epilogue", SpecValue::text, "What becomes of each sum before it is stored, as in bias"},
       {"layout", SpecValue::text, "kn, or nk as in PyTorch: how B and C lie"},
       {"dtype", SpecValue::text, "Element type: " + kernel_element_words()},

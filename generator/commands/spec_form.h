@@ -15,7 +15,7 @@ enum class SpecValue {
   seed,        ///< a whole number of 64 bits from 0 on
   sizes,       ///< an object of names and whole numbers
   share,       ///< a number from 0 to 1
-  ratio,       ///< a number above 0
+  limit,       ///< a number above 0, or a text with a percentage
   flag,        ///< true or false
   layers,      ///< a list of objects of the layer's form
   exceptions,  ///< a list of objects of the exception's form

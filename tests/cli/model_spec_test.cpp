@@ -96,7 +96,7 @@ TEST_F(ModelSpec, IsRefusedAtThePlaceThatIsWrong) {
             "models/spec.json: models/layers.safetensors:up_proj.weight is one matrix and no model"},
            {R"({"model": "", "bcol": 8})", "models/spec.json: \"model\" names no file"},
            {with(R"("min_sparsity": 1.5)"), "models/spec.json: \"min_sparsity\" is not a number from 0 to 1"},
-           {with(R"("max_packed": 0)"), "\"max_packed\" is not a number above 0"},
+           {with(R"("max_packed": 0)"), "\"max_packed\" is neither a number above 0 nor a percentage"},
            {with(R"("gpu": ["voodoo2"])"), "models/spec.json: --gpu voodoo2 is not a GPU"},
            {with(R"("gpu": [])"), "\"gpu\" is an empty list"},
            {with(R"("packed": 1)"), "\"packed\" is neither true nor false"},

@@ -174,7 +174,7 @@ TEST_F(RefusedOptions, Numbers) {
   }
   for (const std::string value : {"0", "-1.5", "nan", "inf"}) {
     expect_generate_refusal({"--max-packed=" + value},
-                            "is not a ratio above 0; give the most bytes of the packed matrix");
+                            "is neither a ratio above 0 nor a percentage; give the most bytes of the packed matrix");
   }
   for (const std::string value : {"-1", "1.5", "x", "99999999999999999999"}) {
     expect_generate_refusal({"--seed=" + value}, "--seed");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <regex>
 #include <set>
 
 #include "generator/support/error.h"
@@ -51,6 +52,10 @@ const std::map<std::string, Judge>& judges() {
       {"properties", properties},
       {"additionalProperties", properties},
       {"type", [](const json& value, const json& type, const json&) { return has_type(value, type); }},
+      {"pattern",
+       [](const json& value, const json& pattern, const json&) {
+         return !value.is_string() || std::regex_search(value.get<std::string>(), std::regex(pattern.get<std::string>()));
+       }},
       {"required",
        [](const json& value, const json& keys, const json&) {
          return !value.is_object() ||

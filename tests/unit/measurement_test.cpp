@@ -7,7 +7,7 @@
 
 #include "generator/schedule/quartered_streams.h"
 #include "generator/schedule/schedule_choice.h"
-#include "generator/schedule/wide_halves.h"
+#include "generator/schedule/half_speeds.h"
 #include "tests/support/rule_layers.h"
 
 namespace esc {
@@ -91,22 +91,37 @@ TEST(SettledChoice, SaysNothingOfAScheduleThatARuleHasChanged) {
   EXPECT_THAT(changed.source, HasSubstr("with quarter steps by rule"));
 }
 
-TEST(WideHalves, SayWhatWasMeasuredOfLayersTheMostLikeThem) {
+TEST(HalfSpeeds, SayWhatWasMeasuredOfLayersTheMostLikeThem) {
+  const Schedule stream = StreamSchedule{};
   for (const long long bcol : {33, 64, 100, 256, 1024, 8192}) {
     const LayerShape shape = layer_of(4096, 4096, 0.4, bcol, "bf16");
-    const std::optional<WideHalf> known = wide_half(shape);
+    const std::optional<HalfSpeed> known = half_speed(shape, stream);
     ASSERT_TRUE(known) << bcol;
     EXPECT_LT(known->over_dense, 1) << bcol;
-    EXPECT_THAT(describe(*known, shape), AllOf(HasSubstr("this kernel takes " + std::to_string(bcol) + " in tiles"),
-                                               HasSubstr("4096 x 4096 with 60 % zeros and "),
-                                               HasSubstr("on one NVIDIA H200"), HasSubstr("times as fast")));
+    EXPECT_THAT(describe(*known, shape, stream), AllOf(HasSubstr("this kernel takes " + std::to_string(bcol) + " in tiles"),
+                                                       HasSubstr("4096 x 4096 with 60 % zeros and "),
+                                                       HasSubstr("on one NVIDIA H200"), HasSubstr("times as fast")));
     EXPECT_TRUE(known->is_like);
   }
-  EXPECT_NEAR(wide_half(layer_of(8192, 8192, 0.4, 256, "f16"))->over_dense, 0.28, 1e-9);
-  EXPECT_FALSE(wide_half(layer_of(512, 512, 0.4, 64, "f16"))->is_like) << "much smaller";
-  EXPECT_FALSE(wide_half(layer_of(4096, 4096, 0.05, 64, "f16"))->is_like) << "much sparser";
-  EXPECT_FALSE(wide_half(layer_of(4096, 4096, 0.4, 32, "f16")));
-  EXPECT_FALSE(wide_half(layer_of(4096, 4096, 0.4, 64, "f32")));
+  EXPECT_NEAR(half_speed(layer_of(8192, 8192, 0.4, 256, "f16"), stream)->over_dense, 0.28, 1e-9);
+  EXPECT_FALSE(half_speed(layer_of(512, 512, 0.4, 64, "f16"), stream)->is_like) << "much smaller";
+  EXPECT_FALSE(half_speed(layer_of(4096, 4096, 0.05, 64, "f16"), stream)->is_like) << "much sparser";
+  EXPECT_FALSE(half_speed(layer_of(4096, 4096, 0.4, 32, "f16"), stream));
+  EXPECT_FALSE(half_speed(layer_of(4096, 4096, 0.4, 64, "f32"), stream));
+}
+
+TEST(HalfSpeeds, OfBitmapsAreKnownForAnyNumberOfColumns) {
+  const Schedule bitmap = BitmapSchedule{};
+  const auto of = [&](std::int64_t rows, std::int64_t columns, double density, long long bcol) {
+    const LayerShape shape = layer_of(rows, columns, density, bcol, "f16");
+    return std::pair(half_speed(shape, bitmap).value(), describe(half_speed(shape, bitmap).value(), shape, bitmap));
+  };
+  EXPECT_NEAR(of(4096, 4096, 0.3, 1).first.over_dense, 1.62, 1e-9);
+  EXPECT_THAT(of(4096, 4096, 0.3, 1).second, HasSubstr("4096 x 4096 with 70 % zeros and 1 column on one NVIDIA H200, they were 1.62 times as fast"));
+  EXPECT_NEAR(of(14336, 4096, 0.4, 200).first.over_dense, 0.90, 1e-9) << "256 columns are the nearest";
+  EXPECT_THAT(of(14336, 4096, 0.4, 200).second, HasSubstr("the dense product was 1.11 times as fast"));
+  EXPECT_TRUE(of(4096, 4096, 0.4, 64).first.is_like);
+  EXPECT_FALSE(of(512, 512, 0.4, 64).first.is_like) << "much smaller";
 }
 
 }  // namespace

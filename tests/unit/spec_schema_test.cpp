@@ -67,8 +67,8 @@ json usual_value(const SpecKey& key) {
       return {{"stride", 2}};
     case SpecValue::share:
       return 0.5;
-    case SpecValue::ratio:
-      return 1.5;
+    case SpecValue::limit:
+      return "62%";
     case SpecValue::flag:
       return true;
     case SpecValue::layers:
