@@ -80,9 +80,9 @@ SparseMatrix of_many_windows(SampleStructure structure, double sparsity, ScalarT
   return matrix;
 }
 
-/// Of three K tiles of a bitmap, in two blocks of rows.
-SparseMatrix of_three_tiles(ScalarType element) {
-  SparseMatrix matrix = sample_matrix({.rows = 77, .columns = 600, .sparsity = 0.6, .seed = 3});
+/// Of five K tiles of a bitmap, in two blocks of rows.
+SparseMatrix of_five_tiles(ScalarType element) {
+  SparseMatrix matrix = sample_matrix({.rows = 77, .columns = 1100, .sparsity = 0.6, .seed = 3});
   round_values(matrix, element);
   return matrix;
 }
@@ -181,9 +181,9 @@ std::vector<MutationSubject> mutation_subjects() {
       {"bitmap_tokens", linear_nk_nest(ScalarType::bf16), of_many_windows(SampleStructure::powerlaw, 0.6, ScalarType::bf16), 20, "bitmap:columns=8,panels=2,warps=1,stages=2,units=3,pdl=off"},
       // Products of warpgroups: tiles that tensor copies move, where lines of B begin at multiples of 16 bytes, and threads
       // elsewhere; the second ones of two blocks.
-      {"bitmap_groups", spmm_nest(ScalarType::bf16), of_three_tiles(ScalarType::bf16), 72,
+      {"bitmap_groups", spmm_nest(ScalarType::bf16), of_five_tiles(ScalarType::bf16), 72,
        "bitmap:columns=64,panels=4,warps=1,stages=3,units=2,mma=warpgroup,pdl=on"},
-      {"bitmap_clusters", linear_nk_nest(ScalarType::f16), of_three_tiles(ScalarType::f16), 72,
+      {"bitmap_clusters", linear_nk_nest(ScalarType::f16), of_five_tiles(ScalarType::f16), 72,
        "bitmap:columns=64,panels=4,warps=1,stages=4,units=2,mma=warpgroup,cluster=2,pdl=on"},
       {"split_tokens", nest_of(linear_nk_template), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32),
        36, "stream:columns=16,panels=3,warps=2,stages=4,pdl=off"},
