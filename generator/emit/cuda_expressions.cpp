@@ -37,7 +37,7 @@ std::string in_brackets(const std::string& array, std::span<const Subscript> sub
 
 }  // namespace
 
-const char* leading_dimension_of_output(const ArrayDeclaration& array) { return array.name == "A" ? "lda" : "ldc"; }
+const char* leading_dimension_of_given(const ArrayDeclaration& array) { return array.name == "A" ? "lda" : "ldc"; }
 
 std::string index_text(const Subscript& subscript) {
   if (subscript.offset.empty()) {
@@ -53,8 +53,8 @@ std::string CudaExpressions::leading_dimension(const ArrayDeclaration& array) co
   if (array.role == ArrayRole::operand) {
     return leading_dimension_of(array);
   }
-  if (array.role == ArrayRole::output) {
-    return leading_dimension_of_output(array);
+  if (array.role == ArrayRole::output || array.role == ArrayRole::sparse) {
+    return leading_dimension_of_given(array);
   }
   return esc::print(array.extents.back());
 }

@@ -37,8 +37,8 @@ class CudaExpressions : public ExpressionPrinter {
   const LoopNest& nest_;
 };
 
-/// How a kernel calls the distance of rows of what it writes: "ldc" of C.
-const char* leading_dimension_of_output(const ArrayDeclaration& array);
+/// How a kernel calls the distance of rows of what it is given to write, or to read A from: "ldc" of C.
+const char* leading_dimension_of_given(const ArrayDeclaration& array);
 
 /// offset + affine part, without a "+ 0".
 std::string index_text(const Subscript& subscript);

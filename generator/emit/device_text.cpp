@@ -180,7 +180,8 @@ std::string instructions_text(const Layer& layer) {
     }
   };
   write(layer.lowered);
-  for (const std::vector<LoopNest>* const others : {&layer.lowered.before, &layer.lowered.unpacking}) {
+  for (const std::vector<LoopNest>* const others :
+       {&layer.lowered.before, &layer.lowered.unpacking, &layer.lowered.repacking}) {
     for (const LoopNest& other : *others) {
       write(other);
     }
@@ -200,6 +201,7 @@ const char* const bounds_comment = "The 1 in the launch bounds lets the compiler
 std::string kernel_name(const Layer& layer) { return layer.name + "_kernel"; }
 std::string zeroing_name(const Layer& layer) { return layer.name + "_zero_rows"; }
 std::string unpacking_name(const Layer& layer) { return layer.name + "_unpack_kernel"; }
+std::string repacking_name(const Layer& layer) { return layer.name + "_values_kernel"; }
 
 std::string device_text(const Layer& layer) {
   const LoopNest& nest = layer.lowered;
@@ -219,6 +221,10 @@ std::string device_text(const Layer& layer) {
           (nest.packed.kind == PackedForm::Kind::regions ? "\n" : bounds_comment) + main.kernel;
   for (const LoopNest& unpacking : nest.unpacking) {
     rest += "\n// Writes A from its packed form, zeros too.\n" + print_kernel(unpacking, unpacking_name(layer), packed, alignment).kernel;
+  }
+  for (const LoopNest& repacking : nest.repacking) {
+    rest += "\n// Writes the values of A into its packed form.\n" +
+            print_kernel(repacking, repacking_name(layer), packed, alignment).kernel;
   }
   return "namespace {\n\n" + constants_text(layer, rest) + rest + "\n}  // namespace\n";
 }

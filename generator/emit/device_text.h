@@ -12,9 +12,11 @@ namespace esc {
 /// know of the matrix beside that are their arguments. The matrix has a non-zero.
 std::string device_text(const Layer& layer);
 
-/// Names of the kernels: the main one, that in front of it which prepares rows of C, and that which writes A from its packed form.
+/// Names of the kernels: the main one, that in front of it which prepares rows of C, that which writes A from its
+/// packed form, and that which writes values of A into it.
 std::string kernel_name(const Layer& layer);
 std::string zeroing_name(const Layer& layer);
 std::string unpacking_name(const Layer& layer);
+std::string repacking_name(const Layer& layer);
 
 }  // namespace esc

@@ -304,6 +304,7 @@ std::string prepare_text(const Layer& layer) {
   }
   if (can_unpack(layer)) {
     instances.push_back(unpacking_name(layer));
+    instances.push_back(repacking_name(layer));
   }
   std::string text = "cudaError_t status = cudaSuccess;\n";
   for (const std::string& instance : instances) {
@@ -384,7 +385,7 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
           {"N_COLUMNS", item_columns(nest) == 1 ? "static_cast<unsigned int>(n)" : fmt::format("static_cast<unsigned int>(n) * {}", item_columns(nest))},
           {"TOO_MANY_ITEMS", item_columns(nest) == 1 ? "" : fmt::format(" || n > {}", std::numeric_limits<std::int32_t>::max() / item_columns(nest))},
           {"OPERAND_REFUSALS", operand_refusals(nest, layer.sizes)}};
-  holes.emplace("UNPACK", unpack_function(layer, holes));
+  holes.emplace("UNPACK", unpack_functions(layer, holes));
   return holes;
 }
 

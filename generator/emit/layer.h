@@ -35,7 +35,8 @@ struct Layer {
 /// Whether the nest needs a kernel for a matrix of so many non-zeros: without any, and without an epilogue, C is zero.
 inline bool needs_kernel(const LoopNest& nest, std::int64_t nonzeros) { return nonzeros > 0 || nest.epilogue.has_value(); }
 inline bool has_kernel(const Layer& layer) { return needs_kernel(layer.input, layer.statistics.nonzeros); }
-/// Whether the layer's kernels can write the dense matrix from the packed one: NAME_unpack is there.
+/// Whether the layer's kernels can write the dense matrix from the packed one, and values the other way: NAME_unpack
+/// and NAME_values are there.
 inline bool can_unpack(const Layer& layer) { return has_kernel(layer) && !layer.lowered.unpacking.empty(); }
 
 /// Bytes of the packed matrix.

@@ -66,6 +66,10 @@ Block of_role(const Block& block, bool first) {
   return result;
 }
 
+bool has_matrix(const LoopNest& nest, ArrayRole role) {
+  return std::ranges::find(nest.arrays, role, &ArrayDeclaration::role) != nest.arrays.end();
+}
+
 class KernelPrinter {
  public:
   KernelPrinter(const LoopNest& nest, const std::string& name, const PackedAccess& packed, int shared_alignment)
@@ -105,9 +109,11 @@ class KernelPrinter {
                                 "{1}, unsigned int given_columns",
                                 element, operand_kernel_parameters(nest_));
     } else {
-      const ArrayDeclaration& output = nest_.array(ArrayRole::output);
-      parameters += fmt::format("{}* __restrict__ {}, long long {}{}", element, output.name, leading_dimension_of_output(output),
-                                output.extents.back() == Affine::of("N") ? ", unsigned int N" : "");
+      const bool repacks = has_matrix(nest_, ArrayRole::sparse);
+      const ArrayDeclaration& given = nest_.array(repacks ? ArrayRole::sparse : ArrayRole::output);
+      parameters += fmt::format("{}{}* __restrict__ {}, long long {}{}", repacks ? "const " : "", element, given.name,
+                                leading_dimension_of_given(given),
+                                given.extents.back() == Affine::of("N") ? ", unsigned int N" : "");
     }
     for (const std::string& size : kernel_sizes(nest_)) {
       parameters += ", unsigned int " + size;
@@ -320,9 +326,7 @@ bool meets_behind_turns(const LoopNest& nest) {
 
 bool has_clusters(const LoopNest& nest) { return nest.has_constant("cluster_blocks"); }
 
-bool reads_b(const LoopNest& nest) {
-  return std::ranges::any_of(nest.arrays, [](const auto& array) { return array.role == ArrayRole::dense; });
-}
+bool reads_b(const LoopNest& nest) { return has_matrix(nest, ArrayRole::dense); }
 
 std::vector<std::string> kernel_sizes(const LoopNest& nest) {
   switch (nest.packed.kind) {

@@ -9,6 +9,7 @@
 #include "generator/emit/operand_text.h"
 #include "generator/emit/sources.h"
 #include "generator/emit/told_launch.h"
+#include "generator/emit/unpack_text.h"
 #include "generator/matrix/fingerprint.h"
 #include "generator/support/error.h"
 #include "generator/support/replace_all.h"
@@ -33,18 +34,18 @@ std::string as_layer_text(std::string text, const Layer& layer, const SharedKern
   text = replace_all(std::move(text), kernel_name(told), kernel_name(layer));
   text = replace_all(std::move(text), zeroing_name(told), zeroing_name(layer));
   text = replace_all(std::move(text), unpacking_name(told), unpacking_name(layer));
+  text = replace_all(std::move(text), repacking_name(told), repacking_name(layer));
   const std::string numbers = fmt::format("  const uint64_t numbers[] = {{{}{}}};\n", fmt::join(kernel.numbers, ", "), kernel.numbers.empty() ? "0" : "");
-  return text + fmt::format(
-                    "\nextern \"C\" cudaError_t {0}_prepare(void) {{ return {1}_prepare(); }}\n\n"
-                    "extern \"C\" cudaError_t {0}_spmm(const void* packed, const {2}* b, int64_t ldb, {2}* c, int64_t "
-                    "ldc{4}, int32_t n, cudaStream_t "
-                    "stream) {{\n"
-                    "{3}  return {1}_spmm(packed, numbers, b, ldb, c, ldc{5}, n, stream);\n}}\n",
-                    layer.name, kernel.name, element, numbers, operand_parameters(layer.lowered), operand_names(layer.lowered)) +
-         (can_unpack(layer) ? fmt::format("\nextern \"C\" cudaError_t {0}_unpack(const void* packed, {2}* a, int64_t lda, cudaStream_t stream) {{\n"
-                                          "{3}  return {1}_unpack(packed, numbers, a, lda, stream);\n}}\n",
-                                          layer.name, kernel.name, element, numbers)
-                            : "");
+  return text +
+         fmt::format(
+             "\nextern \"C\" cudaError_t {0}_prepare(void) {{ return {1}_prepare(); }}\n\n"
+             "extern \"C\" cudaError_t {0}_spmm(const void* packed, const {2}* b, int64_t ldb, {2}* c, int64_t "
+             "ldc{4}, int32_t n, cudaStream_t "
+             "stream) {{\n"
+             "{3}  return {1}_spmm(packed, numbers, b, ldb, c, ldc{5}, n, stream);\n}}\n",
+             layer.name, kernel.name, element, numbers, operand_parameters(layer.lowered),
+             operand_names(layer.lowered)) +
+         told_unpack_functions(layer, kernel.name, numbers);
 }
 
 }  // namespace esc

@@ -20,8 +20,9 @@ struct SharedKernel {
 /// The kernel of the layer in the model's bundle of this name. The layer has a kernel.
 SharedKernel shared_kernel(const Layer& layer, const std::string& bundle);
 
-/// The text of such a kernel, laid out or not, as that of the layer's own bundle: its kernels with the layer's name, and behind it NAME_prepare
-/// and NAME_spmm, and where there is one NAME_unpack, which tell it the layer's numbers.
+/// The text of such a kernel, laid out or not, as that of the layer's own bundle: its kernels with the layer's name,
+/// and behind it NAME_prepare and NAME_spmm, and where there are such NAME_unpack and NAME_values, which tell it the
+/// layer's numbers.
 std::string as_layer_text(std::string text, const Layer& layer, const SharedKernel& kernel);
 
 }  // namespace esc

@@ -261,8 +261,8 @@ std::string header_source(const Layer& layer) {
                  {"OPERAND_NAMES", operand_names(layer.lowered)},
                  {"NOT_PREPARED", needs_preparing(layer) ? not_prepared_note : ""},
                  {"NOTES", notes(layer)},
-                 {"DEVICE_FUNCTIONS", can_unpack(layer) ? "three" : "two"},
-                 {"UNPACK", unpack_declaration(layer)}});
+                 {"DEVICE_FUNCTIONS", can_unpack(layer) ? "four" : "two"},
+                 {"UNPACK", unpack_declarations(layer)}});
 }
 
 std::string cmake_source(const Layer& layer) {

@@ -7,7 +7,7 @@ namespace esc {
 
 // The constant texts of what is emitted, from the folder templates/; `fill` fills their holes.
 extern const std::string_view kernel_template;        ///< NAME.cu
-extern const std::string_view unpack_template;        ///< NAME_unpack in it, where there is one
+extern const std::string_view unpack_template;        ///< NAME_unpack and NAME_values in it, where there are such
 extern const std::string_view zero_layer_template;    ///< NAME.cu of a matrix without non-zeros
 
 extern const std::string_view transformer_template;   ///< NAME_transformer.cpp

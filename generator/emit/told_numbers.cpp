@@ -91,7 +91,8 @@ std::string packed_matrix_text(const std::vector<ToldNumber>& numbers) {
 
 Layer told_layer(Layer layer) {
   layer.lowered.packed.is_told = true;
-  for (std::vector<LoopNest>* const others : {&layer.lowered.before, &layer.lowered.unpacking}) {
+  for (std::vector<LoopNest>* const others :
+       {&layer.lowered.before, &layer.lowered.unpacking, &layer.lowered.repacking}) {
     for (LoopNest& other : *others) {
       other.packed.is_told = true;
     }

@@ -21,6 +21,7 @@ extern const std::string_view load_bits_text;
 extern const std::string_view find_places_text;
 extern const std::string_view load_a_text;
 extern const std::string_view store_a_text;
+extern const std::string_view store_words_text;
 
 namespace {
 
@@ -78,7 +79,7 @@ Instruction copy_bitmap_unit() {
                            {store(to("staged_bits", name("block")), from("bits", name("block")))}),
                       words.front()},
           .call = "copy_bitmap_unit(shared_memory, packed, unit_room, {unit}, {stage}, {copy});",
-          .texts = {async_barriers_text, bitmap_unit_text, copy_bitmap_unit_text}};
+          .texts = {async_barriers_text, bitmap_unit_text, find_unit_text, copy_bitmap_unit_text}};
 }
 
 Instruction wait_for_unit() {
@@ -138,58 +139,101 @@ Block places_of_registers() {
   return result;
 }
 
+Instruction::Parameter found_places() { return {"found", Passing::array, {place_parts * block_registers + 1}}; }
+
 Instruction find_places() {
   return {.name = "find_places",
-          .parameters = {value("bits"), value("direction"), {"found", Passing::array, {place_parts * block_registers + 1}},
-                         {"word_at", Passing::pointer, {1}}},
+          .parameters = {value("bits"), value("direction"), found_places(), {"word_at", Passing::pointer, {1}}},
           .meaning = places_of_registers(),
           .call = "find_places({bits}, {direction}, {found}, {word_at});",
           .texts = {find_places_text}};
 }
 
+/// In which column the words of a lane's K block stand.
+Node column_of_words() {
+  return define("column", choose(less(0, index("direction")), index("lane"), at("odd_columns", {name("lane")})));
+}
+
+/// What find_places has found of register `first` + r: its code, the row of its word, and which half of it.
+Block place_of_register() {
+  return {define("place", (index("first") + index("r")) * place_parts), define("code", at("found", {name("place")})),
+          define("row", Expression(at("found", {place_parts * block_registers})) +
+                            index("direction") * Expression(at("found", {name("place") + 1}))),
+          define("half", at("found", {name("place") + 2}))};
+}
+
+Access half_word(const Affine& half) { return at("values", {name("row"), name("column"), half}); }
+
+/// What becomes of a register of each code.
+Node of_code(Block none, Block first, Block second, Block two) {
+  const Node one{Branch{has(index("code"), first_only), std::move(first), std::move(second)}};
+  const Node some{Branch{has(index("code"), both), std::move(two), {one}}};
+  return Node{Branch{has(index("code"), 0), std::move(none), {some}}};
+}
+
 /// Register `first` and the three behind it.
 Instruction load_a() {
-  const Access half = at("values", {name("row"), name("column"), name("half")});
   const auto element = [](int number) { return at("to", {name("r"), number}); };
-  const auto word = [](int number) { return at("values", {name("row"), name("column"), number}); };
-  const Node of_one{Branch{has(index("code"), first_only),
-                           {store(element(0), half), store(element(1), 0.0)},
-                           {store(element(0), 0.0), store(element(1), half)}}};
-  const Node of_code{Branch{has(index("code"), both), {store(element(0), word(0)), store(element(1), word(1))}, {of_one}}};
-  const Block each{
-      define("place", (index("first") + index("r")) * place_parts), define("code", at("found", {name("place")})),
-      define("row", Expression(at("found", {place_parts * block_registers})) +
-                        index("direction") * Expression(at("found", {name("place") + 1}))),
-      define("half", at("found", {name("place") + 2})),
-      Node{Branch{has(index("code"), 0), {store(element(0), 0.0), store(element(1), 0.0)}, {of_code}}}};
+  const auto elements = [&](Expression first, Expression second) {
+    return Block{store(element(0), std::move(first)), store(element(1), std::move(second))};
+  };
+  const Expression half = half_word(name("half"));
+  Block each = place_of_register();
+  each.push_back(
+      of_code(elements(0.0, 0.0), elements(half, 0.0), elements(0.0, half), elements(half_word(0), half_word(1))));
   return {.name = "load_a",
-          .parameters = {array("values"), array("odd_columns"), {"found", Passing::array, {place_parts * block_registers + 1}},
-                         value("direction"), value("first"), value("lane"), array("to")},
-          .meaning = {define("column", choose(less(0, index("direction")), index("lane"), at("odd_columns", {name("lane")}))),
-                      loop("r", 4, each)},
+          .parameters = {array("values"), array("odd_columns"), found_places(), value("direction"), value("first"),
+                         value("lane"), array("to")},
+          .meaning = {column_of_words(), loop("r", 4, std::move(each))},
           .call = "load_a({found}, {first}, {to});",
           .texts = {find_places_text, load_a_text}};
 }
 
+/// Where A has the first element of register r of a tile.
+Expression row_of_tile() { return index("first_row") + remainder(index("r"), 2) * 8 + quotient(index("lane"), 4); }
+Expression column_of_tile() {
+  return index("first_column") + quotient(index("r"), 2) * 8 + remainder(index("lane"), 4) * 2;
+}
+
 /// The elements of a tile's four registers, as far as A has them.
 Instruction store_a() {
-  const auto half_of = [](const char* number) { return remainder(index(number), 2) * 8; };
-  const Expression row = index("first_row") + half_of("r") + quotient(index("lane"), 4);
-  const Expression column = index("first_column") + quotient(index("r"), 2) * 8 + remainder(index("lane"), 4) * 2 + index("v");
   const Node element = store(at("to", {name("row"), name("column")}), at("from", {name("r"), name("v")}),
                              {less(index("row"), index("height")), less(index("column"), index("width"))});
-  return {.name = "store_a",
-          .parameters = {array("to"), value("first_row"), value("first_column"), value("height"), value("width"), value("lane"), array("from")},
-          .meaning = {loop("r", 4, {loop("v", 2, {define("row", row), define("column", column), element})})},
-          .call = "store_a({to}, {leading_dimension}, {first_row}, {first_column}, {height}, {width}, {lane}, {from});",
-          .texts = {store_a_text}};
+  return {
+      .name = "store_a",
+      .parameters = {array("to"), value("first_row"), value("first_column"), value("height"), value("width"),
+                     value("lane"), array("from")},
+      .meaning = {loop(
+          "r", 4,
+          {loop("v", 2, {define("row", row_of_tile()), define("column", column_of_tile() + index("v")), element})})},
+      .call = "store_a({to}, {leading_dimension}, {first_row}, {first_column}, {height}, {width}, {lane}, {from});",
+      .texts = {store_a_text}};
+}
+
+/// The elements that A has of four registers, each to its half of a word.
+Instruction store_words() {
+  const auto element = [](int number) { return Expression(at("from", {name("i"), name("k") + number})); };
+  const auto move = [&](const Affine& half, int number) { return store(half_word(half), element(number)); };
+  Block each = place_of_register();
+  append(each, {define("i", row_of_tile()), define("k", column_of_tile()),
+                of_code({}, {move(name("half"), 0)}, {move(name("half"), 1)}, {move(0, 0), move(1, 1)})});
+  return {
+      .name = "store_words",
+      .parameters = {array("from"), value("first_row"), value("first_column"), array("values"), array("odd_columns"),
+                     found_places(), value("direction"), value("first"), value("lane"), value("stage"), value("copy"),
+                     array("unit")},
+      .meaning = {column_of_words(), loop("r", 4, std::move(each))},
+      .call = std::string(
+                  "store_words({from}, {leading_dimension}, {first_row}, {first_column}, {lane}, {found}, {first}, ") +
+              copied_unit + ", packed, {unit});",
+      .texts = {bitmap_unit_text, find_unit_text, find_places_text, store_words_text}};
 }
 
 }  // namespace
 
 std::vector<Instruction> bitmap_instructions() {
   return {find_unit(), make_unit_barriers(), copy_bitmap_unit(), wait_for_unit(), find_words(),
-          load_bits(), find_places(),        load_a(),           store_a()};
+          load_bits(), find_places(),        load_a(),           store_a(),       store_words()};
 }
 
 }  // namespace esc

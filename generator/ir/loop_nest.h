@@ -240,6 +240,8 @@ struct LoopNest {
   std::vector<LoopNest> before = {};  ///< what runs in front of this nest, a launch of its own each
   /// What writes the sparse array as it was, zeros too, from its packed form, when a caller asks for it; none or one.
   std::vector<LoopNest> unpacking = {};
+  /// Likewise, what writes other values of the sparse array into its packed form, whose pattern stays; none or one.
+  std::vector<LoopNest> repacking = {};
   /// What happens to the output behind this nest, until a pass places it where the sums are complete.
   std::optional<Epilogue> epilogue = {};
   bool explicit_zeros = false;  ///< zeros of the sparse array are multiplied: B must be finite

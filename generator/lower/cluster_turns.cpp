@@ -122,6 +122,7 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
   if (is_bitmap) {
     widen_turns(result, directive.blocks);
     result.unpacking = {unpack_bitmap(result)};
+    result.repacking = {repack_bitmap(result)};
   }
   result.story.emplace_back(
       "The blocks of a cluster share the windows of their panels. In the end they leave their sums in the shared memory of the first one, which adds them up.");

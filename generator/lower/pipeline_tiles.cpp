@@ -262,6 +262,7 @@ LoopNest pipeline_tiles(const LoopNest& nest, const PipelineTiles& directive) {
       "Both operands are copied to shared memory past the registers, several turns ahead of their use: tiles of B by the threads of a team, units of A by their "
       "warps, from compute capability 9.0 on as bulk copies, which one thread asks for.");
   result.unpacking = {unpack_bitmap(result)};
+  result.repacking = {repack_bitmap(result)};
   return result;
 }
 

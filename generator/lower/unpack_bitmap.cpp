@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/lower/unpack_bitmap.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,31 +30,49 @@ Access of_copy(const char* array) {
   return element(staged_name(array), {Affine::of("unit_stage"), Affine::of("copy")});
 }
 
-/// Finds a K block's words and stores its tiles, one after the other.
-Block store_block() {
-  const Expression direction = Expression(1) - index("block_of_pair") * 2;
-  const Expression first_column =
-      index("window") * index("window_columns") +
-      (index("half") * pair_blocks + index("block_of_pair")) * BitmapSchedule::block_columns +
-      index("t") * tile_columns;
-  const Affine block = Affine::of("block_of_pair");
-  const Node find =
-      perform("find_places", {element("bits", {block}), direction, element("places"), element("word_at", {block})});
-  const Node load = perform("load_a", {of_copy("Values"), of_copy("OddColumns"), element("places"), direction,
-                                       index("t") * tile_registers, index("lane"), element("tile")});
-  const Node store = perform("store_a", {element("A"), index("panel") * index("panel_height"), first_column, index("M"),
-                                         index("K"), index("lane"), element("tile")});
-  return {find, unrolled("t", block_tiles, {load, store})};
+/// Which way the words of a K block go.
+Expression direction() { return Expression(1) - index("block_of_pair") * 2; }
+
+/// Where A has tile t of a K block.
+Expression first_row() { return index("panel") * index("panel_height"); }
+Expression first_column() {
+  return index("window") * index("window_columns") +
+         (index("half") * pair_blocks + index("block_of_pair")) * BitmapSchedule::block_columns +
+         index("t") * tile_columns;
 }
 
-/// Stores the unit that has come.
-Block store_unit() {
+/// What is done with a tile whose words have been found: it is stored where A has it.
+Block store_tile() {
+  return {perform("load_a", {of_copy("Values"), of_copy("OddColumns"), element("places"), direction(),
+                             index("t") * tile_registers, index("lane"), element("tile")}),
+          perform("store_a",
+                  {element("A"), first_row(), first_column(), index("M"), index("K"), index("lane"), element("tile")})};
+}
+
+/// The other way round: what A has there becomes the values of its words, in the packed matrix itself.
+Block store_values() {
+  const Access values = element("Values", {Affine::of("unit_panel"), Affine::of("window")});
+  return {perform("store_words", {element("A"), first_row(), first_column(), values, of_copy("OddColumns"),
+                                  element("places"), direction(), index("t") * tile_registers, index("lane"),
+                                  index("unit_stage"), index("copy"), element("own_unit")})};
+}
+
+/// Finds a K block's words and goes through its tiles, one after the other.
+Block find_block(const Block& of_tile) {
+  const Affine block = Affine::of("block_of_pair");
+  return {
+      perform("find_places", {element("bits", {block}), direction(), element("places"), element("word_at", {block})}),
+      unrolled("t", block_tiles, of_tile)};
+}
+
+/// Goes through the unit that has come.
+Block find_tiles(const Block& of_tile) {
   const Expression stage = index("unit_stage");
   const Node load_bits =
       perform("load_bits", {of_copy("Bits"), index("half"), stage, index("copy"), index("lane"), element("bits")});
   return {perform("wait_for_unit", {index("turn"), stage, index("copy")}),
           perform("find_words", {of_copy("UnitWords"), stage, index("copy"), index("lane"), element("word_at")}),
-          unrolled("half", 2, {load_bits, unrolled("block_of_pair", pair_blocks, store_block())})};
+          unrolled("half", 2, {load_bits, unrolled("block_of_pair", pair_blocks, find_block(of_tile))})};
 }
 
 /// Asks for the unit of a turn. Copies are committed as often as those of the product are, by which wait_for_unit
@@ -64,12 +84,12 @@ Block ask_for_unit(const LoopNest& nest, const Expression& turn, const Expressio
 }
 
 /// The loop over turns. Who reads a stage has done so before another unit comes there.
-Node turns(const LoopNest& nest) {
+Node turns(const LoopNest& nest, Block of_unit) {
   const Expression ahead = index("turn") + index("early_units");
   Block body{define("window", window_of(index("turn")), ScalarType::u32),
              define("unit_stage", remainder(index("turn"), index("unit_stages"))), Node{Barrier{Scope::warp}}};
   append(body, ask_for_unit(nest, ahead, remainder(ahead, index("unit_stages"))));
-  body.push_back(Node{Branch{has_unit(nest, index("window")), store_unit(), {}}});
+  body.push_back(Node{Branch{has_unit(nest, index("window")), std::move(of_unit), {}}});
   return sequential_loop("turn", 0, Affine::of("turns"), 1, Role::reduction, std::move(body));
 }
 
@@ -82,7 +102,8 @@ Block own_places(const Block& body) {
   return result;
 }
 
-std::vector<ArrayDeclaration> arrays_of(const LoopNest& nest) {
+/// The arrays that units are found and copied by.
+std::vector<ArrayDeclaration> arrays_of_units(const LoopNest& nest) {
   std::vector<ArrayDeclaration> arrays{*nest.find_array("UnitBegins")};
   for (const std::string& name : unit_arrays()) {
     arrays.push_back(*nest.find_array(name));
@@ -91,32 +112,62 @@ std::vector<ArrayDeclaration> arrays_of(const LoopNest& nest) {
   for (const char* name : {"word_at", "bits", "places", "unit"}) {
     arrays.push_back(*nest.find_array(name));
   }
-  arrays.push_back({"tile", {tile_registers, 2}, ArrayRole::registers, nest.element(), "unsigned int"});
-  arrays.push_back({"A", {Affine::of("M"), Affine::of("K")}, ArrayRole::output, nest.element()});
   return arrays;
+}
+
+ArrayDeclaration matrix(const LoopNest& nest, ArrayRole role) {
+  return {"A", {Affine::of("M"), Affine::of("K")}, role, nest.element()};
+}
+
+/// The nest in which warps go through all units, one after the other. Beside what they find these by a lane has
+/// registers `own`.
+LoopNest nest_of_units(const LoopNest& nest, std::vector<ArrayDeclaration> arrays, ArrayDeclaration own,
+                       Block of_unit) {
+  ThreadNest parts = take_apart(nest);
+  std::erase_if(parts.grid, [](const Loop& loop) { return loop.mapping == Mapping::grid_y; });
+  Block body = own_places(parts.body);
+  for (const char* name : {"word_at", "bits", "places", own.name.c_str(), "unit"}) {
+    body.push_back(Node{Declare{name}});
+  }
+  Block units{
+      find_unit(nest, 0), perform("make_unit_barriers", {index("copy"), index("lane")}), Node{Barrier{Scope::warp}},
+      sequential_loop("s", 0, Affine::of("early_units"), 1, Role::none, ask_for_unit(nest, index("s"), index("s"))),
+      turns(nest, std::move(of_unit))};
+  if (has_warpgroups(nest)) {
+    // Nobody waits for warps without a panel here, whose units are another's.
+    units = {Node{Branch{less(index("panel"), index("panels")), std::move(units), {}}}};
+  }
+  append(body, units);
+  parts.body = std::move(body);
+
+  LoopNest result;
+  result.arrays = std::move(arrays);
+  result.arrays.push_back(std::move(own));
+  result.constants = nest.constants;
+  result.derived_sizes = nest.derived_sizes;
+  result.packed = nest.packed;
+  return put_together(result, parts);
 }
 
 }  // namespace
 
 LoopNest unpack_bitmap(const LoopNest& nest) {
-  ThreadNest parts = take_apart(nest);
-  std::erase_if(parts.grid, [](const Loop& loop) { return loop.mapping == Mapping::grid_y; });
-  Block body = own_places(parts.body);
-  for (const char* name : {"word_at", "bits", "places", "tile", "unit"}) {
-    body.push_back(Node{Declare{name}});
-  }
-  append(body,
-         {find_unit(nest, 0), perform("make_unit_barriers", {index("copy"), index("lane")}), Node{Barrier{Scope::warp}},
-          sequential_loop("s", 0, Affine::of("early_units"), 1, Role::none, ask_for_unit(nest, index("s"), index("s"))),
-          turns(nest)});
-  parts.body = std::move(body);
+  std::vector<ArrayDeclaration> arrays = arrays_of_units(nest);
+  arrays.push_back(matrix(nest, ArrayRole::output));
+  ArrayDeclaration tile{"tile", {tile_registers, 2}, ArrayRole::registers, nest.element(), "unsigned int"};
+  return nest_of_units(nest, std::move(arrays), std::move(tile), find_tiles(store_tile()));
+}
 
-  LoopNest unpacking;
-  unpacking.arrays = arrays_of(nest);
-  unpacking.constants = nest.constants;
-  unpacking.derived_sizes = nest.derived_sizes;
-  unpacking.packed = nest.packed;
-  return put_together(unpacking, parts);
+LoopNest repack_bitmap(const LoopNest& nest) {
+  std::vector<ArrayDeclaration> arrays = arrays_of_units(nest);
+  std::ranges::find(arrays, "Values", &ArrayDeclaration::name)->role = ArrayRole::output;
+  arrays.push_back(matrix(nest, ArrayRole::sparse));
+  ArrayDeclaration own_unit = *nest.find_array("unit");
+  own_unit.name = "own_unit";
+  const Expression number = index("unit_panel") * index("windows") + index("window");
+  Block of_unit{perform("find_unit", {element("UnitBegins"), number, element("own_unit")})};
+  append(of_unit, find_tiles(store_values()));
+  return nest_of_units(nest, std::move(arrays), std::move(own_unit), std::move(of_unit));
 }
 
 }  // namespace esc

@@ -29,4 +29,12 @@ namespace esc {
 /// `nest` has its tiles copied by pipeline(k, tiles=D, units=U).
 LoopNest unpack_bitmap(const LoopNest& nest);
 
+/// The other way round: the nest that writes the values of A into its bitmap, whose pattern stays. A warp has the same
+/// units, and finds their words likewise; in place of load_a and store_a there is
+///
+///   store_words(A, .., Values, ..);
+///
+/// and the unit's place in the packed matrix is asked for once more, as copies are of later ones.
+LoopNest repack_bitmap(const LoopNest& nest);
+
 }  // namespace esc

@@ -118,7 +118,7 @@ TEST(BitmapUnpacking, IsJudged) {
                               {"k + 1 < columns && at_once", "k < columns && at_once"},
                               {"tile[r] >> 16 * v", "tile[r]"}};
   for (const Mistake& mistake : mistakes) {
-    const std::size_t at = text.rfind(mistake.right);
+    const std::size_t at = text.rfind(mistake.right, text.find("layer_values_kernel("));
     ASSERT_NE(at, text.npos) << mistake.right << "\n" << text;
     const EmulatedKernel changed(layer,
                                  std::string(text).replace(at, std::string(mistake.right).size(), mistake.wrong));

@@ -14,9 +14,9 @@
 #include "generator/emit/bitmap_text.h"
 #include "generator/emit/built_architectures.h"
 #include "generator/emit/device_text.h"
+#include "generator/emit/fragment_block.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/gather_text.h"
-#include "generator/emit/fragment_block.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"
@@ -25,6 +25,7 @@
 #include "generator/emulate/compile_program.h"
 #include "generator/emulate/device.h"
 #include "generator/ir/interpret.h"
+#include "generator/ir/performed_instructions.h"
 #include "generator/ir/placed_layout.h"
 #include "generator/matrix/typed_elements.h"
 #include "generator/patterns/csr_view.h"
@@ -189,6 +190,18 @@ std::string first_difference(const Operand& operand, const Tensor& expected, con
   return "";
 }
 
+/// Whether what is changed is not C, but the values of the packed matrix.
+bool repacks(const InstructionExample& example) { return performs(example.nest, "store_words"); }
+
+std::string value_difference(const Tensor& expected, const Tensor& found) {
+  for (std::size_t at = 0; at < expected.elements.size(); ++at) {
+    if (std::bit_cast<std::uint64_t>(found.elements[at]) != std::bit_cast<std::uint64_t>(expected.elements[at])) {
+      return fmt::format("value {} is {} and means {}\n", at, found.elements[at], expected.elements[at]);
+    }
+  }
+  return "";
+}
+
 class Comparison {
  public:
   Comparison(const InstructionExample& example, const HostProgram& program, std::span<const std::byte> packed)
@@ -240,7 +253,8 @@ class Comparison {
     EmulationOptions options;
     options.shuffle_seed = static_cast<std::uint64_t>(round);
     EmulatedDevice device(options);
-    device.add_buffer("packed", packed_, BufferUse::input());
+    std::vector<std::byte> packed(packed_.begin(), packed_.end());
+    device.add_buffer("packed", std::span(packed), repacks(example_) ? BufferUse::update() : BufferUse::input());
     const auto allocate = [&](const char* name, const Operand& operand, BufferUse use) {
       const auto bytes = static_cast<std::size_t>(operand.elements()) * sizeof(Element);
       return reinterpret_cast<Element*>(device.allocate(name, bytes, use).data());
@@ -252,12 +266,16 @@ class Comparison {
     write(c, before, gap, c_memory);
     const std::optional<int> status =
         device.call<int(const void*, const Element*, long long, Element*, long long, unsigned int)>(
-            program_, "run", packed_.data(), b_memory, b.leading(), c_memory, c.leading(),
+            program_, "run", packed.data(), b_memory, b.leading(), c_memory, c.leading(),
             static_cast<unsigned int>(columns));
     if (!device.faults().empty() || status != 0) {
       return "the text fails: " + device.describe_faults();
     }
-    const Tensor expected = interpret(example_.nest, std::move(memory)).arrays.at("C");
+    const Memory behind = interpret(example_.nest, std::move(memory));
+    if (repacks(example_)) {
+      return value_difference(behind.arrays.at("Values"), bitmap_values(packed));
+    }
+    const Tensor& expected = behind.arrays.at("C");
     return expected == before ? "the example does nothing" : first_difference(c, expected, c_memory);
   }
 

@@ -55,24 +55,50 @@ SparseMatrix without_odd_units(const SparseMatrix& matrix) {
   return result;
 }
 
-/// What unpacks the matrix, which writes as many of its columns as C has, and zeros where C has more.
-InstructionExample unpacked(std::string name, const BitmapSchedule& schedule, SparseMatrix matrix, std::int64_t least_columns) {
-  const LoopNest product = lower(spmm_nest(matrix.element), expand(schedule));
-  LoopNest nest = product.unpacking.front();
-  std::erase_if(nest.arrays, [](const ArrayDeclaration& array) { return array.role == ArrayRole::output; });
+/// A nest beside the product, as a kernel of B and C: `change` says what its instructions have in place of A.
+template <typename Change>
+LoopNest between_b_and_c(const LoopNest& product, LoopNest nest, const Change& change) {
+  std::erase_if(nest.arrays, [](const ArrayDeclaration& array) { return array.name == "A"; });
+  for (ArrayDeclaration& array : nest.arrays) {
+    array.role = array.name == "Values" ? ArrayRole::packed_value : array.role;
+  }
   nest.arrays.push_back(product.array(ArrayRole::dense));
   nest.arrays.push_back(product.array(ArrayRole::output));
   std::erase_if(nest.derived_sizes, [](const DerivedSize& size) { return size.name == "tiles"; });
   nest.vectors = true;
-  nest.body = rewrite(nest.body, {.statement = [](const Statement& statement) -> Block {
+  nest.body = rewrite(nest.body, {.statement = [&](const Statement& statement) -> Block {
                         Statement changed = statement;
-                        if (auto* const perform = std::get_if<Perform>(&changed.action); perform != nullptr && perform->instruction == "store_a") {
-                          perform->arguments[0] = element("C");
-                          perform->arguments[4] = index("N");
+                        if (auto* const perform = std::get_if<Perform>(&changed.action)) {
+                          change(*perform);
                         }
                         return {Node{std::move(changed)}};
                       }});
+  return nest;
+}
+
+/// What unpacks the matrix, which writes as many of its columns as C has, and zeros where C has more.
+InstructionExample unpacked(std::string name, const BitmapSchedule& schedule, SparseMatrix matrix,
+                            std::int64_t least_columns) {
+  const LoopNest product = lower(spmm_nest(matrix.element), expand(schedule));
+  LoopNest nest = between_b_and_c(product, product.unpacking.front(), [](Perform& perform) {
+    if (perform.instruction == "store_a") {
+      perform.arguments[0] = element("C");
+      perform.arguments[4] = index("N");
+    }
+  });
   return {std::move(name), std::move(nest), std::move(matrix), false, least_columns};
+}
+
+/// What writes other values into the packed matrix: those that B has, of which it has no fewer rows and columns.
+InstructionExample repacked(std::string name, const BitmapSchedule& schedule, SparseMatrix matrix) {
+  const LoopNest product = lower(spmm_nest(matrix.element), expand(schedule));
+  LoopNest nest = between_b_and_c(product, product.repacking.front(), [](Perform& perform) {
+    if (perform.instruction == "store_words") {
+      perform.arguments[0] = element("B");
+    }
+  });
+  const std::int64_t columns = matrix.columns;
+  return {std::move(name), std::move(nest), std::move(matrix), false, columns};
 }
 
 }  // namespace
@@ -111,7 +137,11 @@ std::vector<InstructionExample> tile_examples() {
           unpacked("tiles_stored", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
                    small_matrix(37, 700, 0.5, f16, 18), 300),
           unpacked("tiles_stored_one", {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .units = 3, .pdl = false},
-                   small_matrix(21, 40, 0.6, bf16, 19), 27)};
+                   small_matrix(21, 40, 0.6, bf16, 19), 27),
+          repacked("tiles_repacked", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
+                   small_matrix(37, 700, 0.5, f16, 20)),
+          repacked("tiles_repacked_one", {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .units = 3, .pdl = false},
+                   small_matrix(21, 40, 0.6, bf16, 21))};
 }
 
 }  // namespace esc::tests

@@ -11,6 +11,7 @@
 #include "transformer/choose_fragments.h"
 #include "transformer/pack.h"
 #include "transformer/packed_reader.h"
+#include "transformer/unpack.h"
 
 namespace esc::tests {
 namespace {
@@ -167,6 +168,24 @@ Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, co
   return memory;
 }
 
+/// The words of a bitmap's units; NaN where a unit has no more of them.
+Tensor values_of(const transformer::BitmapReader& reader, const transformer::BitmapFormat& format) {
+  constexpr std::int64_t lanes = transformer::bitmap_lanes;
+  const auto panels = static_cast<std::int64_t>(format.panels()), tiles = static_cast<std::int64_t>(format.tiles());
+  const std::int64_t most_words = format.shape.most_words;
+  Tensor values{{panels, tiles, most_words, lanes, 2}, {}};
+  for (std::int64_t number = 0; number < panels * tiles; ++number) {
+    const transformer::BitmapUnit unit =
+        reader.unit(static_cast<std::uint64_t>(number / tiles), static_cast<std::uint64_t>(number % tiles));
+    for (std::uint32_t place = 0; place < most_words * lanes * 2; ++place) {
+      const std::uint32_t row = place / 2 / lanes;
+      values.elements.push_back(row < unit.words ? reader.half_word(unit, row, place / 2 % lanes, place % 2)
+                                                 : std::nan(""));
+    }
+  }
+  return values;
+}
+
 /// Units of a bitmap as they are packed.
 Memory bitmap_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, std::uint64_t seed) {
   Memory memory = product_memory(matrix, columns_of_b, seed);
@@ -175,9 +194,7 @@ Memory bitmap_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, std:
   const transformer::BitmapReader reader(packed.bytes.span(), format);
   const auto panels = static_cast<std::int64_t>(format.panels()), tiles = static_cast<std::int64_t>(format.tiles());
   constexpr std::int64_t lanes = transformer::bitmap_lanes, blocks = transformer::bitmap_blocks;
-  const std::int64_t most_words = format.shape.most_words;
   Tensor words{{panels, tiles}, {}}, odd_columns{{panels, tiles, lanes}, {}}, bits{{panels, tiles, blocks, lanes}, {}};
-  Tensor values{{panels, tiles, most_words, lanes, 2}, {}};
   for (std::int64_t number = 0; number < panels * tiles; ++number) {
     const transformer::BitmapUnit unit = reader.unit(static_cast<std::uint64_t>(number / tiles), static_cast<std::uint64_t>(number % tiles));
     words.elements.push_back(unit.words);
@@ -187,18 +204,14 @@ Memory bitmap_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, std:
     for (std::uint32_t place = 0; place < blocks * lanes; ++place) {
       bits.elements.push_back(reader.bits(unit, place / lanes, place % lanes));
     }
-    for (std::uint32_t place = 0; place < most_words * lanes * 2; ++place) {
-      const std::uint32_t row = place / 2 / lanes;
-      values.elements.push_back(row < unit.words ? reader.half_word(unit, row, place / 2 % lanes, place % 2) : std::nan(""));
-    }
   }
   // Where units begin matters for their bytes alone.
   memory.arrays["UnitBegins"] = vector_of(format.units() + 1, [](std::uint64_t unit) { return unit; });
   memory.arrays["UnitWords"] = std::move(words);
   memory.arrays["OddColumns"] = std::move(odd_columns);
   memory.arrays["Bits"] = std::move(bits);
-  memory.arrays["Values"] = std::move(values);
-  memory.sizes["most_words"] = most_words;
+  memory.arrays["Values"] = values_of(reader, format);
+  memory.sizes["most_words"] = format.shape.most_words;
   memory.sizes["unit_begins"] = static_cast<std::int64_t>(format.units()) + 1;
   return memory;
 }
@@ -310,6 +323,11 @@ Memory memory_for(const LoopNest& last, const SparseMatrix& matrix, std::int64_t
       break;
   }
   return product_memory(matrix, columns_of_b, seed);
+}
+
+Tensor bitmap_values(std::span<const std::byte> packed) {
+  const auto format = std::get<transformer::BitmapFormat>(transformer::read_format(packed));
+  return values_of(transformer::BitmapReader(packed, format), format);
 }
 
 double largest_difference(const Memory& a, const Memory& b) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "generator/ir/interpret.h"
 #include "generator/matrix/sparse_matrix.h"
@@ -25,6 +27,9 @@ Memory rows_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, c
 /// What the nests of a lowering run on, of whatever directives: A dense, B drawn from the seed, C zero, and what the last of
 /// them reads of the packed matrix.
 Memory memory_for(const LoopNest& last, const SparseMatrix& matrix, std::int64_t columns_of_b, std::uint64_t seed);
+
+/// The array Values of a packed matrix that is a bitmap.
+Tensor bitmap_values(std::span<const std::byte> packed);
 
 /// Largest difference of any element of C between two runs.
 double largest_difference(const Memory& a, const Memory& b);

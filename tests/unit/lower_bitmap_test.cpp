@@ -212,12 +212,26 @@ TEST(UnpackBitmap, StoresWhatItFindsInPlaceOfProducts) {
   EXPECT_THAT(text, Not(AnyOf(HasSubstr("mma("), HasSubstr("grid (tile"), HasSubstr("copy_tile"))));
 }
 
+TEST(RepackBitmap, FindsWordsAsUnpackingDoes) {
+  ASSERT_EQ(pipelined.repacking.size(), 1U);
+  const std::string text = without_blanks_in_front(print(pipelined.repacking.front()));
+  EXPECT_THAT(text, HasSubstr("find_unit(UnitBegins, unit_panel * windows + window, own_unit);\n"
+                              "wait_for_unit(turn, unit_stage, copy);\n"));
+  EXPECT_THAT(text, HasSubstr("for (t = 0; t < 4; t++)  // unrolled\nstore_words(A, panel * panel_height, "));
+  EXPECT_THAT(text, Not(AnyOf(HasSubstr("load_a("), HasSubstr("store_a("), HasSubstr("copy_tile"))));
+}
+
+TEST(RepackBitmap, LeavesOutWarpsWithoutAPanel) {
+  EXPECT_THAT(print(pipeline_tiles(of_warpgroups, {"k", 4, 2}).repacking.front()), HasSubstr("if (panel < panels) {"));
+}
+
 /// As the product's are, so that their waits are right: of warpgroups there are four K steps in a window.
 TEST(UnpackBitmap, CommitsItsCopiesAsOftenAsTheProduct) {
   for (const LoopNest& nest : {pipelined, pipeline_tiles(of_warpgroups, {"k", 4, 2})}) {
-    const LoopNest& unpacking = nest.unpacking.front();
-    EXPECT_EQ(unpacking.constants, nest.constants);
-    EXPECT_THAT(print(unpacking), HasSubstr("for (c = 0; c < window_steps; c++)"));
+    for (const LoopNest& other : {nest.unpacking.front(), nest.repacking.front()}) {
+      EXPECT_EQ(other.constants, nest.constants);
+      EXPECT_THAT(print(other), HasSubstr("for (c = 0; c < window_steps; c++)"));
+    }
   }
 }
 
