@@ -34,6 +34,11 @@ struct KernelFunctions {
   std::function<int()> prepare;
   std::function<int(const ProductArguments&)> spmm;
   std::function<int(const UnpackArguments&)> unpack;  ///< empty where the kernel cannot
+  std::function<int(const UnpackArguments&)> values;  ///< likewise
+
+  const std::function<int(const UnpackArguments&)>& of(UnpackFunction function) const {
+    return function == UnpackFunction::unpack ? unpack : values;
+  }
 };
 
 }  // namespace esc

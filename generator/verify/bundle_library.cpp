@@ -40,9 +40,14 @@ BundleLibrary::BundleLibrary(const fs::path& file, const std::string& name) : li
              [spmm = library_.function<void()>(name + "_spmm", remedy)](const ProductArguments& arguments) {
                return call_product(reinterpret_cast<void*>(spmm), arguments);
              },
-             nullptr};
+             nullptr, nullptr};
   if (const auto unpack = library_.find_function<int(const void*, void*, std::int64_t, void*)>(name + "_unpack")) {
     kernel_.unpack = [unpack](const UnpackArguments& given) { return unpack(given.packed, given.a, given.lda, given.stream); };
+  }
+  if (const auto values = library_.find_function<int(const void*, std::int64_t, void*, void*)>(name + "_values")) {
+    kernel_.values = [values](const UnpackArguments& given) {
+      return values(given.a, given.lda, given.packed, given.stream);
+    };
   }
 }
 

@@ -22,9 +22,21 @@ struct ProductArguments {
   void* stream = nullptr;
 };
 
-/// Those of NAME_unpack.
+/// NAME_unpack, which writes A from its packed form, or NAME_values, which writes values of A into it.
+enum class UnpackFunction { unpack, values };
+
+/// "unpack"
+constexpr const char* name_of(UnpackFunction function) {
+  return function == UnpackFunction::unpack ? "unpack" : "values";
+}
+/// What a call of it is, in reports.
+constexpr const char* doing(UnpackFunction function) {
+  return function == UnpackFunction::unpack ? "unpacking" : "taking values";
+}
+
+/// Arguments of either.
 struct UnpackArguments {
-  const void* packed = nullptr;
+  void* packed = nullptr;
   void* a = nullptr;
   std::int64_t lda = 1;
   void* stream = nullptr;

@@ -33,14 +33,24 @@ constexpr std::int64_t most_host_steps = std::int64_t{1} << 28;
 
 constexpr std::chrono::milliseconds between_reports{50};
 
-/// Of the compared columns alone.
-std::size_t elements_of_b(const TaskCall& one) { return one.unpacks ? 0 : static_cast<std::size_t>(one.matrix.columns * one.call.width()); }
-
 /// Of the compared rows and columns alone.
-std::size_t elements_of_c(const TaskCall& one) {
+std::size_t elements_of_rows(const TaskCall& one) {
   const std::vector<bool> compared = one.compared_rows();
   const std::int64_t rows = compared.empty() ? one.matrix.rows : std::ranges::count(compared, true);
   return static_cast<std::size_t>(rows * one.call.width());
+}
+
+/// Of the compared columns alone.
+std::size_t elements_of_b(const TaskCall& one) {
+  return !one.function                             ? static_cast<std::size_t>(one.matrix.columns * one.call.width())
+         : *one.function == UnpackFunction::values ? elements_of_rows(one)
+                                                   : 0;
+}
+
+std::size_t elements_of_c(const TaskCall& one) {
+  return one.function == UnpackFunction::values
+             ? one.packed.size() / static_cast<std::size_t>(bytes_of(one.matrix.element))
+             : elements_of_rows(one);
 }
 
 /// The most bytes that so many elements of a call take.
@@ -136,7 +146,9 @@ class Server {
   Message multiply(std::size_t number, const SharedPlace& memory, std::size_t c_at) {
     const TaskCall& one = task_.calls.at(number);
     try {
-      const EmulatedProduct result = one.unpacks ? unpacked(one) : product(one, memory);
+      const EmulatedProduct result = !one.function                             ? product(one, memory)
+                                     : *one.function == UnpackFunction::values ? repacked(one, memory)
+                                                                               : unpacked(one);
       std::ranges::copy(result.c.bytes(), memory.part(c_at, result.c.bytes().size()).begin());
       return {multiplied, {}, result.problems};
     } catch (const std::bad_alloc&) {
@@ -152,7 +164,7 @@ class Server {
   std::vector<std::string> failures() const {
     std::vector<KernelCall> calls;
     for (const TaskCall& one : task_.calls) {
-      if (!one.unpacks && (calls.empty() || (!one.call.columns.empty() && !one.call.order))) {
+      if (!one.function && (calls.empty() || (!one.call.columns.empty() && !one.call.order))) {
         calls.push_back(one.call);
       }
     }
@@ -160,17 +172,28 @@ class Server {
   }
 
  private:
-  EmulatedProduct product(const TaskCall& one, const SharedPlace& memory) {
+  /// B, or what is told in its place.
+  static TypedElements given(const TaskCall& one, const SharedPlace& memory) {
     TypedElements b(one.matrix.element, elements_of_b(one));
     std::memcpy(b.data(), memory.part(0, b.bytes().size()).data(), b.bytes().size());
+    return b;
+  }
+
+  EmulatedProduct product(const TaskCall& one, const SharedPlace& memory) {
     Reporter reporter(channel_);
-    return emulate_product(device_, kernel(one.packed, programs_.for_call(one.call)), one.call, b,
+    return emulate_product(device_, kernel(one.packed, programs_.for_call(one.call)), one.call, given(one, memory),
                            options_of(one, task_.dispatch, reporter), one.compared_rows(), one.prepared_rows());
   }
 
   EmulatedProduct unpacked(const TaskCall& one) {
     Reporter reporter(channel_);
     return emulate_unpacking(device_, kernel(one.packed, programs_.for_call(one.call)), one.call, one.matrix.element,
+                             options_of(one, task_.dispatch, reporter), one.compared_rows());
+  }
+
+  EmulatedProduct repacked(const TaskCall& one, const SharedPlace& memory) {
+    Reporter reporter(channel_);
+    return emulate_repacking(device_, kernel(one.packed, programs_.for_call(one.call)), one.call, given(one, memory),
                              options_of(one, task_.dispatch, reporter), one.compared_rows());
   }
 
@@ -237,6 +260,7 @@ class OwnTask {
     for (TaskCall& one : calls_) {
       one.packed = placed.at(one.packed.data());
       one.source = nullptr;
+      one.packed_of_values = {};
     }
   }
 

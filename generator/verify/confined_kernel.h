@@ -25,7 +25,9 @@ struct TaskCall {
   PanelSample sample;                 ///< the rows that are computed
   const SparseMatrix* source;         ///< the matrix, for who compares: the process has none
   std::int64_t tile_stride = 1;       ///< of the tiles of columns every n-th is computed, and the last
-  bool unpacks = false;               ///< a call of NAME_unpack (unpack_calls.h), whose C is A
+  /// Not of the product but of one of these (unpack_calls.h), whose C is A, or the packed matrix.
+  std::optional<UnpackFunction> function = {};
+  std::span<const std::byte> packed_of_values = {};  ///< of NAME_values, what is to come: for who compares, too
 
   /// The rows of C that are compared; all where it is empty.
   std::vector<bool> compared_rows() const;
@@ -57,8 +59,9 @@ class ConfinedKernel {
   /// How many blocks of a kernel have run, of how many; blocks that only set C to zero are left out.
   using Progress = std::function<void(std::uint64_t run, std::uint64_t all)>;
 
-  /// Makes the call of this number; `b` has the compared columns alone, K rows of them, and C the compared rows of these. Nothing where there are not enough addresses
-  /// for its operands. A call of NAME_unpack looks at no `b`. Throws as the constructor does.
+  /// Makes the call of this number; `b` has the compared columns alone, K rows of them, and C the compared rows of
+  /// these. Nothing where there are not enough addresses for its operands. A call of NAME_unpack looks at no `b`, one
+  /// of NAME_values has the compared rows of A there. Throws as the constructor does.
   std::optional<EmulatedProduct> multiply(std::size_t number, const TypedElements& b, const Progress& progress);
   /// As emulate_refusals says them.
   std::vector<std::string> refusals();

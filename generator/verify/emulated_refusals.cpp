@@ -22,31 +22,34 @@ EmulationOptions options_with(std::int64_t host_steps) {
   return options;
 }
 
-/// What is wrong with refusals of NAME_unpack, on a device of its own.
-void check_refused_unpackings(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns, const EmulationOptions& options,
+/// What is wrong with refusals of NAME_unpack or NAME_values, on a device of its own.
+void check_refused_unpackings(UnpackFunction function, const KernelToEmulate& kernel, ScalarType element,
+                              std::int64_t columns, const EmulationOptions& options,
                               std::vector<std::string>& problems) {
   const PlacedLayout in_rows;
   const PlacedMatrix a({in_rows, kernel.rows, columns}, columns, 0, element);
   const PlacedBytes packed(kernel.packed, 0);
   EmulatedDevice device(options);
-  device.add_buffer("A", a.data(), a.bytes(), BufferUse::output());
-  device.add_buffer("packed", packed.span(), BufferUse::input());
+  device.add_buffer("A", a.data(), a.bytes(), BufferUse::update());
+  device.add_buffer("packed", packed.span(), BufferUse::update());
   const UnpackArguments good{.packed = packed.span().data(), .a = a.data(), .lda = columns};
   const auto expect_refusal = [&](const RefusedUnpacking& call) {
-    const int status = call_unpack(device, kernel, call.arguments).value_or(stopped_by_fault);
+    const int status = call_unpack(device, kernel, function, call.arguments).value_or(stopped_by_fault);
     if (status != call.status) {
-      problems.push_back(fmt::format("{} returns {} instead of {}", call.wrong, status, call.status));
+      problems.push_back(
+          fmt::format("{} with {} returns {} instead of {}", doing(function), call.wrong, status, call.status));
     }
   };
   if (kernel.dispatch.needs_preparing) {
     expect_refusal(unprepared_unpacking(good));
   }
   device.call<int()>(kernel.program, kernel.name + "_prepare");
+  const auto done = [&] { return device.counters().launches + device.counters().fills; };
   for (const RefusedUnpacking& call : refused_unpackings(good)) {
-    const std::uint64_t before = device.counters().launches;
+    const std::uint64_t before = done();
     expect_refusal(call);
-    if (device.counters().launches != before) {
-      problems.push_back(fmt::format("{} launches something", call.wrong));
+    if (done() != before) {
+      problems.push_back(fmt::format("{} with {} launches or writes something", doing(function), call.wrong));
     }
   }
   take_faults(device, problems);
@@ -89,7 +92,9 @@ std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarT
   }
   take_faults(device, problems);
   if (kernel.dispatch.unpacks) {
-    check_refused_unpackings(kernel, element, columns, options_with(host_steps), problems);
+    for (const UnpackFunction function : {UnpackFunction::unpack, UnpackFunction::values}) {
+      check_refused_unpackings(function, kernel, element, columns, options_with(host_steps), problems);
+    }
   }
   return problems;
 }
@@ -136,7 +141,12 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
   if (kernel.dispatch.unpacks) {
     const PlacedLayout in_rows;
     const PlacedMatrix a({in_rows, kernel.rows, columns}, columns, 0, element);
-    try_failures("unpacking", [&](EmulatedDevice& device) { return call_unpack(device, kernel, {packed.span().data(), a.data(), columns}); });
+    for (const UnpackFunction function : {UnpackFunction::unpack, UnpackFunction::values}) {
+      try_failures(doing(function), [&](EmulatedDevice& device) {
+        device.add_buffer("packed", packed.span(), BufferUse::update());
+        return call_unpack(device, kernel, function, {packed.span().data(), a.data(), columns});
+      });
+    }
   }
   for (const KernelCall& one : calls) {
     try {

@@ -14,4 +14,10 @@ EmulatedProduct emulate_unpacking(EmulatedDevice& device, const KernelToEmulate&
                                   ScalarType element, const EmulationOptions& options,
                                   const std::vector<bool>& compared = {});
 
+/// The same of NAME_values: `a` has the compared rows of A, without gaps, and what it gives the packed matrix in place
+/// of C.
+EmulatedProduct emulate_repacking(EmulatedDevice& device, const KernelToEmulate& kernel, const KernelCall& call,
+                                  const TypedElements& a, const EmulationOptions& options,
+                                  const std::vector<bool>& compared = {});
+
 }  // namespace esc

@@ -51,27 +51,31 @@ class GpuKernel {
 
   /// Every element that NAME_unpack writes is compared, to the bit.
   void unpack(const KernelCall& call, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
-    if (call.compute_major < first_bulk_major || matrix.rows * call.product.ldc * bytes_of(matrix.element) > most_bytes) {
-      return;
-    }
-    const GpuProduct result = gpu_unpacking({runtime_, stream_, predecessor_, kernel_, packed, matrix.rows, dispatch_, &nest_}, call, matrix.element);
-    const std::string problem = result.problem.empty() ? wrong_element_of_a(matrix, result.c) : result.problem;
-    if (!problem.empty()) {
-      report_.problems.push_back(fmt::format("{}: {}", print_unpacking(call), problem));
+    if (can_unpack(call, matrix)) {
+      const GpuProduct result = gpu_unpacking(on_gpu(packed, matrix), call, matrix.element);
+      tell(print_unpacking(call), result.problem.empty() ? wrong_element_of_a(matrix, result.c) : result.problem);
     }
   }
 
-  /// A stays as it is.
-  void refuse_unpacking(const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
+  /// Every byte that NAME_values makes of the packed matrix.
+  void repack(const KernelCall& call, const OtherValues& other, const std::vector<std::byte>& packed) {
+    if (can_unpack(call, other.matrix)) {
+      const GpuProduct result = gpu_repacking(on_gpu(packed, other.matrix), call, values_to_take(other.matrix));
+      tell(print_unpacking(call, UnpackFunction::values),
+           result.problem.empty() ? wrong_byte_of_packed(packed, other.packed, result.c.bytes()) : result.problem);
+    }
+  }
+
+  /// A and the packed matrix stay as they are.
+  void refuse_unpacking(UnpackFunction function, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
     const DeviceBuffer device_packed(runtime_, packed.size());
     const DeviceBuffer a(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
     for (const RefusedUnpacking& call : refused_unpackings({device_packed.get(), a.get(), matrix.columns, stream_.get()})) {
-      if (const int status = kernel_.unpack(call.arguments); status != call.status) {
-        report_.problems.push_back(fmt::format("{} returns {} instead of {}", call.wrong, status, call.status));
+      const std::string what = fmt::format("{} with {}", doing(function), call.wrong);
+      if (const int status = kernel_.of(function)(call.arguments); status != call.status) {
+        report_.problems.push_back(fmt::format("{} returns {} instead of {}", what, status, call.status));
       }
-      if (const std::string fault = runtime_.synchronize(); !fault.empty()) {
-        report_.problems.push_back(fmt::format("{}: {}", call.wrong, fault));
-      }
+      tell(what, runtime_.synchronize());
     }
   }
 
@@ -100,12 +104,26 @@ class GpuKernel {
   }
 
  private:
+  static bool can_unpack(const KernelCall& call, const SparseMatrix& matrix) {
+    return call.compute_major >= first_bulk_major &&
+           matrix.rows * call.product.ldc * bytes_of(matrix.element) <= most_bytes;
+  }
+
+  KernelOnGpu on_gpu(const std::vector<std::byte>& packed, const SparseMatrix& matrix) const {
+    return {runtime_, stream_, predecessor_, kernel_, packed, matrix.rows, dispatch_, &nest_};
+  }
+
+  void tell(const std::string& call, const std::string& problem) {
+    if (!problem.empty()) {
+      report_.problems.push_back(fmt::format("{}: {}", call, problem));
+    }
+  }
+
   Comparison run(const KernelCall& call, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
     const Reference reference(nest_, matrix,
                               draw_b(dispatch_.b, matrix.columns, call.compact(), call.values, matrix.element),
                               call.compact(), judged_kernel(dispatch_, call.values));
-    const GpuProduct result = gpu_product({runtime_, stream_, predecessor_, kernel_, packed, matrix.rows, dispatch_, &nest_}, call,
-                                          TypedElements(matrix.element, reference.b()));
+    const GpuProduct result = gpu_product(on_gpu(packed, matrix), call, TypedElements(matrix.element, reference.b()));
     if (!result.problem.empty()) {
       report_.problems.push_back(fmt::format("{}: {}", print(call), result.problem));
       return {.error = 0, .rows = 0, .problem = "the kernel did not run"};
@@ -123,15 +141,20 @@ class GpuKernel {
 };
 
 /// Of a bundle whose kernel is prepared.
-void check_unpacking(GpuKernel& kernel, const KernelFunctions& functions, const SparseMatrix& matrix, const Dispatch& dispatch,
-                     const std::vector<std::byte>& packed, VerificationReport& report) {
-  if (!functions.unpack) {
-    report.problems.emplace_back("the library has no function that unpacks");
-    return;
+void check_unpacking(GpuKernel& kernel, const KernelFunctions& functions, const SparseMatrix& matrix,
+                     const Dispatch& dispatch, const TransformCheck& transform, VerificationReport& report) {
+  for (const UnpackFunction function : {UnpackFunction::unpack, UnpackFunction::values}) {
+    if (!functions.of(function)) {
+      report.problems.push_back(fmt::format("the library has no function {}", name_of(function)));
+      return;
+    }
+    kernel.refuse_unpacking(function, matrix, transform.packed);
   }
-  kernel.refuse_unpacking(matrix, packed);
   for (const KernelCall& call : unpack_calls(dispatch, matrix.columns)) {
-    kernel.unpack(call, matrix, packed);
+    kernel.unpack(call, matrix, transform.packed);
+    if (transform.other) {
+      kernel.repack(call, *transform.other, transform.packed);
+    }
   }
 }
 
@@ -163,7 +186,7 @@ VerificationReport check_on_gpu(const BundleLibrary& bundle, const std::filesyst
     kernel.make(call, matrix, transform.packed);
   }
   if (dispatch.unpacks) {
-    check_unpacking(kernel, bundle.kernel(), matrix, dispatch, transform.packed, report);
+    check_unpacking(kernel, bundle.kernel(), matrix, dispatch, transform, report);
   }
   if (transform.other) {
     KernelCall call = calls.front();

@@ -110,4 +110,27 @@ GpuProduct gpu_unpacking(const KernelOnGpu& kernel, const KernelCall& call, Scal
   return result;
 }
 
+GpuProduct gpu_repacking(const KernelOnGpu& kernel, const KernelCall& call, const TypedElements& a) {
+  GpuProduct result{TypedElements(a.type(), kernel.packed.size() / static_cast<std::size_t>(bytes_of(a.type()))), {}};
+  with_element(a.type(), [&](auto zero) {
+    using Element = decltype(zero);
+    const PlacedLayout in_rows;
+    MatrixImage<Element> image(in_rows, kernel.rows, call.product.n, call.product.ldc, poison<Element>());
+    image.visit(a.elements<Element>(), [](Element& place, const Element& value) { place = value; });
+    const PlacedOnDevice placed_a(kernel.runtime, static_cast<std::size_t>(call.product.shift_c) * sizeof(Element),
+                                  image.bytes());
+    const PlacedOnDevice packed(kernel.runtime, 0, kernel.packed.size());
+    placed_a.take(image.elements().data());
+    packed.take(kernel.packed.data());
+    const int status =
+        kernel.functions.values({packed.first(), placed_a.first(), call.product.ldc, kernel.stream.get()});
+    const std::string fault = kernel.runtime.synchronize();
+    result.problem = status != 0 ? kernel.runtime.error_text(status) : fault;
+    if (result.problem.empty()) {
+      packed.give(result.c.data());
+    }
+  });
+  return result;
+}
+
 }  // namespace esc

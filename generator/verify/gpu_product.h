@@ -38,4 +38,7 @@ GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const 
 /// The same of NAME_unpack, as unpack_calls tells it: A in place of C, behind no other kernel.
 GpuProduct gpu_unpacking(const KernelOnGpu& kernel, const KernelCall& call, ScalarType element);
 
+/// The same of NAME_values: `a` has all rows of A, without gaps, and the result the packed matrix in place of C.
+GpuProduct gpu_repacking(const KernelOnGpu& kernel, const KernelCall& call, const TypedElements& a);
+
 }  // namespace esc

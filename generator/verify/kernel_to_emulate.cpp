@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 namespace esc {
 
@@ -11,9 +12,13 @@ std::optional<int> call_spmm(EmulatedDevice& device, const KernelToEmulate& kern
   return device.call(kernel.program, [&] { return call_product(function, arguments); });
 }
 
-std::optional<int> call_unpack(EmulatedDevice& device, const KernelToEmulate& kernel, const UnpackArguments& arguments) {
-  return device.call<int(const void*, void*, std::int64_t, void*)>(kernel.program, kernel.name + "_unpack", arguments.packed, arguments.a, arguments.lda,
-                                                                   arguments.stream);
+std::optional<int> call_unpack(EmulatedDevice& device, const KernelToEmulate& kernel, UnpackFunction function,
+                               const UnpackArguments& given) {
+  const std::string name = kernel.name + "_" + name_of(function);
+  return function == UnpackFunction::unpack ? device.call<int(const void*, void*, std::int64_t, void*)>(
+                                                  kernel.program, name, given.packed, given.a, given.lda, given.stream)
+                                            : device.call<int(const void*, std::int64_t, void*, void*)>(
+                                                  kernel.program, name, given.a, given.lda, given.packed, given.stream);
 }
 
 void take_faults(const EmulatedDevice& device, std::vector<std::string>& problems) {

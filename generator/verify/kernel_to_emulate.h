@@ -29,8 +29,9 @@ struct KernelToEmulate {
 /// Calls the kernel's C function on the device; its status, absent where a fault has stopped it.
 std::optional<int> call_spmm(EmulatedDevice& device, const KernelToEmulate& kernel, const ProductArguments& arguments);
 
-/// The same of NAME_unpack. Throws UserError where the text has none.
-std::optional<int> call_unpack(EmulatedDevice& device, const KernelToEmulate& kernel, const UnpackArguments& arguments);
+/// The same of NAME_unpack or NAME_values. Throws UserError where the text has none.
+std::optional<int> call_unpack(EmulatedDevice& device, const KernelToEmulate& kernel, UnpackFunction function,
+                               const UnpackArguments& given);
 
 /// Appends the faults of the device so far.
 void take_faults(const EmulatedDevice& device, std::vector<std::string>& problems);

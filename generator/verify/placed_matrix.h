@@ -94,7 +94,7 @@ class PlacedBytes {
  public:
   PlacedBytes(std::span<const std::byte> bytes, std::int64_t shift);
 
-  std::span<const std::byte> span() const { return {memory_.data() + offset_, size_}; }
+  std::span<std::byte> span() const { return {memory_.data() + offset_, size_}; }
 
  private:
   std::size_t offset_;

@@ -68,23 +68,27 @@ std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_
 std::vector<RefusedUnpacking> refused_unpackings(const UnpackArguments& good) {
   std::vector<RefusedUnpacking> calls;
   const auto add = [&](const std::string& wrong, auto change, int status = invalid_value) {
-    RefusedUnpacking call{"unpacking " + wrong, good, status};
+    RefusedUnpacking call{wrong, good, status};
     change(call.arguments);
     calls.push_back(std::move(call));
   };
   add("a null packed matrix", [](UnpackArguments& call) { call.packed = nullptr; });
-  add("to a null A", [](UnpackArguments& call) { call.a = nullptr; });
+  add("a null A", [](UnpackArguments& call) { call.a = nullptr; });
   for (const std::int64_t shorter : {good.lda - 1, good.lda - 2, std::int64_t{0}, std::int64_t{-1}, -good.lda}) {
-    add("to rows that are too short", [shorter](UnpackArguments& call) { call.lda = shorter; });
+    add("rows of A that are too short", [shorter](UnpackArguments& call) { call.lda = shorter; });
   }
   for (const int shift : {1, 2, 4, 8, 12}) {
-    add("a misaligned packed matrix", [shift](UnpackArguments& call) { call.packed = static_cast<const std::byte*>(call.packed) + shift; },
+    add(
+        "a misaligned packed matrix",
+        [shift](UnpackArguments& call) { call.packed = static_cast<std::byte*>(call.packed) + shift; },
         misaligned_address);
   }
   return calls;
 }
 
-RefusedUnpacking unprepared_unpacking(const UnpackArguments& good) { return {"unpacking on a device that was not prepared", good, not_ready}; }
+RefusedUnpacking unprepared_unpacking(const UnpackArguments& good) {
+  return {"a device that was not prepared", good, not_ready};
+}
 
 RefusedCall unprepared_call(const ProductArguments& good) {
   return {"a device that was not prepared", good, not_ready};

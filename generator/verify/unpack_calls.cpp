@@ -3,17 +3,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <iterator>
+#include <variant>
 
 #include "generator/verify/poison.h"
+#include "transformer/packed_reader.h"
+#include "transformer/unpack.h"
 
 namespace esc {
 namespace {
 
+bool is_compared(const std::vector<bool>& compared, std::int64_t row) {
+  return compared.empty() || compared[static_cast<std::size_t>(row)];
+}
+
 /// The row as a dense one.
 template <typename Element>
-std::vector<Element> dense_row(const SparseMatrix& matrix, std::int64_t row) {
-  std::vector<Element> elements(static_cast<std::size_t>(matrix.columns), static_cast<Element>(0.0));
+std::vector<Element> dense_row(const SparseMatrix& matrix, std::int64_t row, Element between) {
+  std::vector<Element> elements(static_cast<std::size_t>(matrix.columns), between);
   const auto end = static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row) + 1]);
   for (auto at = static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row)]); at < end; ++at) {
     elements[static_cast<std::size_t>(matrix.column_of[at])] = static_cast<Element>(matrix.values[at]);
@@ -47,8 +56,8 @@ std::vector<KernelCall> unpack_calls(const Dispatch& dispatch, std::int64_t colu
   return calls;
 }
 
-std::string print_unpacking(const KernelCall& call) {
-  return fmt::format("unpacking with lda {}, shift {}{}", call.product.ldc, call.product.shift_c,
+std::string print_unpacking(const KernelCall& call, UnpackFunction function) {
+  return fmt::format("{} with lda {}, shift {}{}", doing(function), call.product.ldc, call.product.shift_c,
                      call.compute_major < first_bulk_major ? ", on an earlier device" : "");
 }
 
@@ -58,10 +67,10 @@ std::string wrong_element_of_a(const SparseMatrix& matrix, const TypedElements& 
     using Element = decltype(zero);
     const Element* at = found.elements<Element>();
     for (std::int64_t row = 0; row < matrix.rows; ++row) {
-      if (!compared.empty() && !compared[static_cast<std::size_t>(row)]) {
+      if (!is_compared(compared, row)) {
         continue;
       }
-      for (const Element& expected : dense_row<Element>(matrix, row)) {
+      for (const Element& expected : dense_row(matrix, row, static_cast<Element>(0.0))) {
         if (std::bit_cast<BitsOf<Element>>(*at) != std::bit_cast<BitsOf<Element>>(expected)) {
           return fmt::format("A[{}][{}] is {}, not {}", row, (at - found.elements<Element>()) % matrix.columns,
                              static_cast<double>(*at), static_cast<double>(expected));
@@ -71,6 +80,42 @@ std::string wrong_element_of_a(const SparseMatrix& matrix, const TypedElements& 
     }
     return "";
   });
+}
+
+TypedElements values_to_take(const SparseMatrix& matrix, const std::vector<bool>& compared) {
+  return with_element(matrix.element, [&](auto zero) {
+    using Element = decltype(zero);
+    std::vector<Element> elements;
+    for (std::int64_t row = 0; row < matrix.rows; ++row) {
+      if (is_compared(compared, row)) {
+        std::ranges::copy(dense_row(matrix, row, poison<Element>()), std::back_inserter(elements));
+      }
+    }
+    TypedElements result(matrix.element, elements.size());
+    std::ranges::copy(elements, result.elements<Element>());
+    return result;
+  });
+}
+
+std::string wrong_byte_of_packed(std::span<const std::byte> before, std::span<const std::byte> of_values,
+                                 std::span<const std::byte> found, const std::vector<bool>& compared) {
+  std::vector<std::byte> expected(of_values.begin(), of_values.end());
+  const auto format = std::get<transformer::BitmapFormat>(transformer::read_format(before));
+  const transformer::BitmapReader reader(before, format);
+  for (std::uint64_t panel = 0; panel < format.panels(); ++panel) {
+    if (!is_compared(compared, format.shape.first_row(static_cast<std::int64_t>(panel)))) {
+      const std::size_t begin = format.unit_at(reader.begin(panel, 0));
+      const std::size_t end = format.unit_at(reader.begin(panel + 1, 0));
+      std::ranges::copy(before.subspan(begin, end - begin), expected.begin() + static_cast<std::ptrdiff_t>(begin));
+    }
+  }
+  for (std::size_t at = transformer::header_bytes; at < expected.size(); ++at) {
+    if (found[at] != expected[at]) {
+      return fmt::format("byte {} of the packed matrix is {}, not {}", at, std::to_integer<int>(found[at]),
+                         std::to_integer<int>(expected[at]));
+    }
+  }
+  return "";
 }
 
 }  // namespace esc

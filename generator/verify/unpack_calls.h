@@ -1,29 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "generator/matrix/sparse_matrix.h"
 #include "generator/matrix/typed_elements.h"
+#include "generator/verify/c_call.h"
 #include "generator/verify/kernel_calls.h"
 
 namespace esc {
 
-// NAME_unpack, told as a call that computes A in place of C: its n are the columns of A, its ldc is lda, and its
-// shift_c is where A begins.
+// NAME_unpack and NAME_values, told as calls that compute A, or the packed matrix, in place of C: n are the columns of
+// A, ldc is lda, and shift_c is where A begins.
 
-/// The calls by which it is judged: A in one piece, with gaps between its rows, and where no two elements can be stored
-/// at once; on all kinds of devices. None where there is no such function.
+/// The calls by which each is judged: A in one piece, with gaps between its rows, and where no two elements can be
+/// moved at once; on all kinds of devices. None where there are no such functions.
 std::vector<KernelCall> unpack_calls(const Dispatch& dispatch, std::int64_t columns);
 
 /// "unpacking with lda 603, shift 1".
-std::string print_unpacking(const KernelCall& call);
+std::string print_unpacking(const KernelCall& call, UnpackFunction function = UnpackFunction::unpack);
 
 /// The first element that is not, to the bit, that of the matrix: "A[3][5] is 2, not 0"; empty where there is none.
 /// `found` has the rows of A for which `compared` is set, all where it is empty, without gaps.
 std::string wrong_element_of_a(const SparseMatrix& matrix, const TypedElements& found,
                                const std::vector<bool>& compared = {});
+
+/// What NAME_values is given: the rows of the matrix for which `compared` is set, all where it is empty, without gaps,
+/// and poison where it has no entries, as nobody is to look there.
+TypedElements values_to_take(const SparseMatrix& matrix, const std::vector<bool>& compared = {});
+
+/// The first byte behind the header in which what NAME_values has made of the packed matrix `before` is not the one of
+/// the other values: "byte 600 of the packed matrix is 3, not 5"; empty where there is none. Where panels have no rows
+/// for which `compared` is set, `before` must have stayed.
+std::string wrong_byte_of_packed(std::span<const std::byte> before, std::span<const std::byte> of_values,
+                                 std::span<const std::byte> found, const std::vector<bool>& compared = {});
 
 }  // namespace esc

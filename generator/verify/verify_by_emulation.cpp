@@ -265,16 +265,14 @@ class Plan {
 
   /// A call of NAME_unpack, of so many rows that it takes no longer than a part of a product.
   void add_unpacking(const KernelCall& call, const SparseMatrix& matrix, std::span<const std::byte> packed) {
-    constexpr std::int64_t products_of_an_element = 8;
-    const std::int64_t products = products_of_an_element * matrix.rows * matrix.columns;
-    const std::int64_t most = effort_.most_products / 4;
-    calls_.push_back({call, matrix, packed, PanelSample(bundle_.packed, products, most, call.first_unit, bundle_.dispatch.block_rows), &matrix});
-    calls_.back().unpacks = true;
-    work_.push_back(static_cast<std::uint64_t>(std::min(products, most)));
-    all_work_ += work_.back();
-    const std::int64_t bytes = matrix.rows * call.product.ldc * bytes_of(matrix.element);
-    most_touched_ = std::max(most_touched_, std::min(bytes, most_checked_bytes));
-    most_mapped_ = std::max(most_mapped_, mapped_bytes_of_written(bytes));
+    add_of(UnpackFunction::unpack, call, matrix, packed, matrix.rows * call.product.ldc * bytes_of(matrix.element));
+  }
+
+  /// A call of NAME_values likewise, which writes other values into the packed matrix of the bundle.
+  void add_repacking(const KernelCall& call, const OtherValues& other) {
+    add_of(UnpackFunction::values, call, other.matrix, bundle_.packed,
+           static_cast<std::int64_t>(bundle_.packed.size()));
+    calls_.back().packed_of_values = other.packed;
   }
 
   const std::vector<TaskCall>& calls() const { return calls_; }
@@ -303,6 +301,22 @@ class Plan {
     return static_cast<std::uint64_t>(products + (matrix.rows + matrix.columns) * call.width() / elements_of_a_product);
   }
 
+  /// Of a call that writes so many bytes.
+  void add_of(UnpackFunction function, const KernelCall& call, const SparseMatrix& matrix,
+              std::span<const std::byte> packed, std::int64_t bytes) {
+    constexpr std::int64_t products_of_an_element = 8;
+    const std::int64_t products = products_of_an_element * matrix.rows * matrix.columns;
+    const std::int64_t most = effort_.most_products / 4;
+    calls_.push_back({call, matrix, packed,
+                      PanelSample(bundle_.packed, products, most, call.first_unit, bundle_.dispatch.block_rows),
+                      &matrix});
+    calls_.back().function = function;
+    work_.push_back(static_cast<std::uint64_t>(std::min(products, most)));
+    all_work_ += work_.back();
+    most_touched_ = std::max(most_touched_, std::min(bytes, most_checked_bytes));
+    most_mapped_ = std::max(most_mapped_, mapped_bytes_of_written(bytes));
+  }
+
   const BundleUnderTest& bundle_;
   const EmulationEffort& effort_;
   std::vector<TaskCall> calls_;
@@ -323,7 +337,7 @@ class Judgement {
   /// Of the call with this number.
   void judge(std::size_t number) {
     const TaskCall& one = plan_.calls()[number];
-    if (one.unpacks) {
+    if (one.function) {
       judge_unpacking(number);
       return;
     }
@@ -355,19 +369,25 @@ class Judgement {
     return result;
   }
 
-  /// What NAME_unpack has written must be the matrix, to the bit.
+  /// What NAME_unpack has written must be the matrix, to the bit, and what NAME_values has the packed matrix.
   void judge_unpacking(std::size_t number) {
     const TaskCall& one = plan_.calls()[number];
-    const std::optional<EmulatedProduct> result = made(number, TypedElements(one.matrix.element, 0));
+    const bool repacks = *one.function == UnpackFunction::values;
+    const std::string call = print_unpacking(one.call, *one.function);
+    const std::optional<EmulatedProduct> result =
+        made(number, repacks ? values_to_take(*one.source, one.compared_rows()) : TypedElements(one.matrix.element, 0));
     if (!result) {
-      report_.skipped.push_back(fmt::format("{} was not run: a process here has not enough addresses", print_unpacking(one.call)));
+      report_.skipped.push_back(fmt::format("{} was not run: a process here has not enough addresses", call));
       return;
     }
     for (const std::string& problem : result->problems) {
-      report_.problems.push_back(fmt::format("{}: {}", print_unpacking(one.call), problem));
+      report_.problems.push_back(fmt::format("{}: {}", call, problem));
     }
-    if (const std::string wrong = wrong_element_of_a(*one.source, result->c, one.compared_rows()); !wrong.empty()) {
-      report_.problems.push_back(fmt::format("{}: {}", print_unpacking(one.call), wrong));
+    const std::string wrong =
+        repacks ? wrong_byte_of_packed(one.packed, one.packed_of_values, result->c.bytes(), one.compared_rows())
+                : wrong_element_of_a(*one.source, result->c, one.compared_rows());
+    if (!wrong.empty()) {
+      report_.problems.push_back(fmt::format("{}: {}", call, wrong));
     }
   }
 
@@ -458,6 +478,9 @@ void check_confined_kernel(const BundleUnderTest& bundle, const SparseMatrix& ma
   }
   if (other && !unpackings.empty()) {
     plan.add_unpacking(unpackings.front(), other->matrix, other->packed);
+    for (const KernelCall& call : unpackings) {
+      plan.add_repacking(call, *other);
+    }
   }
   plan.say_what_is_left_out(report);
   const KernelTask task{bundle.kernel_text, bundle.name, bundle.dispatch, bundle.packed, matrix, plan.calls(), bundle.nest};

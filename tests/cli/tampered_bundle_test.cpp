@@ -100,6 +100,13 @@ TEST_F(TamperedBundle, WrongUnpacking) {
   expect_failure("WRONG  unpacking with lda [0-9]+, shift 0: .*A\\[[0-9]+\\]\\[[0-9]+\\] is ");
 }
 
+TEST_F(TamperedBundle, WrongValues) {
+  make_bundle(
+      {"--no-verify", "--force", "--dtype", "f16", "--schedule", "bitmap:columns=8,panels=1,warps=1,stages=2,units=2"});
+  replace("out/a/a.cu", "to[code / 4 % 2]", "to[0]");
+  expect_failure("WRONG  taking values with lda [0-9]+, shift 0: byte [0-9]+ of the packed matrix is ");
+}
+
 TEST_F(TamperedBundle, TextThatDoesNotCompile) {
   replace("out/a/a.cu", "const int last = RPP[list + 1];", "const int last = RPP[list + 1]");
   const ProcessResult kernel = escgen({"verify", "out/a"});

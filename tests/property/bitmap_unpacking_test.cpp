@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// NAME_unpack on the emulated grid: to the bit the matrix that was packed, and nothing between its rows.
+// NAME_unpack on the emulated grid: to the bit the matrix that was packed, and nothing between its rows. NAME_values:
+// to the byte what the matrix of other values is packed to.
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <span>
 #include <string>
 
 #include "generator/emit/generate.h"
@@ -125,6 +130,136 @@ TEST(BitmapUnpacking, IsJudged) {
     std::string found;
     for (const KernelCall& call : changed.unpackings(matrix)) {
       found += changed.unpacking_problem(matrix, call);
+    }
+    EXPECT_NE(found, "") << mistake.right << " -> " << mistake.wrong;
+  }
+}
+
+/// Other values in the pattern of the matrix: `kinds` in turn among those of a sample.
+SparseMatrix with_other_values(SparseMatrix matrix, std::span<const double> kinds = {}) {
+  for (std::size_t at = 0; at < matrix.values.size(); ++at) {
+    const std::size_t kind = at % (kinds.size() + 1);
+    matrix.values[at] = kind < kinds.size() ? kinds[kind] : -1.0 - static_cast<double>(at % 251);
+  }
+  return matrix;
+}
+
+/// What is wrong behind a call of NAME_values: the first fault, or byte that is not that of the layer of these values.
+std::string repacking_problem(const EmulatedKernel& kernel, const GeneratedLayer& layer, const SparseMatrix& values,
+                              const GeneratedLayer& of_values, const KernelCall& call) {
+  const EmulatedProduct result = kernel.repacked(values, call);
+  return result.problems.empty() ? wrong_byte_of_packed(layer.bytes(), of_values.bytes(), result.c.bytes())
+                                 : result.problems.front();
+}
+
+void expect_repacked(const SparseMatrix& matrix, const SparseMatrix& values, const BitmapSchedule& schedule) {
+  const GeneratedLayer layer = layer_of(matrix, 64, schedule);
+  const GeneratedLayer of_values = layer_of(values, 64, schedule);
+  const EmulatedKernel kernel(layer);
+  for (const KernelCall& call : kernel.unpackings(matrix)) {
+    EXPECT_EQ(repacking_problem(kernel, layer, values, of_values, call), "")
+        << print_unpacking(call, UnpackFunction::values) << " of " << matrix.rows << " x " << matrix.columns;
+  }
+}
+
+TEST(BitmapRepacking, GivesWhatOtherValuesPackToWhateverTheTails) {
+  struct Shape {
+    std::int64_t rows;
+    std::int64_t columns;
+  };
+  for (const Shape& shape :
+       {Shape{1, 1}, Shape{15, 255}, Shape{16, 256}, Shape{17, 257}, Shape{33, 64}, Shape{40, 1030}, Shape{70, 63}}) {
+    for (const ScalarType element : {ScalarType::f16, ScalarType::bf16}) {
+      const SparseMatrix matrix = sampled(shape.rows, shape.columns, shape.rows == 1 ? 0 : 0.6, element);
+      const SparseMatrix values = with_other_values(matrix);
+      expect_repacked(matrix, values, of_warps);
+      expect_repacked(matrix, values, of_warpgroups);
+      expect_repacked(matrix, values, of_clusters);
+    }
+  }
+}
+
+TEST(BitmapRepacking, TakesMatricesWithEmptyRowsAndWithoutZeros) {
+  const SparseMatrix empty = with_empty_rows(sampled(37, 600, 0.3, ScalarType::f16));
+  expect_repacked(empty, with_other_values(empty), of_warps);
+  const SparseMatrix emptier = with_empty_rows(sampled(37, 600, 0.99, ScalarType::bf16));
+  expect_repacked(emptier, with_other_values(emptier), of_warpgroups);
+  const SparseMatrix full = sampled(20, 300, 0, ScalarType::bf16);
+  expect_repacked(full, with_other_values(full), of_warps);
+}
+
+TEST(BitmapRepacking, TakesWhatIsNotFinite) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr std::array kinds{infinity, -infinity, std::numeric_limits<double>::quiet_NaN()};
+  for (const ScalarType element : {ScalarType::f16, ScalarType::bf16}) {
+    const SparseMatrix matrix = sampled(33, 520, 0.6, element);
+    expect_repacked(matrix, with_other_values(matrix, kinds), of_warps);
+  }
+}
+
+/// A matrix with such values packs to another pattern, so that it is looked at unpacked.
+TEST(BitmapRepacking, TakesZerosAsValues) {
+  constexpr std::array kinds{0.0, -0.0};
+  for (const ScalarType element : {ScalarType::f16, ScalarType::bf16}) {
+    const SparseMatrix matrix = sampled(33, 520, 0.6, element);
+    const SparseMatrix values = with_other_values(matrix, kinds);
+    EmulatedKernel kernel(layer_of(matrix, 8, of_warps));
+    const KernelCall call = kernel.unpackings(matrix).front();
+    const EmulatedProduct result = kernel.repacked(values, call);
+    EXPECT_TRUE(result.problems.empty()) << result.problems.front();
+    kernel.take_packed(result.c.bytes());
+    EXPECT_EQ(kernel.unpacking_problem(values, call), "");
+  }
+}
+
+TEST(BitmapRepacking, DoesNotDependOnTheOrderOfThreads) {
+  const SparseMatrix matrix = sampled(70, 2563, 0.6, ScalarType::f16);
+  const SparseMatrix values = with_other_values(matrix);
+  for (const BitmapSchedule& schedule : {of_warps, of_warpgroups, of_clusters}) {
+    const GeneratedLayer layer = layer_of(matrix, 64, schedule, linear_nk_nest(matrix.element));
+    const GeneratedLayer of_values = layer_of(values, 64, schedule, linear_nk_nest(matrix.element));
+    const EmulatedKernel kernel(layer);
+    for (KernelCall call : kernel.unpackings(matrix)) {
+      for (std::uint64_t order = 1; order <= 4; ++order) {
+        call.order = order;
+        EXPECT_EQ(repacking_problem(kernel, layer, values, of_values, call), "")
+            << print_unpacking(call, UnpackFunction::values) << ", order " << order;
+      }
+    }
+  }
+}
+
+/// Each mistake is found, in one of the calls at least.
+TEST(BitmapRepacking, IsJudged) {
+  const SparseMatrix matrix = sampled(37, 2563, 0.6, ScalarType::f16);
+  const SparseMatrix values = with_other_values(matrix);
+  const GeneratedLayer layer = layer_of(matrix, 8, of_warps);
+  const GeneratedLayer of_values = layer_of(values, 8, of_warps);
+  const std::string text = tests::kernel_text(layer);
+  struct Mistake {
+    const char* right;
+    const char* wrong;
+  };
+  const Mistake mistakes[] = {{"__syncwarp();\n    if ((early_units", "if ((early_units"},
+                              {"wait_for_unit(shared_memory, turn, unit_stage, copy);", ""},
+                              {"-2 * block_of_pair + 1", "1"},
+                              {"unit_panel * windows + window, own_unit", "unit_panel * windows, own_unit"},
+                              {"panel * panel_height", "0"},
+                              {"code % 4 == 2", "code == 2"},
+                              {"code % 4 != 0", "true"},
+                              {"to[code / 4 % 2]", "to[0]"},
+                              {"from[code % 4 / 2]", "from[0]"},
+                              {"from[1]) << 16", "from[0]) << 16"},
+                              {"A + i * lda + k", "A + i * 2563 + k"},
+                              {"return cudaMemsetAsync(", "return cudaSuccess; cudaMemsetAsync("}};
+  for (const Mistake& mistake : mistakes) {
+    const std::size_t at = text.rfind(mistake.right);
+    ASSERT_NE(at, text.npos) << mistake.right << "\n" << text;
+    const EmulatedKernel changed(layer,
+                                 std::string(text).replace(at, std::string(mistake.right).size(), mistake.wrong));
+    std::string found;
+    for (const KernelCall& call : changed.unpackings(matrix)) {
+      found += repacking_problem(changed, layer, values, of_values, call);
     }
     EXPECT_NE(found, "") << mistake.right << " -> " << mistake.wrong;
   }

@@ -107,6 +107,19 @@ std::string EmulatedKernel::unpacking_problem(const SparseMatrix& matrix, const 
   return result.problems.empty() ? wrong_element_of_a(matrix, result.c) : result.problems.front();
 }
 
+EmulatedProduct EmulatedKernel::repacked(const SparseMatrix& values, const KernelCall& call) const {
+  EmulatedDevice device;
+  return emulate_repacking(
+      device, {programs_.for_call(call), name_, {packed_.get(), packed_bytes_}, values.rows, dispatch_, &nest_}, call,
+      values_to_take(values), {});
+}
+
+void EmulatedKernel::take_packed(std::span<const std::byte> packed) {
+  const std::shared_ptr<std::byte[]> own(new std::byte[packed.size()]);
+  std::ranges::copy(packed, own.get());
+  packed_ = own;
+}
+
 std::vector<KernelCall> EmulatedKernel::calls(const SparseMatrix& matrix) const {
   std::vector<KernelCall> calls = kernel_calls(dispatch_, matrix.rows, matrix.columns);
   if (programs_.differ_without_features()) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,10 +67,14 @@ class EmulatedKernel {
                           std::optional<std::uint64_t> order = std::nullopt) const;
   /// What NAME_unpack leaves wrong, in a call as unpack_calls tells it: the first fault, or element that is not to the bit the matrix's; or empty.
   std::string unpacking_problem(const SparseMatrix& matrix, const KernelCall& call) const;
+  /// The packed matrix, in place of C, into which NAME_values has written the values of this matrix, in such a call.
+  EmulatedProduct repacked(const SparseMatrix& values, const KernelCall& call) const;
   /// The calls that `escgen verify` judges it by.
   std::vector<KernelCall> unpackings(const SparseMatrix& matrix) const { return unpack_calls(dispatch_, matrix.columns); }
   /// From now on multiplies by the matrix of this layer, which has the same pattern and schedule.
   void take_values_of(const GeneratedLayer& generated) { packed_ = generated.packed; }
+  /// The same of a packed matrix.
+  void take_packed(std::span<const std::byte> packed);
 
   /// The calls that `escgen verify` judges it by, without those of which only some columns can be run.
   std::vector<KernelCall> calls(const SparseMatrix& matrix) const;
