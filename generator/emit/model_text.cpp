@@ -84,7 +84,7 @@ struct Tables {
 /// Whether a call is handed more than B and C.
 bool has_operands(const ModelBundle& model) { return !operands_of(model.nest).empty(); }
 
-/// Whether the text of a kernel has a function that unpacks.
+/// Whether the text of a kernel has functions that unpack, and take values.
 bool unpacks(const std::string& name, const ModelKernel& kernel) { return kernel.text.find(name + "_unpack(") != std::string::npos; }
 
 /// Whether the layer has a kernel that can unpack it on each of its devices.
@@ -95,6 +95,19 @@ bool unpacks(const ModelBundle& model, const ModelLayer& layer) {
     can = can || unpacks(variant.kernel, model.kernels.at(variant.kernel));
   }
   return std::ranges::all_of(by_capability, [](const auto& one) { return one.second; });
+}
+
+/// Whether new values of the layer need to be written to one packed matrix alone on each of its devices.
+bool takes_values(const ModelBundle& model, const ModelLayer& layer) {
+  std::map<int, std::size_t> packings;
+  return unpacks(model, layer) && std::ranges::all_of(layer.variants, [&](const ModelVariant& variant) {
+           return packings.emplace(variant.capability, variant.packing).first->second == variant.packing;
+         });
+}
+
+/// Functions of the layer, or null pointers in their places.
+std::string functions_or_null(bool has, const std::string& first, const std::string& second) {
+  return has ? first + ", " + second : "nullptr, nullptr";
 }
 
 Tables tables_of(const ModelBundle& model) {
@@ -110,9 +123,15 @@ Tables tables_of(const ModelBundle& model) {
         "int64_t ldc{1}, int32_t n, cudaStream_t stream);\n",
         name, operands);
     if (unpacks(name, kernel)) {
-      tables.declarations += fmt::format("cudaError_t {}_unpack(const void* packed, const uint64_t* numbers, void* a, int64_t lda, cudaStream_t stream);\n", name);
+      tables.declarations += fmt::format(
+          "cudaError_t {0}_unpack(const void* packed, const uint64_t* numbers, void* a, int64_t lda, cudaStream_t "
+          "stream);\n"
+          "cudaError_t {0}_values(void* packed, const uint64_t* numbers, const void* a, int64_t lda, cudaStream_t "
+          "stream);\n",
+          name);
     }
-    tables.kernels += fmt::format("{{{0}_prepare, {0}_spmm, {1}}},\n", name, unpacks(name, kernel) ? name + "_unpack" : "nullptr");
+    tables.kernels += fmt::format("{{{0}_prepare, {0}_spmm, {1}}},\n", name,
+                                  functions_or_null(unpacks(name, kernel), name + "_unpack", name + "_values"));
   }
   std::map<std::vector<std::uint64_t>, std::size_t> numbers_at;
   std::map<std::vector<std::int64_t>, std::size_t> bcols_at;
@@ -147,11 +166,12 @@ Tables tables_of(const ModelBundle& model) {
     tables.layers += fmt::format(
         "{{ESC_LAYER_FORMAT, {0}, bcols + {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}, {10}_prepare, {11}, {12}, "
         "operand_count, "
-        "operands, {10}_multiply_with, {10}_device_bytes, {10}_place, {10}_multiply_placed, {13}}},\n",
+        "operands, {10}_multiply_with, {10}_device_bytes, {10}_place, {10}_multiply_placed, {13}, {14}}},\n",
         own.size(), place->second, literal(layer.name), layer.rows, layer.columns, layer.nonzeros, literal(model.dtype),
         literal(model.layout), layer.packed_bytes(), literal(layer.fingerprint.pattern), model.name,
         has_operands(model) ? "refuse" : model.name + "_multiply", model.nest.epilogue ? 1 : 0,
-        unpacks(model, layer) ? fmt::format("{0}_unpack, {0}_unpack_placed", model.name) : "nullptr, nullptr");
+        functions_or_null(unpacks(model, layer), model.name + "_unpack", model.name + "_unpack_placed"),
+        functions_or_null(takes_values(model, layer), model.name + "_values", model.name + "_values_placed"));
   }
   if (tables.numbers.empty()) {
     tables.numbers = "0,\n";

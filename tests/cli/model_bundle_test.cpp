@@ -119,6 +119,10 @@ class ModelBundles : public Workshop {
       if (stub.unpacks) {
         kernels += "extern \"C\" cudaError_t " + name + "_unpack(const void*, const uint64_t*, void* a, int64_t lda, cudaStream_t) { *static_cast<int64_t*>(a) = lda; " +
                    stub.print + "; return cudaSuccess; }\n";
+        kernels += "extern \"C\" cudaError_t " + name +
+                   "_values(void* packed, const uint64_t*, const void* a, int64_t lda, cudaStream_t) { "
+                   "std::printf(\"%d %d \", packed != nullptr && a != nullptr, static_cast<int>(lda)); " +
+                   stub.print + "; return cudaSuccess; }\n";
       }
     }
     write("kernels.cpp", kernels);
@@ -353,7 +357,8 @@ TEST_F(ModelBundles, UnpackWhatHasAKernelForIt) {
   const ProcessResult run = shell("./app out/tiny/model.packed");
   EXPECT_EQ(run.status, 0) << run.output;
   const std::string kernel = manifest()["layers"][0]["variants"][0]["kernel"];
-  EXPECT_EQ(run.output, kernel + "_unpack\nunpacked: 0 70\n" + kernel + "_unpack\nplaced: 0 71\nnot aligned: 1\n");
+  EXPECT_EQ(run.output, kernel + "_unpack\nunpacked: 0 70\n" + kernel + "_unpack\nplaced: 0 71\nnot aligned: 1\n1 73 " +
+                            kernel + "_values\nvalues: 0\n1 74 " + kernel + "_values\nplaced: 0\nnot aligned: 1\n");
 }
 
 TEST_F(ModelBundles, KeepWhatWasMadeOfTheSame) {

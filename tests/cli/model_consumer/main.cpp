@@ -76,6 +76,10 @@ int main(int count, char** arguments) {
     if (layer->unpack != nullptr || layer->unpack_placed != nullptr || tiny_unpack(model, layer, arguments, 100, nullptr) != cudaErrorNotSupported) {
       return 9;
     }
+    if (layer->values != nullptr || layer->values_placed != nullptr ||
+        tiny_values(model, layer, arguments, 100, nullptr) != cudaErrorNotSupported) {
+      return 10;
+    }
     if (layer->format_version != 4 || layer->has_epilogue != 0 || layer->operand_count != 0 ||
         layer->operands != nullptr) {
       return 6;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unpacks the first layer of the model "tiny", whose kernels are functions that print their names and leave lda in A:
-// FILE.
+// Unpacks the first layer of the model "tiny" and has it take values. Its kernels are functions that print their names,
+// and leave lda in A or print it: FILE.
 
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +24,9 @@ int main(int, char** arguments) {
   status = status != cudaSuccess ? status : layer->unpack_placed(layer, memory, &a, 71, nullptr);
   std::printf("placed: %d %d\n", status, static_cast<int>(a));
   std::printf("not aligned: %d\n", layer->unpack_placed(layer, memory + 8, &a, 72, nullptr));
+  std::printf("values: %d\n", layer->values(model, layer, &a, 73, nullptr));
+  std::printf("placed: %d\n", layer->values_placed(layer, memory, &a, 74, nullptr));
+  std::printf("not aligned: %d\n", layer->values_placed(layer, memory + 8, &a, 75, nullptr));
   std::free(memory);
   tiny_close(model);
   return 0;
