@@ -68,7 +68,8 @@ class EscLinear(torch.nn.Module):
 
     With `dense_above` products of more tokens than that are dense: by a weight that is unpacked for each, where the
     layer's kernels can do that, else by the dense one, which is kept. A state has the dense weight where it can be
-    unpacked; one with another weight than the bundle's is refused."""
+    unpacked. One with other values in the pattern of the bundle's weight is taken where the kernels can do that, and one
+    with another pattern refused."""
 
     def __init__(self, model, layer, dense, packed=None, dense_above=None):
         """Takes the place of `dense`, on its GPU; `packed` is what model.place(layer) gave there, where that was asked for before."""
@@ -79,6 +80,8 @@ class EscLinear(torch.nn.Module):
         self.dense_above = dense_above
         self.bias = dense.bias
         self.unpacks = model.unpacks(layer)
+        self.takes_values = self.unpacks and model.takes_values(layer)
+        self._values = None  # of another state than the bundle's: True, or the dense weight where that is not packed
         self.weight_shape = tuple(dense.weight.shape)
         self.weight_dtype = dense.weight.dtype
         if not self.unpacks:
@@ -103,6 +106,20 @@ class EscLinear(torch.nn.Module):
         """The dense weight, in a tensor of its own."""
         return torch.ops.esc.unpack.default(self.packed, self._number).view(self.weight_shape)
 
+    def pattern(self):
+        """Where the packed weight has values, of which some may be zero."""
+        ones = torch.ones(self.weight_shape, dtype=self.weight_dtype, device=self.packed.device)
+        packed = self.packed.clone()
+        torch.ops.esc.values.default(ones.flatten(1), packed, self._number)
+        return torch.ops.esc.unpack.default(packed, self._number) != 0
+
+    @torch.no_grad()
+    def take_values(self, weight):
+        """Gives the weight the values of this one in its pattern."""
+        given = weight.detach().flatten(1).to(self.packed.device, self.weight_dtype).contiguous()
+        torch.ops.esc.values.default(given, self.packed, self._number)
+        self._values = True
+
     def dense_weight(self):
         return self.unpacked() if self.unpacks else self.weight
 
@@ -120,8 +137,14 @@ class EscLinear(torch.nn.Module):
     def _apply(self, fn, recurse=True):
         before = self.packed
         super()._apply(fn, recurse)
-        if self.packed is not before and self.packed.is_cuda:
+        if self.packed is before:
+            return self
+        if self._values is True:
+            self._values = torch.ops.esc.unpack.default(before, self._number).to(self.packed.device)
+        if self.packed.is_cuda:
             self.packed = self._model.place(self.layer, self.packed.device)  # what a GPU reads depends on which it is
+            if self._values is not None:
+                self.take_values(self._values)
         return self
 
     def _save_to_state_dict(self, destination, prefix, keep_vars):
@@ -131,12 +154,30 @@ class EscLinear(torch.nn.Module):
 
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
         name = prefix + "weight"
-        if name in state_dict and not self._model.has_weights(self.layer, state_dict[name]):
-            error_msgs.append(f"{name}: {self._what_differs(state_dict[name])}")
+        weight = state_dict.get(name)
+        refusal = None if weight is None else self._refusal(weight)
+        if refusal is not None:
+            error_msgs.append(f"{name}: {refusal}")
             return
+        if weight is not None and self.takes_values:
+            self.take_values(weight)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         if (self.unpacks or self.weight is None) and name in unexpected_keys:
             unexpected_keys.remove(name)  # it is packed, as was checked
+
+    def _refusal(self, weight):
+        """Why the layer cannot have this weight; None where it can."""
+        if not self.takes_values:
+            return None if self._model.has_weights(self.layer, weight) else self._what_differs(weight)
+        folder = self._model.facts.folder
+        if tuple(weight.shape) != self.weight_shape:
+            return f"is {tuple(weight.shape)}, the weight that the bundle {folder} was made from {self.weight_shape}"
+        given = weight.detach().flatten(1).to(self.packed.device, self.weight_dtype)
+        outside = ((given != 0) & ~self.pattern()).sum().item()
+        if outside == 0:
+            return None
+        return (f"has {outside} non-zeros where the weight that the bundle {folder} was made from is zero; prune it to "
+                "that pattern, or generate a bundle from it and replace the layers of a dense model")
 
     def _what_differs(self, weight):
         folder = self._model.facts.folder

@@ -36,15 +36,17 @@ def _load_operator(path):
     global _operator
     if _operator is None:
         loaded = _load(path)
-        if not hasattr(loaded, "esc_can_unpack"):
+        if not hasattr(loaded, "esc_takes_values"):
             raise BundleError(f"{path}: is the operator of another version; compile the bundle again: "
                               f"python -m esc build {path.parent.with_suffix('')}")
         _operator = loaded
         _operator.esc_register_layer.restype = ctypes.c_int64
         _operator.esc_register_layer.argtypes = [ctypes.c_void_p]
         _operator.esc_can_unpack.argtypes = [ctypes.c_void_p]
+        _operator.esc_takes_values.argtypes = [ctypes.c_void_p]
         torch.library.register_fake("esc::linear", _fake_linear)
         torch.library.register_fake("esc::unpack", _fake_unpack)
+        torch.library.register_fake("esc::values", lambda weight, packed, layer: None)
         torch.library.register_fake("esc::linear_with", _fake_linear)
     return _operator
 
@@ -85,7 +87,7 @@ class Model:
             raise BundleError(f"{packed}: {functions['error']().decode()}; compile the bundle again after it was generated again")
         operator = _load_operator(self.facts.operator)
         self.layers = {layer.name: layer for layer in self.facts.layers}
-        self._unpacking = set()
+        self._unpacking, self._taking_values = set(), set()
         self._pointers = {layer: functions["layer"](layer.encode()) for layer in self.layers}
         for layer, pointer in self._pointers.items():
             number = operator.esc_register_layer(pointer) if pointer else -1
@@ -95,6 +97,8 @@ class Model:
             _shapes[number] = (self.layers[layer].m, self.layers[layer].k, self.dtype)
             if operator.esc_can_unpack(pointer):
                 self._unpacking.add(layer)
+            if operator.esc_takes_values(pointer):
+                self._taking_values.add(layer)
 
     def __del__(self):
         if getattr(self, "_opened", None):
@@ -114,6 +118,10 @@ class Model:
     def unpacks(self, layer):
         """Whether torch.ops.esc.unpack can write the layer's dense weights from the packed ones."""
         return layer in self._unpacking
+
+    def takes_values(self, layer):
+        """Whether torch.ops.esc.values can write other values into the layer's packed weights, whose pattern stays."""
+        return layer in self._taking_values
 
     def place(self, layer, device=None):
         """The layer's packed weights in a tensor of bytes on a GPU, the current one where none is named, whose kernels are loaded there. To be done before a

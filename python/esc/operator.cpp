@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators of PyTorch: esc::linear is Y = X x W^T, where W is a pruned layer of a model bundle, esc::linear_with is
-// Y = f(X x W^T, operands), where the bundle's kernels have an epilogue f, and esc::unpack is W, where they can write it.
+// Y = f(X x W^T, operands), where the bundle's kernels have an epilogue f, esc::unpack is W, where they can write it, and
+// esc::values gives W other values in its pattern.
 // One operator serves all layers of all bundles: a layer is a number that `esc_register_layer` gives, its packed matrices
 // are a tensor of bytes that the layer's `place` has written. It is compiled beside a bundle (build.py), whose header
 // declares esc_layer. Later formats have members behind those of earlier ones, so that layers of earlier ones serve, too.
@@ -164,6 +165,15 @@ auto unpack_of(const esc_layer& layer) {
 #endif
 }
 
+/// What writes other values into the packed weights of a layer; null where its kernels cannot.
+auto values_of(const esc_layer& layer) {
+#if ESC_LAYER_FORMAT >= 4
+  return layer.format_version >= 4 ? layer.values_placed : nullptr;
+#else
+  return static_cast<cudaError_t (*)(const esc_layer*, void*, const void*, int64_t, cudaStream_t)>(nullptr);
+#endif
+}
+
 /// A contiguous m x k tensor of the layer's type on a GPU.
 Tensor empty_weight(const Layer& own, int32_t device) {
   const std::int64_t sizes[] = {own.layer->m, own.layer->k};
@@ -188,6 +198,22 @@ Tensor unpack(const Tensor& packed, int64_t number) {
   Tensor weight = empty_weight(own, device);
   check_status(function(own.layer, packed.const_data_ptr(), weight.mutable_data_ptr(), own.layer->k, current_stream(device)), *own.layer);
   return weight;
+}
+
+/// The values of W, m x k of the layer's type on the GPU of `packed`, become those of the packed weights, whose pattern
+/// stays. Only launches, on the current stream.
+void values(const Tensor& weight, Tensor packed, int64_t number) {
+  const Layer own = registry().at(number);
+  const auto function = values_of(*own.layer);
+  STD_TORCH_CHECK(function != nullptr, "esc::values: layer ", own.layer->name, " has no kernel that can take other values");
+  const int32_t device = packed.get_device_index();
+  STD_TORCH_CHECK(weight.is_cuda() && weight.get_device_index() == device && weight.scalar_type() == own.type &&
+                      weight.is_contiguous() && weight.dim() == 2 && weight.size(0) == own.layer->m && weight.size(1) == own.layer->k,
+                  "esc::values: the weight of layer ", own.layer->name, " is not ", own.layer->m, " x ", own.layer->k, " elements of ",
+                  own.layer->dtype, " without gaps, on the GPU of the packed ones");
+  const torch::stable::accelerator::DeviceGuard guard(device);
+  check_packed_bytes(packed, *own.layer);
+  check_status(function(own.layer, packed.mutable_data_ptr(), weight.const_data_ptr(), own.layer->k, current_stream(device)), *own.layer);
 }
 
 /// How many elements an operand has: of a number 1, for each output one, for each token one, or both.
@@ -232,11 +258,13 @@ STABLE_TORCH_LIBRARY(esc, library) {
   library.def("linear(Tensor x, Tensor packed, int layer) -> Tensor");
   library.def("linear_with(Tensor x, Tensor packed, int layer, Tensor[] operands) -> Tensor");
   library.def("unpack(Tensor packed, int layer) -> Tensor");
+  library.def("values(Tensor weight, Tensor(a!) packed, int layer) -> ()");
 }
 STABLE_TORCH_LIBRARY_IMPL(esc, CUDA, library) {
   library.impl("linear", TORCH_BOX(&linear));
   library.impl("linear_with", TORCH_BOX(&linear_with));
   library.impl("unpack", TORCH_BOX(&unpack));
+  library.impl("values", TORCH_BOX(&values));
 }
 
 /// The number by which esc::linear knows a layer from now on; -1 where its library was made by a version of the format
@@ -251,3 +279,6 @@ extern "C" int64_t esc_register_layer(const esc_layer* layer) {
 
 /// Whether esc::unpack can write the dense weights of a layer.
 extern "C" int esc_can_unpack(const esc_layer* layer) { return unpack_of(*layer) != nullptr ? 1 : 0; }
+
+/// Whether esc::values can write other values of a layer.
+extern "C" int esc_takes_values(const esc_layer* layer) { return values_of(*layer) != nullptr ? 1 : 0; }

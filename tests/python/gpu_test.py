@@ -296,6 +296,30 @@ class OfBitmaps(WithABundle):
                 torch.ops.esc.unpack(packed[1:], number)
 
     @torch.no_grad()
+    def test_other_values_in_the_pattern_are_taken(self):
+        for name, packed in self.packed.items():
+            number = self.bundle.number(name)
+            weight = weight_of(self.bundle, name)
+            self.assertTrue(self.bundle.takes_values(name))
+            torch.library.opcheck(torch.ops.esc.values.default, (weight, packed.clone(), number))
+            dense = Network(self.bundle, True).get_submodule(name.removesuffix(".weight"))
+            layer = esc.EscLinear(self.bundle, name, dense)
+            state = {"weight": weight * self.draw(*weight.shape), "bias": dense.bias}
+            layer.load_state_dict(state)
+            self.assertTrue(torch.equal(layer.unpacked(), state["weight"]))
+            dense.load_state_dict(state)
+            for tokens in (1, 17):
+                x = self.draw(tokens, dense.in_features)
+                self.assert_close(layer(x), dense(x))
+            layer.cpu().cuda()
+            self.assertTrue(torch.equal(layer.unpacked(), state["weight"]))
+            with self.assertRaisesRegex(RuntimeError, "non-zeros where"):
+                layer.load_state_dict({**state, "weight": weight + 1})
+            self.assertTrue(torch.equal(layer.unpacked(), state["weight"]))
+            with self.assertRaisesRegex(RuntimeError, "without gaps"):
+                torch.ops.esc.values(weight[:, 1:], packed, number)
+
+    @torch.no_grad()
     def test_no_dense_weight_is_kept(self):
         for name, facts in self.bundle.layers.items():
             dense = Network(self.bundle, True).get_submodule(name.removesuffix(".weight"))

@@ -2,6 +2,7 @@
 """Replaced layers beside PyTorch itself, without a GPU: linear_test.py ESCGEN. Exit status 77 where PyTorch is not
 installed. In place of the bundle's kernels stand products of its weights, and of the clock what a test says."""
 
+import copy
 import gc
 import pathlib
 import subprocess
@@ -29,16 +30,28 @@ NAMES = ("a.weight", "b.weight")
 WEIGHTS, CALLS = {}, []
 
 
+def dense(packed):
+    """The weight of a stand-in's packed one: its bytes."""
+    return packed.view(torch.float16).view(M, K)
+
+
 @torch.library.custom_op("esc::linear", mutates_args=())
 def sparse_product(x: torch.Tensor, packed: torch.Tensor, layer: int) -> torch.Tensor:
     CALLS.append(("linear", x.numel() // x.shape[-1]))
-    return torch.nn.functional.linear(x, WEIGHTS[NAMES[layer]])
+    return torch.nn.functional.linear(x, dense(packed))
 
 
 @torch.library.custom_op("esc::unpack", mutates_args=())
 def unpack(packed: torch.Tensor, layer: int) -> torch.Tensor:
     CALLS.append(("unpack", NAMES[layer]))
-    return WEIGHTS[NAMES[layer]].clone()
+    return dense(packed).clone()
+
+
+@torch.library.custom_op("esc::values", mutates_args=("packed",))
+def values(weight: torch.Tensor, packed: torch.Tensor, layer: int) -> None:
+    CALLS.append(("values", NAMES[layer]))
+    assert weight.is_contiguous() and weight.dtype == torch.float16
+    dense(packed).copy_(torch.where(WEIGHTS[NAMES[layer]] != 0, weight, 0))
 
 
 sparse_product.register_fake(lambda x, packed, layer: x.new_empty(*x.shape[:-1], M))
@@ -51,6 +64,7 @@ class StandIn:
     has_weights, has_pattern, _digests = Model.has_weights, Model.has_pattern, Model._digests
     dtype = torch.float16
     can_unpack = True
+    can_take_values = True
 
     def __init__(self, folder):
         self.facts = read_bundle(folder)
@@ -60,13 +74,16 @@ class StandIn:
         return self
 
     def place(self, layer, device=None):
-        return torch.zeros(8, dtype=torch.uint8)
+        return WEIGHTS[layer].clone().view(torch.uint8).flatten()
 
     def number(self, layer):
         return NAMES.index(layer)
 
     def unpacks(self, layer):
         return self.can_unpack
+
+    def takes_values(self, layer):
+        return self.can_take_values
 
 
 class Network(torch.nn.Module):
@@ -161,12 +178,63 @@ class Replacement(unittest.TestCase):
         self.assertTrue(torch.equal(state["weight"], WEIGHTS["a.weight"]))
         self.assertEqual(layer.load_state_dict(state).unexpected_keys, [])
         self.assertEqual(layer.load_state_dict({"bias": state["bias"]}).missing_keys, [])
-        dense = torch.nn.Linear(K, M, dtype=torch.float16)
-        dense.load_state_dict(state)
+        torch.nn.Linear(K, M, dtype=torch.float16).load_state_dict(state)
+
+    def test_a_layer_that_takes_no_values_keeps_its_own(self):
+        self.bundle.can_take_values = False
+        layer = self.layer()
+        state = layer.state_dict()
+        self.assertEqual(layer.load_state_dict(state).unexpected_keys, [])
         with self.assertRaisesRegex(RuntimeError, "weight: has the pattern of .* and other values; .* escgen pack"):
             layer.load_state_dict({**state, "weight": 2 * state["weight"]})
         with self.assertRaisesRegex(RuntimeError, "weight: is not the weight that the bundle"):
             layer.load_state_dict({**state, "weight": state["weight"] + 1})
+
+    @torch.no_grad()
+    def test_other_values_in_the_pattern_are_taken(self):
+        layer = self.layer(dense_above=8)
+        first = {name: tensor.clone() for name, tensor in layer.state_dict().items()}
+        weight = (-3 * WEIGHTS["a.weight"]).clone()
+        weight[WEIGHTS["a.weight"] > 2] = 0  # a zero in the pattern is a value
+        self.assertEqual(layer.load_state_dict({"weight": weight.float(), "bias": first["bias"] + 1}).unexpected_keys, [])
+        self.assertTrue(torch.equal(layer.state_dict()["weight"], weight))
+        self.assertTrue(torch.equal(layer.bias, first["bias"] + 1))
+        for tokens in (3, 20):
+            x = torch.randn(tokens, K).half()
+            expected = torch.nn.functional.linear(x, weight, layer.bias)
+            torch.testing.assert_close(layer(x), expected, rtol=1e-2, atol=2e-2)
+        layer.load_state_dict(first)  # where there were zeros for a while
+        self.assertTrue(torch.equal(layer.state_dict()["weight"], WEIGHTS["a.weight"]))
+
+    def test_another_pattern_is_refused_and_nothing_changed(self):
+        network = Network()
+        for name in NAMES:
+            own = name.removesuffix(".weight")
+            setattr(network, own, esc.EscLinear(self.bundle, name, network.get_submodule(own)))
+        before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+        changed = {name: 2 * tensor for name, tensor in before.items()}
+        changed["a.weight"][WEIGHTS["a.weight"] == 0] += 1
+        count = (WEIGHTS["a.weight"] == 0).sum().item()
+        refusal = f"a.weight: has {count} non-zeros where .* is zero; prune it to that pattern, or generate a bundle"
+        with self.assertRaisesRegex(RuntimeError, refusal):
+            network.load_state_dict(changed)
+        self.assertTrue(torch.equal(network.state_dict()["a.weight"], before["a.weight"]))
+        self.assertTrue(torch.equal(network.state_dict()["a.bias"], before["a.bias"]))
+        with self.assertRaisesRegex(RuntimeError, r"weight: is \(40, 24\), the weight .* \(24, 40\)"):
+            network.a.load_state_dict({"weight": before["a.weight"].T, "bias": before["a.bias"]})
+
+    def test_other_values_move_and_are_copied_with_the_layer(self):
+        layer = self.layer()
+        weight = 2 * WEIGHTS["a.weight"]
+        layer.load_state_dict({**layer.state_dict(), "weight": weight})
+        on_cuda = mock.patch.object(torch.Tensor, "is_cuda", new_callable=mock.PropertyMock, return_value=True)
+        with on_cuda:
+            layer._apply(torch.clone)  # as to another GPU, where the bundle's weights are placed
+        self.assertTrue(torch.equal(layer.unpacked(), weight))
+        layer._apply(torch.clone)  # as to the host and back
+        with on_cuda:
+            layer._apply(torch.clone)
+        self.assertTrue(torch.equal(copy.deepcopy(layer).unpacked(), weight))
 
     def test_from_how_many_tokens_on_is_measured(self):
         for wins_until, above in ((8, 8), (100, 64)):
