@@ -34,7 +34,8 @@ Block with_turns_of_cluster(const Block& block) {
                        defined->value = quotient(index("rounds") + windows - 1, windows);
                      }
                    } else if (auto* performed = std::get_if<Perform>(&changed.action)) {
-                     const std::vector<Instruction::Parameter>& parameters = instruction(performed->instruction).parameters;
+                     const std::vector<Instruction::Parameter>& parameters =
+                         instruction(performed->instruction).parameters;
                      for (std::size_t at = 0; at < parameters.size(); ++at) {
                        if (parameters[at].name == "turn") {
                          performed->arguments[at] = turn_of_cluster(performed->arguments[at]);
@@ -50,7 +51,9 @@ Block with_windows_of_cluster(const Block& block) {
   return rewrite(block, {.statement = [](const Statement& statement) -> Block {
                    const auto* defined = std::get_if<Define>(&statement.action);
                    const bool is_first_window = defined != nullptr && defined->name == "first_window";
-                   return {is_first_window ? define("first_window", index("rank") * index("turn_windows") + index("part")) : Node{statement}};
+                   return {is_first_window
+                               ? define("first_window", index("rank") * index("turn_windows") + index("part"))
+                               : Node{statement}};
                  }});
 }
 
@@ -62,8 +65,8 @@ void widen_turns(LoopNest& nest, int blocks) {
   std::ranges::find(nest.derived_sizes, "turns", &DerivedSize::name)->divisor *= blocks;
 }
 
-/// Removes the barrier of the block behind which sums take the places of operands, and what is said of it. Those of a cluster stand behind these, which is faster than to wait until all of its blocks have
-/// read theirs.
+/// Removes the barrier of the block behind which sums take the places of operands, and what is said of it. Those of a
+/// cluster stand behind these, which is faster than to wait until all of its blocks have read theirs.
 void remove_read_barrier(Block& body, std::size_t place_of_lane) {
   const auto place = std::next(body.begin(), static_cast<std::ptrdiff_t>(place_of_lane));
   body.erase(std::prev(place, 2), place);
@@ -78,10 +81,14 @@ Block finish_of(const Node& last) {
 }  // namespace
 
 LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
-  refuse_if(nest.find_array("StagedB") == nullptr, directive, "nothing is copied ahead of its use", "copy it first: pipeline(k, 4)");
-  refuse_if(nest.find_array("cluster_sums") != nullptr, directive, "the turns are dealt to a cluster already", "deal them once");
-  refuse_if(has_roles(nest), directive, "warps of their own place values ahead of these turns", "deal the turns in front of ahead()");
-  refuse_if(nest.overlaps, directive, "the kernel waits for the one in front already", "deal the turns in front of overlap()");
+  refuse_if(nest.find_array("StagedB") == nullptr, directive, "nothing is copied ahead of its use",
+            "copy it first: pipeline(k, 4)");
+  refuse_if(nest.find_array("cluster_sums") != nullptr, directive, "the turns are dealt to a cluster already",
+            "deal them once");
+  refuse_if(has_roles(nest), directive, "warps of their own place values ahead of these turns",
+            "deal the turns in front of ahead()");
+  refuse_if(nest.overlaps, directive, "the kernel waits for the one in front already",
+            "deal the turns in front of overlap()");
   check_between(directive, "blocks", directive.blocks, StreamSchedule::max_cluster);
   refuse_if(directive.blocks < 2, directive, "a cluster of one block shares nothing", nearest(2));
   ThreadNest parts = take_apart(nest, directive);
@@ -89,9 +96,10 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
   parts.body = is_bitmap ? with_windows_of_cluster(parts.body) : with_turns_of_cluster(parts.body);
   Block finish = finish_of(parts.body.back());
   const Node store = finish.back();
-  finish.back() = Node{Branch{less(0, index("rank")),
-                              {each_four(perform("leave_vector", {left_sums("cluster_sums", Affine::of("rank") - 1), four_sums(), 4}))},
-                              {}}};
+  finish.back() = Node{
+      Branch{less(0, index("rank")),
+             {each_four(perform("leave_vector", {left_sums("cluster_sums", Affine::of("rank") - 1), four_sums(), 4}))},
+             {}}};
   const bool takes_places = is_bitmap || has_own_columns(nest);  // of operands
   parts.body.pop_back();
   const std::size_t place = find_definition(parts.body, "place_of_lane");
@@ -103,20 +111,25 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
     remove_read_barrier(parts.body, place);
   }
   if (takes_places) {
-    append(parts.body, {Node{Note{"From here on the operands of all blocks of the cluster have been read, so that sums may take their places."}}, Node{Barrier{Scope::cluster}}});
+    append(parts.body, {Node{Note{"From here on the operands of all blocks of the cluster have been read, so that sums "
+                                  "may take their places."}},
+                        Node{Barrier{Scope::cluster}}});
   }
   append(parts.body, {Node{Branch{less(number_of_warp(nest), 1), std::move(finish), {}}}, Node{Barrier{Scope::cluster}},
                       Node{Branch{all_of({less(number_of_warp(nest), 1), less(index("rank"), 1)}),
                                   {add_left_sums("cluster_sums", "other_blocks"), store},
                                   {}}}});
   if (!takes_places) {
-    insert(parts.body, find_place(parts.body, Role::reduction),
-           {Node{Note{"From here on all blocks of the cluster have begun, so that their shared memory may be written."}}, Node{Barrier{Scope::cluster}}});
+    insert(
+        parts.body, find_place(parts.body, Role::reduction),
+        {Node{Note{"From here on all blocks of the cluster have begun, so that their shared memory may be written."}},
+         Node{Barrier{Scope::cluster}}});
   }
   parts.grid.push_back(mapped_loop(Mapping::cluster, "rank", Affine::of("cluster_blocks"), Role::reduction));
 
   LoopNest result = put_together(nest, parts);
-  result.constants.push_back({"cluster_blocks", directive.blocks, "cluster: blocks that share the windows of their panels"});
+  result.constants.push_back(
+      {"cluster_blocks", directive.blocks, "cluster: blocks that share the windows of their panels"});
   result.constants.push_back({"other_blocks", index("cluster_blocks") - 1, "of a cluster"});
   declare_left_sums(result, "cluster_sums", "other_blocks", ArrayRole::cluster);
   if (is_bitmap) {
@@ -125,7 +138,8 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
     result.repacking = {repack_bitmap(result)};
   }
   result.story.emplace_back(
-      "The blocks of a cluster share the windows of their panels. In the end they leave their sums in the shared memory of the first one, which adds them up.");
+      "The blocks of a cluster share the windows of their panels. In the end they leave their sums in the shared "
+      "memory of the first one, which adds them up.");
   return result;
 }
 

@@ -37,39 +37,49 @@ Node unrolled(const char* iterator, int count, Block body) {
   return Node{mapped_loop(Mapping::unrolled, iterator, count, Role::none, std::move(body))};
 }
 
-/// Where a tile of a K block of A is in registers. Products that are under way read theirs, so that warpgroups have two such blocks.
+/// Where a tile of a K block of A is in registers. Products that are under way read theirs, so that warpgroups have two
+/// such blocks.
 Access tile_of_a(bool has_warpgroups, const Affine& tile) {
   return has_warpgroups ? element("a", {Affine::of("block_of_pair"), tile}) : element("a", {tile});
 }
 
 /// The fragments of a K block of A.
 Block load_block(bool has_warpgroups) {
-  const Node load = perform("load_a", {of_bitmap("Values"), of_bitmap("OddColumns"), element("places"), direction(), index("t") * tile_registers, index("lane"),
-                                       tile_of_a(has_warpgroups, Affine::of("t"))});
-  return {perform("find_places", {element("bits", {Affine::of("block_of_pair")}), direction(), element("places"), element("word_at", {Affine::of("block_of_pair")})}),
+  const Node load =
+      perform("load_a", {of_bitmap("Values"), of_bitmap("OddColumns"), element("places"), direction(),
+                         index("t") * tile_registers, index("lane"), tile_of_a(has_warpgroups, Affine::of("t"))});
+  return {perform("find_places", {element("bits", {Affine::of("block_of_pair")}), direction(), element("places"),
+                                  element("word_at", {Affine::of("block_of_pair")})}),
           unrolled("t", block_registers / tile_registers, {load})};
 }
 
 /// The first row of B of a pair of K blocks, and a block's first row behind that.
-Expression first_row_of_pair() { return index("window") * index("window_columns") + index("half") * pair_blocks * BitmapSchedule::block_columns; }
+Expression first_row_of_pair() {
+  return index("window") * index("window_columns") + index("half") * pair_blocks * BitmapSchedule::block_columns;
+}
 Expression row_of_block() { return index("block_of_pair") * BitmapSchedule::block_columns; }
 
 /// Its products with all columns of C, of each warp.
 Block multiply_block() {
   const Expression row = index("group") * group_columns + row_of_block();
-  const Node load = perform("load_b", {element("B"), first_row_of_pair(), row, index("tile") * index("tile_columns"), index("eighth"), index("K"), index("N"), 0,
-                                       index("part"), index("lane"), element("b")});
-  const Node multiply = perform("mma", {element("pair_sums", {Affine::of("block_of_pair"), Affine::of("eighth", 4)}), tile_of_a(false, Affine::of("group", block_groups) + Affine::of("q")),
-                                        element("b", {Affine::of("q")})});
-  return {unrolled_loop("eighth", "column_eighths", Role::column, {unrolled("group", block_groups, {load, unrolled("q", 2, {multiply})})})};
+  const Node load =
+      perform("load_b", {element("B"), first_row_of_pair(), row, index("tile") * index("tile_columns"), index("eighth"),
+                         index("K"), index("N"), 0, index("part"), index("lane"), element("b")});
+  const Node multiply = perform(
+      "mma", {element("pair_sums", {Affine::of("block_of_pair"), Affine::of("eighth", 4)}),
+              tile_of_a(false, Affine::of("group", block_groups) + Affine::of("q")), element("b", {Affine::of("q")})});
+  return {unrolled_loop("eighth", "column_eighths", Role::column,
+                        {unrolled("group", block_groups, {load, unrolled("q", 2, {multiply})})})};
 }
 
 /// The same of four warps at once, a tile of 16 columns of A after the other.
 Block multiply_block_at_once() {
   const Expression row = first_row_of_pair() + row_of_block() + index("t") * 16;
-  const Node multiply = perform("wgmma", {element("sums"), tile_of_a(true, Affine::of("t")), element("B"), row, index("tile") * index("tile_columns"), index("K"), index("N"), 0,
-                                          index("part"), index("lane")});
-  return {perform("warpgroup_arrive", {}), unrolled("t", block_registers / tile_registers, {multiply}), perform("warpgroup_commit", {}), perform("warpgroup_wait", {0})};
+  const Node multiply = perform(
+      "wgmma", {element("sums"), tile_of_a(true, Affine::of("t")), element("B"), row,
+                index("tile") * index("tile_columns"), index("K"), index("N"), 0, index("part"), index("lane")});
+  return {perform("warpgroup_arrive", {}), unrolled("t", block_registers / tile_registers, {multiply}),
+          perform("warpgroup_commit", {}), perform("warpgroup_wait", {0})};
 }
 
 /// The loop over the turns of a block, in which each warp takes a window.
@@ -79,10 +89,12 @@ Node turns_of_windows(bool has_warpgroups) {
   Block block = load_block(has_warpgroups);
   append(block, has_warpgroups ? multiply_block_at_once() : multiply_block());
   const Node halves = unrolled("half", 2, {load_bits, unrolled("block_of_pair", pair_blocks, std::move(block))});
-  const Expression is_there = has_warpgroups ? is_window(index("window")) : all_of({is_window(index("window")), less(index("panel"), index("panels"))});
-  return sequential_loop("turn", 0, Affine::of("turns"), 1, Role::reduction,
-                         {define("window", window_of(index("turn")), ScalarType::u32),
-                          Node{Branch{is_there, {find, halves}, {}}}});
+  const Expression is_there = has_warpgroups
+                                  ? is_window(index("window"))
+                                  : all_of({is_window(index("window")), less(index("panel"), index("panels"))});
+  return sequential_loop(
+      "turn", 0, Affine::of("turns"), 1, Role::reduction,
+      {define("window", window_of(index("turn")), ScalarType::u32), Node{Branch{is_there, {find, halves}, {}}}});
 }
 
 /// A register of each lane for two elements.
@@ -114,25 +126,31 @@ Block declare_registers(LoopNest& nest, bool has_warpgroups) {
   return declared;
 }
 
-/// What makes a lane's sums complete behind the loop: odd blocks have had sums of their own, since a product waits for the one before that it adds to.
+/// What makes a lane's sums complete behind the loop: odd blocks have had sums of their own, since a product waits for
+/// the one before that it adds to.
 Node complete_sums(bool has_warpgroups) {
   if (has_warpgroups) {
     return perform("warpgroup_wait_all", {element("sums")});
   }
-  const Node add = statement(Update{element("sums", {Affine::of("e")}), element("pair_sums", {Affine::of("block_of_pair"), Affine::of("e")})});
+  const Node add = statement(
+      Update{element("sums", {Affine::of("e")}), element("pair_sums", {Affine::of("block_of_pair"), Affine::of("e")})});
   return unrolled_loop("e", "lane_sums", Role::none, {unrolled("block_of_pair", pair_blocks, {add})});
 }
 
 void check_products(const LoopNest& nest, const PackBitmap& directive) {
   if (directive.warps == 1) {
-    refuse_if(nest.constant("tile_columns") > BitmapSchedule::max_warp_columns, directive, "a warp by itself has no registers for so many sums",
-              fmt::format("write fragment(j, {}), or warps={}", BitmapSchedule::max_warp_columns, BitmapSchedule::warpgroup_warps));
+    refuse_if(nest.constant("tile_columns") > BitmapSchedule::max_warp_columns, directive,
+              "a warp by itself has no registers for so many sums",
+              fmt::format("write fragment(j, {}), or warps={}", BitmapSchedule::max_warp_columns,
+                          BitmapSchedule::warpgroup_warps));
     return;
   }
-  refuse_if(directive.warps != BitmapSchedule::warpgroup_warps, directive, "the tensor core multiplies for one warp or for four", nearest(BitmapSchedule::warpgroup_warps));
-  refuse_if(nest.constant("block_panels") % BitmapSchedule::warpgroup_warps != 0, directive, "four warps that multiply at once have panels beside each other",
-            "write stream(i, panels=4, warps=2)");
-  refuse_if(nest.constant("tile_columns") < BitmapSchedule::least_warpgroup_columns, directive, "the tile of B has less than a line for each row",
+  refuse_if(directive.warps != BitmapSchedule::warpgroup_warps, directive,
+            "the tensor core multiplies for one warp or for four", nearest(BitmapSchedule::warpgroup_warps));
+  refuse_if(nest.constant("block_panels") % BitmapSchedule::warpgroup_warps != 0, directive,
+            "four warps that multiply at once have panels beside each other", "write stream(i, panels=4, warps=2)");
+  refuse_if(nest.constant("tile_columns") < BitmapSchedule::least_warpgroup_columns, directive,
+            "the tile of B has less than a line for each row",
             fmt::format("write fragment(j, {})", BitmapSchedule::least_warpgroup_columns));
 }
 
@@ -150,16 +168,23 @@ LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive) {
   check_sparse(nest, directive, directive.array);
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
-  refuse_if(parts.thread("part") == nullptr || nest.find_array("sums") == nullptr || at == parts.body.size(), directive, "the lanes have no sums of a tensor core",
+  refuse_if(parts.thread("part") == nullptr || nest.find_array("sums") == nullptr || at == parts.body.size(), directive,
+            "the lanes have no sums of a tensor core",
             "stream the rows and give the lanes their columns first: stream(i, panels=2, warps=8); fragment(j, 8)");
-  refuse_if(!is_half(nest.element()), directive, "the words of registers hold two elements of 16 bits", "choose --dtype f16 or bf16");
-  refuse_if(nest.constant("panel_height") != BitmapSchedule::panel_rows || shares_windows(nest) || has_own_columns(nest) || has_one_column(nest), directive,
-            "a warp does not have all columns of C in 16 rows", "write stream(i, panels=2, warps=8); fragment(j, 8)");
+  refuse_if(!is_half(nest.element()), directive, "the words of registers hold two elements of 16 bits",
+            "choose --dtype f16 or bf16");
+  refuse_if(nest.constant("panel_height") != BitmapSchedule::panel_rows || shares_windows(nest) ||
+                has_own_columns(nest) || has_one_column(nest),
+            directive, "a warp does not have all columns of C in 16 rows",
+            "write stream(i, panels=2, warps=8); fragment(j, 8)");
   check_products(nest, directive);
   const bool has_warpgroups = directive.warps > 1;
   LoopNest result = nest;
   Block front{define("lane", lane_of_warp(nest)), define("first_window", index("part")),
-              define("unit_panel", has_warpgroups ? choose(less(index("panel"), index("panels")), index("panel"), index("panels") - 1) : index("panel"), ScalarType::u32)};
+              define("unit_panel",
+                     has_warpgroups ? choose(less(index("panel"), index("panels")), index("panel"), index("panels") - 1)
+                                    : index("panel"),
+                     ScalarType::u32)};
   append(front, declare_registers(result, has_warpgroups));
   parts.body[at] = turns_of_windows(has_warpgroups);
   insert(parts.body, at + 1, {complete_sums(has_warpgroups)});
@@ -167,24 +192,31 @@ LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive) {
 
   result = put_together(result, parts);
   result.derived_sizes.push_back({"panels", Affine::of("M"), BitmapSchedule::panel_rows});
-  result.derived_sizes.push_back({"turns", Affine::of("K"), BitmapSchedule::tile_columns_of_a * nest.constant("turn_windows")});
-  result.constants.push_back({"windows_of_turn", index("turn_windows"), "that all warps with the same rows and columns take in a turn"});
-  result.constants.push_back({"tile_rows", (has_warpgroups ? 1 : pair_blocks) * BitmapSchedule::block_columns, "columns of A, and rows of B, that are multiplied between two barriers"});
-  result.constants.push_back({"unit_blocks", BitmapSchedule::tile_columns_of_a / BitmapSchedule::block_columns, "of 64 columns of a window, of which a lane has 32 bits each"});
+  result.derived_sizes.push_back(
+      {"turns", Affine::of("K"), BitmapSchedule::tile_columns_of_a * nest.constant("turn_windows")});
+  result.constants.push_back(
+      {"windows_of_turn", index("turn_windows"), "that all warps with the same rows and columns take in a turn"});
+  result.constants.push_back({"tile_rows", (has_warpgroups ? 1 : pair_blocks) * BitmapSchedule::block_columns,
+                              "columns of A, and rows of B, that are multiplied between two barriers"});
+  result.constants.push_back({"unit_blocks", BitmapSchedule::tile_columns_of_a / BitmapSchedule::block_columns,
+                              "of 64 columns of a window, of which a lane has 32 bits each"});
   const auto of_units = [](const char* name, std::vector<Affine> extents, ArrayRole role, ScalarType type) {
     extents.insert(extents.begin(), {Affine::of("panels"), Affine::of("windows")});
     return ArrayDeclaration{name, std::move(extents), role, type};
   };
-  replace_sparse(result, {{"UnitBegins", {Affine::of("unit_begins")}, ArrayRole::packed_index, ScalarType::u32},
-                          of_units("UnitWords", {}, ArrayRole::packed_index, ScalarType::u32),
-                          of_units("OddColumns", {warp_size}, ArrayRole::packed_index, ScalarType::u8),
-                          of_units("Bits", {Affine::of("unit_blocks"), warp_size}, ArrayRole::packed_index, ScalarType::u32),
-                          of_units("Values", {Affine::of("most_words"), warp_size, 2}, ArrayRole::packed_value, nest.element())});
+  replace_sparse(
+      result, {{"UnitBegins", {Affine::of("unit_begins")}, ArrayRole::packed_index, ScalarType::u32},
+               of_units("UnitWords", {}, ArrayRole::packed_index, ScalarType::u32),
+               of_units("OddColumns", {warp_size}, ArrayRole::packed_index, ScalarType::u8),
+               of_units("Bits", {Affine::of("unit_blocks"), warp_size}, ArrayRole::packed_index, ScalarType::u32),
+               of_units("Values", {Affine::of("most_words"), warp_size, 2}, ArrayRole::packed_value, nest.element())});
   result.packed = {.kind = PackedForm::Kind::bitmap, .height = nest.constant("panel_height")};
   result.explicit_zeros = true;
   result.story.emplace_back(
-      "A bit for each element of A says whether it is zero. Those that are not stand in words of 32 bits, each of which has what one register of the tensor "
-      "core needs: where, follows from counting the bits in front. So the packed matrix is the same for every number of columns.");
+      "A bit for each element of A says whether it is zero. Those that are not stand in words of 32 bits, each of "
+      "which has what one register of the tensor "
+      "core needs: where, follows from counting the bits in front. So the packed matrix is the same for every number "
+      "of columns.");
   return result;
 }
 

@@ -6,21 +6,33 @@
 
 namespace esc {
 
-/// Takes the elements of a window, a K tile of 256 columns, as tiles of the dense tensor core whose fragments of A are found by their bits:
+/// Takes the elements of a window, a K tile of 256 columns, as tiles of the dense tensor core whose fragments of A are
+/// found by their bits. In place of the loop over the windows of a warp
 ///
-///   for (window = part; window < windows; window += 2)    for (turn < turns)
-///     for (slot < 256)                                      window = turn * 2 + part;
-///       for (e) for (v) sums[..] += A[row][k] * B[k][j]; ->  if (window < windows && panel < panels)
-///                                                              find_words(..., word_at);
-///                                                              for (half < 2) {            // 128 columns, two K blocks of 64
-///                                                                find_places(even, 1, places, word_at[0]);
-///                                                                for (first < 16; first += 4) load_a(..., places, ..., a[..]);
-///                                                                for (eighth) for (group) { load_b(B, ..., b); mma(sums[..], a[..], b[..]); ... }
-///                                                                ...                       // the odd block, into sums of its own
+///   for (window = part; window < windows; window += turn_windows)
+///     for (slot < 256) for (e) for (v) sums[..] += A[row][k] * B[k][j];
 ///
-/// Products of even and odd K blocks are added to sums of their own, which are added in the end, so that half as many wait for each other. Behind
-/// fragment(). Of warpgroups four warps multiply at once (wgmma), a tile of 16 columns of A and all columns of C at a time. Throws ScheduleError where elements have
-/// not 16 bits.
+/// comes one over turns, through the halves of a window and their two K blocks of 64 columns:
+///
+///   for (turn < turns) {
+///     window = turn * windows_of_turn + first_window;
+///     if (..) {
+///       find_words(.., word_at);
+///       for (half < 2) {
+///         load_bits(.., half, .., bits);
+///         for (block_of_pair < 2) {
+///           find_places(bits[block_of_pair], .., places, word_at[block_of_pair]);
+///           for (t < 4) load_a(.., places, .., a[t]);
+///           for (eighth) for (group < 2) { load_b(B, .., b); mma(pair_sums[block_of_pair][..], a[..], b[..]); .. }
+///         }
+///       }
+///     }
+///   }
+///   sums[..] += pair_sums[..][..];
+///
+/// The blocks of a pair have sums of their own, so that half as many products wait for each other. Of warpgroups
+/// (`warps` = 4) four warps multiply at once, 16 columns of A and all columns of C at a time: wgmma in place of load_b
+/// and mma, into `sums`. Behind fragment(). Throws ScheduleError where elements have not 16 bits.
 LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive);
 
 /// The window that a warp takes in a turn.

@@ -35,16 +35,18 @@ bool may_have_boxes(const LoopNest& nest) {
 
 /// What is done where tensor copies move B, and what where they do not.
 Block by_boxes(const LoopNest& nest, Block boxed, Block otherwise) {
-  return may_have_boxes(nest) ? Block{Node{Branch{less(0, index("boxed")), std::move(boxed), std::move(otherwise)}}} : otherwise;
+  return may_have_boxes(nest) ? Block{Node{Branch{less(0, index("boxed")), std::move(boxed), std::move(otherwise)}}}
+                              : otherwise;
 }
 
 /// Copies the tile of a K step where its window is there.
 Node copy_of_tile(const LoopNest& nest, const Expression& step) {
   const Expression window = window_of(quotient(step, index("window_steps")));
-  const Expression first_row = window * index("window_columns") + remainder(step, index("window_steps")) * index("tile_rows");
+  const Expression first_row =
+      window * index("window_columns") + remainder(step, index("window_steps")) * index("tile_rows");
   const auto copy = [&](const char* name) {
-    return perform(name, {element("B"), element("StagedB"), first_row, remainder(step, index("tile_stages")), index("part"), index("tile"), index("team_thread"),
-                          index("K"), index("N")});
+    return perform(name, {element("B"), element("StagedB"), first_row, remainder(step, index("tile_stages")),
+                          index("part"), index("tile"), index("team_thread"), index("K"), index("N")});
   };
   const char* const by_threads = nest.array(ArrayRole::dense).layout ? "copy_tile_columns" : "copy_tile_rows";
   return Node{Branch{less(window, index("windows")), by_boxes(nest, {copy("copy_tile_box")}, {copy(by_threads)}), {}}};
@@ -57,7 +59,11 @@ bool reads_tile(const std::vector<Instruction::Parameter>& parameters) {
 
 /// The instructions that read A and B, on the copies.
 Block from_shared_memory(const Block& block) {
-  const std::map<std::string, Expression> of_copies{{"first_row", 0}, {"first_column", 0}, {"height", index("tile_rows")}, {"width", index("tile_columns")}, {"copy", index("copy")}};
+  const std::map<std::string, Expression> of_copies{{"first_row", 0},
+                                                    {"first_column", 0},
+                                                    {"height", index("tile_rows")},
+                                                    {"width", index("tile_columns")},
+                                                    {"copy", index("copy")}};
   return rewrite(block, {.statement = [&](const Statement& statement) -> Block {
                    Statement changed = statement;
                    auto* const perform = std::get_if<Perform>(&changed.action);
@@ -84,26 +90,31 @@ Block from_shared_memory(const Block& block) {
 
 bool has_teams(const LoopNest& nest) { return nest.constant("turn_windows") > 1; }
 
-/// K steps whose tiles are read, or may be, when the block meets: the one that comes next, and of warpgroups the one in front, which is being multiplied.
+/// K steps whose tiles are read, or may be, when the block meets: the one that comes next, and of warpgroups the one in
+/// front, which is being multiplied.
 int steps_in_use(const LoopNest& nest) { return has_warpgroups(nest) ? 2 : 1; }
 
-/// How many copies have been committed, at least, since a unit was asked for. Warpgroups wait for it a step before its turn, and for that of the first turn in front of
-/// all of them, when only tiles have been asked for since.
+/// How many copies have been committed, at least, since a unit was asked for. Warpgroups wait for it a step before its
+/// turn, and for that of the first turn in front of all of them, when only tiles have been asked for since.
 Expression commits_behind_unit(const LoopNest& nest, const PipelineTiles& directive) {
   const Expression since = index("window_steps") * index("early_units");
   if (!has_warpgroups(nest)) {
     return since;
   }
   const std::int64_t window_steps = nest.constant("window_columns") / nest.constant("tile_rows");
-  return directive.tiles - steps_in_use(nest) < window_steps * (directive.units - 1) ? index("early_tiles") - 1 : since - 1;
+  return directive.tiles - steps_in_use(nest) < window_steps * (directive.units - 1) ? index("early_tiles") - 1
+                                                                                     : since - 1;
 }
 
 Node meet(const LoopNest& nest) { return Node{Barrier{has_teams(nest) ? Scope::team : Scope::block}}; }
 
-/// What pack_bitmap has left: a turn finds the words of its unit and goes through halves of it, of which each has two K blocks.
+/// What pack_bitmap has left: a turn finds the words of its unit and goes through halves of it, of which each has two K
+/// blocks.
 struct Turn {
   explicit Turn(const Node& whole)
-      : branch(std::get<Branch>(whole.content)), halves(std::get<Loop>(branch.then.back().content)), blocks(std::get<Loop>(halves.body.back().content)) {}
+      : branch(std::get<Branch>(whole.content)),
+        halves(std::get<Loop>(branch.then.back().content)),
+        blocks(std::get<Loop>(halves.body.back().content)) {}
 
   const Branch& branch;
   const Loop& halves;
@@ -120,17 +131,23 @@ struct Turn {
 Block begin_step(const LoopNest& nest, const Block& wait, const Expression& begins_window) {
   const Expression unit_ahead = index("turn") + index("early_units");
   Block result = wait;
-  append(result, {meet(nest), copy_of_tile(nest, index("step") + index("early_tiles")),
-                  Node{Branch{begins_window, copy_of_unit(nest, unit_ahead, remainder(unit_ahead, index("unit_stages"))), {}}}, commit_copies()});
+  append(result,
+         {meet(nest), copy_of_tile(nest, index("step") + index("early_tiles")),
+          Node{Branch{begins_window, copy_of_unit(nest, unit_ahead, remainder(unit_ahead, index("unit_stages"))), {}}},
+          commit_copies()});
   return result;
 }
 
 /// What the first K step of a window waits for besides.
 Node find_window(const Turn& turn, const Expression& begins_window) {
-  return Node{Branch{begins_window, {perform("wait_for_unit", {index("turn"), index("unit_stage"), index("copy")}), turn.find_words()}, {}}};
+  return Node{Branch{begins_window,
+                     {perform("wait_for_unit", {index("turn"), index("unit_stage"), index("copy")}), turn.find_words()},
+                     {}}};
 }
 
-Node define_step(const Expression& number) { return define("step", index("turn") * index("window_steps") + number, ScalarType::u32); }
+Node define_step(const Expression& number) {
+  return define("step", index("turn") * index("window_steps") + number, ScalarType::u32);
+}
 
 /// The loop over the K steps of a window where each is a half of it.
 Loop half_steps(const LoopNest& nest, const Turn& turn) {
@@ -156,8 +173,10 @@ Block wait_for_own_tile(const LoopNest& nest) {
 
 /// The product of a tile of A.
 Node tile_product(const Affine& tile) {
-  return perform("wgmma", {element("sums"), element("a", {Affine::of("block_of_pair"), tile}), element("StagedB", {Affine::of("tile_stage"), Affine::of("part")}),
-                           Expression(tile) * 16, 0, index("tile_rows"), index("tile_columns"), index("tile_stage"), index("part"), index("lane")});
+  return perform("wgmma",
+                 {element("sums"), element("a", {Affine::of("block_of_pair"), tile}),
+                  element("StagedB", {Affine::of("tile_stage"), Affine::of("part")}), Expression(tile) * 16, 0,
+                  index("tile_rows"), index("tile_columns"), index("tile_stage"), index("part"), index("lane")});
 }
 
 /// Steps that decode block `next` of a half, of the unit in stage `unit_stage`.
@@ -165,7 +184,8 @@ Block of_block(const Block& block, const Affine& half, const Affine& next) {
   return substitute(substitute(block, "half", half), "block_of_pair", next);
 }
 
-/// What is decoded in front of all turns: the first block of all. All warps meet before, so that they know of the barriers of tiles.
+/// What is decoded in front of all turns: the first block of all. All warps meet before, so that they know of the
+/// barriers of tiles.
 Block decode_first(const LoopNest& nest, const Turn& turn) {
   const Expression is_there = is_window(index("first_window"));
   const Block decode{turn.find_words(), turn.load_bits(), turn.find_places(), turn.load_tiles()};
@@ -173,26 +193,40 @@ Block decode_first(const LoopNest& nest, const Turn& turn) {
           Node{Branch{is_there, substitute(of_block(from_shared_memory(decode), 0, 0), "unit_stage", 0), {}}}};
 }
 
-/// The loop over the K steps of a window. Products are asked for one by one while the next block is decoded: a warp that asked for all of them at once would stand
-/// behind its own. Behind the last block that is decoded once more which is there, so that no product stands in a branch.
+/// The loop over the K steps of a window. Products are asked for one by one while the next block is decoded: a warp
+/// that asked for all of them at once would stand behind its own. Behind the last block that is decoded once more which
+/// is there, so that no product stands in a branch.
 Loop block_steps(const LoopNest& nest, const Turn& turn) {
   const Expression number = index("half") * 2 + index("block_of_pair");
   const Expression ends_window = less(window_blocks - 2, number);
   const Affine next_block = Affine(1) - Affine::of("block_of_pair");
-  const auto decode = [](const Block& block) { return Node{Branch{is_window(window_of(index("decoded_turn"))), block, {}}}; };
-  const auto next = [&](const Node& node) { return of_block(from_shared_memory({node}), Affine::of("next_half"), next_block).front(); };
+  const auto decode = [](const Block& block) {
+    return Node{Branch{is_window(window_of(index("decoded_turn"))), block, {}}};
+  };
+  const auto next = [&](const Node& node) {
+    return of_block(from_shared_memory({node}), Affine::of("next_half"), next_block).front();
+  };
   const auto multiply = [&](const Block& block) { return Node{Branch{turn.branch.condition, block, {}}}; };
 
   Block step{define_step(number), define("tile_stage", remainder(index("step"), index("tile_stages"))),
-             define("decoded_turn", choose(all_of({ends_window, less(index("turn") + 1, index("turns"))}), index("turn") + 1, index("turn"))),
-             define("unit_stage", remainder(index("decoded_turn"), index("unit_stages"))), define("next_half", remainder(quotient(number + 1, 2), 2))};
+             define("decoded_turn", choose(all_of({ends_window, less(index("turn") + 1, index("turns"))}),
+                                           index("turn") + 1, index("turn"))),
+             define("unit_stage", remainder(index("decoded_turn"), index("unit_stages"))),
+             define("next_half", remainder(quotient(number + 1, 2), 2))};
   append(step, begin_step(nest, {multiply(wait_for_own_tile(nest))}, less(number, 1)));
-  append(step, {multiply({perform("warpgroup_arrive", {}), tile_product(0), perform("warpgroup_commit", {})}),
-                decode({Node{Branch{ends_window, {perform("wait_for_unit", {index("decoded_turn"), index("unit_stage"), index("copy")}), next(turn.find_words())}, {}}},
-                        Node{Branch{less(0, index("block_of_pair")), {next(turn.load_bits())}, {}}}, next(turn.find_places())}),
-                perform("warpgroup_wait", {1}), perform("warpgroup_arrive", {})});
+  append(
+      step,
+      {multiply({perform("warpgroup_arrive", {}), tile_product(0), perform("warpgroup_commit", {})}),
+       decode({Node{Branch{ends_window,
+                           {perform("wait_for_unit", {index("decoded_turn"), index("unit_stage"), index("copy")}),
+                            next(turn.find_words())},
+                           {}}},
+               Node{Branch{less(0, index("block_of_pair")), {next(turn.load_bits())}, {}}}, next(turn.find_places())}),
+       perform("warpgroup_wait", {1}), perform("warpgroup_arrive", {})});
   auto tiles = std::get<Loop>(next(turn.load_tiles()).content);
-  tiles.body = {decode(tiles.body), Node{Branch{all_of({less(index("t"), block_tiles - 1), turn.branch.condition}), {tile_product(Affine::of("t") + 1)}, {}}}};
+  tiles.body = {decode(tiles.body), Node{Branch{all_of({less(index("t"), block_tiles - 1), turn.branch.condition}),
+                                                {tile_product(Affine::of("t") + 1)},
+                                                {}}}};
   append(step, {Node{std::move(tiles)}, perform("warpgroup_commit", {})});
 
   Loop blocks = turn.blocks;
@@ -202,32 +236,40 @@ Loop block_steps(const LoopNest& nest, const Turn& turn) {
   return halves;
 }
 
-/// What stands in front of the turns: barriers, and the operands of the first ones. Whether B allows boxes is asked for behind units, which may be copied before B is there.
+/// What stands in front of the turns: barriers, and the operands of the first ones. Whether B allows boxes is asked for
+/// behind units, which may be copied before B is there.
 Block first_operands(const LoopNest& nest) {
   const bool boxes = may_have_boxes(nest);
-  Block result{define("copy", index("part") * index("block_panels") + index("place")), define("team_thread", index("place") * warp_size + index("lane")),
-               Node{Declare{"unit"}}, find_unit(nest, 0), perform("make_unit_barriers", {index("copy"), index("lane")})};
+  Block result{define("copy", index("part") * index("block_panels") + index("place")),
+               define("team_thread", index("place") * warp_size + index("lane")), Node{Declare{"unit"}},
+               find_unit(nest, 0), perform("make_unit_barriers", {index("copy"), index("lane")})};
   if (boxes) {
     result.push_back(perform("make_tile_barriers", {index("part"), index("team_thread")}));
   }
-  append(result, {Node{Barrier{Scope::warp}}, Node{Note{"The operands of the first turns. Those of A are there whatever the kernel in front does."}},
-                  sequential_loop("s", 0, Affine::of("early_units"), 1, Role::none, copy_of_unit(nest, index("s"), index("s")))});
+  append(
+      result,
+      {Node{Barrier{Scope::warp}},
+       Node{Note{"The operands of the first turns. Those of A are there whatever the kernel in front does."}},
+       sequential_loop("s", 0, Affine::of("early_units"), 1, Role::none, copy_of_unit(nest, index("s"), index("s")))});
   if (boxes) {
     result.push_back(perform("uses_boxes", {element("B")}, {"boxed"}));
   }
-  result.push_back(sequential_loop("s", 0, Affine::of("early_tiles"), 1, Role::none, {copy_of_tile(nest, index("s")), commit_copies()}));
+  result.push_back(sequential_loop("s", 0, Affine::of("early_tiles"), 1, Role::none,
+                                   {copy_of_tile(nest, index("s")), commit_copies()}));
   return result;
 }
 
 }  // namespace
 
 LoopNest pipeline_tiles(const LoopNest& nest, const PipelineTiles& directive) {
-  refuse_if(nest.packed.kind != PackedForm::Kind::bitmap, directive, "the sparse array is not stored as a bitmap", "transform it first: transform(A, bitmap)");
+  refuse_if(nest.packed.kind != PackedForm::Kind::bitmap, directive, "the sparse array is not stored as a bitmap",
+            "transform it first: transform(A, bitmap)");
   refuse_if(nest.find_array("StagedB") != nullptr, directive, "the tiles are copied already", "pipeline once");
   check_between(directive, "tiles", directive.tiles, BitmapSchedule::max_stages);
   check_between(directive, "units", directive.units, BitmapSchedule::max_stages);
   const int least_tiles = 1 + steps_in_use(nest);
-  refuse_if(directive.tiles < least_tiles || directive.units < 2, directive, "one stage cannot be copied to while it is read", nearest(directive.tiles < least_tiles ? least_tiles : 2));
+  refuse_if(directive.tiles < least_tiles || directive.units < 2, directive,
+            "one stage cannot be copied to while it is read", nearest(directive.tiles < least_tiles ? least_tiles : 2));
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
   auto turns = std::get<Loop>(parts.body[at].content);
@@ -239,7 +281,8 @@ LoopNest pipeline_tiles(const LoopNest& nest, const PipelineTiles& directive) {
     parts.body[at] = Node{std::move(turns)};
     insert(parts.body, at, first);
   } else {
-    turns.body = {turns.body.front(), define("unit_stage", remainder(index("turn"), index("unit_stages"))), Node{half_steps(nest, turn)}};
+    turns.body = {turns.body.front(), define("unit_stage", remainder(index("turn"), index("unit_stages"))),
+                  Node{half_steps(nest, turn)}};
     parts.body[at] = Node{std::move(turns)};
   }
   insert(parts.body, at, first_operands(nest));
@@ -247,19 +290,28 @@ LoopNest pipeline_tiles(const LoopNest& nest, const PipelineTiles& directive) {
   LoopNest result = put_together(nest, parts);
   result.team = has_teams(nest) ? "part" : "";
   result.constants.push_back({"window_steps", quotient(index("window_columns"), index("tile_rows")), ""});
-  result.constants.push_back({"tile_stages", directive.tiles, "stages: tiles of B of a team that are in shared memory or on their way"});
+  result.constants.push_back(
+      {"tile_stages", directive.tiles, "stages: tiles of B of a team that are in shared memory or on their way"});
   result.constants.push_back({"early_tiles", index("tile_stages") - steps_in_use(nest), ""});
   result.constants.push_back({"unit_stages", directive.units, "units: units of A of a warp, likewise"});
   result.constants.push_back({"early_units", index("unit_stages") - 1, ""});
-  result.constants.push_back({"commits_behind_unit", commits_behind_unit(nest, directive), "of copies, at least, since a unit was asked for"});
+  result.constants.push_back(
+      {"commits_behind_unit", commits_behind_unit(nest, directive), "of copies, at least, since a unit was asked for"});
   result.constants.push_back({"block_copies", index("turn_windows") * index("block_panels"), "units of a turn"});
-  std::vector<ArrayDeclaration> staged = staged_copies(nest, unit_arrays(), {Affine::of("unit_stages"), Affine::of("block_copies")}, "unit");
-  staged.push_back({"StagedB", {Affine::of("tile_stages"), Affine::of("turn_windows"), Affine::of("tile_rows"), Affine::of("tile_columns")}, ArrayRole::shared, nest.element(), "tile"});
+  std::vector<ArrayDeclaration> staged =
+      staged_copies(nest, unit_arrays(), {Affine::of("unit_stages"), Affine::of("block_copies")}, "unit");
+  staged.push_back(
+      {"StagedB",
+       {Affine::of("tile_stages"), Affine::of("turn_windows"), Affine::of("tile_rows"), Affine::of("tile_columns")},
+       ArrayRole::shared,
+       nest.element(),
+       "tile"});
   // In front of the sums, as in the memory of the block.
   result.arrays.insert(result.arrays.begin(), staged.begin(), staged.end());
   result.arrays.push_back({"unit", {2}, ArrayRole::registers, ScalarType::u32});
   result.story.emplace_back(
-      "Both operands are copied to shared memory past the registers, several turns ahead of their use: tiles of B by the threads of a team, units of A by their "
+      "Both operands are copied to shared memory past the registers, several turns ahead of their use: tiles of B by "
+      "the threads of a team, units of A by their "
       "warps, from compute capability 9.0 on as bulk copies, which one thread asks for.");
   result.unpacking = {unpack_bitmap(result)};
   result.repacking = {repack_bitmap(result)};

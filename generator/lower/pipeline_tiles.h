@@ -6,20 +6,22 @@
 
 namespace esc {
 
-/// Copies what the turns of a bitmap multiply to shared memory, several K steps ahead: tiles of B, which the warps of a team share, and units of A, of which each
-/// warp has its own.
+/// Copies what the turns of a bitmap multiply to shared memory, several K steps ahead: tiles of B, which the warps of a
+/// team share, and units of A, of which each warp has its own.
 ///
-///   for (turn < turns) {                 find_unit(..); make_unit_barriers(..);
-///     window = ..;                       for (s < early_units) copy_bitmap_unit(.., s, ..);
-///     if (..) {                          for (s < early_tiles) { copy_tile(.., s, ..); commit_copies(); }
-///       find_words(..);              ->  for (turn < turns)
-///       for (half < 2) ..                  for (half < 2) {
-///     }                                      wait_for_stage(early_tiles - 1); barrier of the team;
-///   }                                        copy_tile(step + early_tiles); if (half < 1) copy_bitmap_unit(turn + early_units); commit_copies();
-///                                            if (..) { if (half < 1) { wait_for_unit(..); find_words(..); } .. }
-///                                          }
+///   find_unit(..); make_unit_barriers(..);
+///   for (s < early_units) copy_bitmap_unit(.., s, ..);
+///   for (s < early_tiles) { copy_tile(.., s, ..); commit_copies(); }
+///   for (turn < turns)
+///     for (half < 2) {
+///       wait_for_stage(early_tiles - 1); barrier of the team;
+///       copy_tile(step + early_tiles); if (half < 1) copy_bitmap_unit(turn + early_units); commit_copies();
+///       if (..) { if (half < 1) { wait_for_unit(..); find_words(..); } .. }
+///     }
 ///
-/// Behind transform(A, bitmap). Throws ScheduleError for another form.
+/// Of warpgroups a K step is a block of 64 columns, and the next one is decoded while one is multiplied, product by
+/// product; where B has its rows or columns one behind the other tensor copies move its tiles, if they begin at
+/// multiples of 16 bytes. Behind transform(A, bitmap). Throws ScheduleError for another form.
 LoopNest pipeline_tiles(const LoopNest& nest, const PipelineTiles& directive);
 
 }  // namespace esc

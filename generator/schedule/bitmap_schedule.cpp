@@ -18,19 +18,25 @@ int most_warpgroup_columns(int threads) {
   constexpr int of_thread = 255;
   constexpr int beside_sums = 96;
   const int sums = std::min(registers / threads, of_thread) - beside_sums;
-  return sums < BitmapSchedule::least_warpgroup_columns / 2 ? 0 : static_cast<int>(std::bit_floor(static_cast<unsigned>(2 * sums)));
+  return sums < BitmapSchedule::least_warpgroup_columns / 2
+             ? 0
+             : static_cast<int>(std::bit_floor(static_cast<unsigned>(2 * sums)));
 }
 
 /// What wgmma asks for: four warps with panels beside each other, and registers for all sums.
 void check_warpgroups(const BitmapSchedule& schedule) {
   constexpr int warps = BitmapSchedule::warpgroup_warps;
   if (schedule.panels % warps != 0) {
-    throw ScheduleError(print(schedule), fmt::format("panels={} is no multiple of the {} warps that multiply at once", schedule.panels, warps),
-                        fmt::format("the nearest legal value is panels={}", std::max(warps, schedule.panels / warps * warps)));
+    throw ScheduleError(
+        print(schedule),
+        fmt::format("panels={} is no multiple of the {} warps that multiply at once", schedule.panels, warps),
+        fmt::format("the nearest legal value is panels={}", std::max(warps, schedule.panels / warps * warps)));
   }
   if (const int most = most_warpgroup_columns(schedule.threads()); schedule.columns > most) {
-    throw ScheduleError(print(schedule), fmt::format("columns={} takes more registers than {} threads can have", schedule.columns, schedule.threads()),
-                        fmt::format("the nearest legal value is columns={}", most));
+    throw ScheduleError(
+        print(schedule),
+        fmt::format("columns={} takes more registers than {} threads can have", schedule.columns, schedule.threads()),
+        fmt::format("the nearest legal value is columns={}", most));
   }
 }
 
@@ -38,21 +44,24 @@ void check_warpgroups(const BitmapSchedule& schedule) {
 
 BitmapSchedule parse_bitmap(std::string_view text, std::string_view settings) {
   const BitmapSchedule preset;
-  const Settings given(text, "bitmap", settings, {"columns", "panels", "warps", "stages", "units", "mma", "cluster", "pdl"});
+  const Settings given(text, "bitmap", settings,
+                       {"columns", "panels", "warps", "stages", "units", "mma", "cluster", "pdl"});
   return {.columns = given.number("columns", preset.columns),
           .panels = given.number("panels", preset.panels),
           .warps = given.number("warps", preset.warps),
           .stages = given.number("stages", preset.stages),
           .units = given.number("units", preset.units),
-          .mma = given.word("mma", "warp", {"warp", "warpgroup"}) == "warpgroup" ? BitmapSchedule::Mma::warpgroup : BitmapSchedule::Mma::warp,
+          .mma = given.word("mma", "warp", {"warp", "warpgroup"}) == "warpgroup" ? BitmapSchedule::Mma::warpgroup
+                                                                                 : BitmapSchedule::Mma::warp,
           .cluster = given.number("cluster", preset.cluster),
           .pdl = given.word("pdl", preset.pdl ? "on" : "off", {"on", "off"}) == "on"};
 }
 
 std::string print(const BitmapSchedule& schedule) {
-  return fmt::format("bitmap:columns={},panels={},warps={},stages={},units={}{}{},pdl={}", schedule.columns, schedule.panels,
-                     schedule.warps, schedule.stages, schedule.units, schedule.has_warpgroups() ? ",mma=warpgroup" : "",
-                     schedule.cluster == 1 ? "" : fmt::format(",cluster={}", schedule.cluster), schedule.pdl ? "on" : "off");
+  return fmt::format(
+      "bitmap:columns={},panels={},warps={},stages={},units={}{}{},pdl={}", schedule.columns, schedule.panels,
+      schedule.warps, schedule.stages, schedule.units, schedule.has_warpgroups() ? ",mma=warpgroup" : "",
+      schedule.cluster == 1 ? "" : fmt::format(",cluster={}", schedule.cluster), schedule.pdl ? "on" : "off");
 }
 
 void check_ranges(const BitmapSchedule& schedule) {
@@ -73,7 +82,8 @@ void check_ranges(const BitmapSchedule& schedule) {
 void check_legal(const BitmapSchedule& schedule, const ProductColumns& columns) {
   check_ranges(schedule);
   if (const int most = widest_bitmap_tile(columns.count); schedule.columns > most) {
-    throw ScheduleError(print(schedule), fmt::format("columns={} is more than bCol={} asks for", schedule.columns, columns.count),
+    throw ScheduleError(print(schedule),
+                        fmt::format("columns={} is more than bCol={} asks for", schedule.columns, columns.count),
                         fmt::format("the nearest legal value is columns={}", most));
   }
 }
@@ -83,13 +93,16 @@ bool can_use_bitmap(std::string_view dtype) { return is_half_type(dtype); }
 std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t unit_bytes) {
   constexpr std::int64_t element = 2;
   constexpr std::int64_t value = 4;
-  const std::int64_t tiles = std::int64_t{schedule.warps} * schedule.stages * schedule.step_columns() * schedule.columns * element;
-  const std::int64_t sums = std::int64_t{schedule.warps - 1 + schedule.cluster - 1} * schedule.panels * BitmapSchedule::panel_rows * schedule.columns * value;
+  const std::int64_t tiles =
+      std::int64_t{schedule.warps} * schedule.stages * schedule.step_columns() * schedule.columns * element;
+  const std::int64_t sums = std::int64_t{schedule.warps - 1 + schedule.cluster - 1} * schedule.panels *
+                            BitmapSchedule::panel_rows * schedule.columns * value;
   return std::max(tiles, sums) + std::int64_t{schedule.panels} * schedule.warps * schedule.units * unit_bytes;
 }
 
 int widest_bitmap_tile(long long columns) {
-  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::clamp<long long>(columns, 8, BitmapSchedule::max_columns))));
+  return static_cast<int>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::clamp<long long>(columns, 8, BitmapSchedule::max_columns))));
 }
 
 std::vector<BitmapSchedule> legal_bitmap_schedules(long long bcol) {
@@ -116,8 +129,10 @@ std::vector<BitmapSchedule> legal_bitmap_schedules(long long bcol) {
 }
 
 std::vector<Directive> expand(const BitmapSchedule& schedule) {
-  std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps}, FragmentColumns{"j", schedule.columns},
-                                    PackBitmap{"A", schedule.has_warpgroups() ? BitmapSchedule::warpgroup_warps : 1}, PipelineTiles{"k", schedule.stages, schedule.units}};
+  std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps},
+                                    FragmentColumns{"j", schedule.columns},
+                                    PackBitmap{"A", schedule.has_warpgroups() ? BitmapSchedule::warpgroup_warps : 1},
+                                    PipelineTiles{"k", schedule.stages, schedule.units}};
   if (schedule.cluster > 1) {
     directives.emplace_back(ClusterTurns{"k", schedule.cluster});
   }

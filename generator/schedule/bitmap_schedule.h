@@ -11,9 +11,10 @@
 
 namespace esc {
 
-/// A schedule of family bitmap, for 16-bit weights of which one packed matrix serves every number of columns: a bit for each weight, and the non-zeros as
-/// mma.m16n8k16 takes them. A block owns `panels` panels of 16 rows and goes through all columns of A, a K tile of 256 at a time; `warps` warps of each
-/// panel take K tiles in turn and add up their sums in the end (split-K within the block).
+/// A schedule of family bitmap, for 16-bit weights of which one packed matrix serves every number of columns: a bit for
+/// each weight, and the non-zeros as mma.m16n8k16 takes them. A block owns `panels` panels of 16 rows and goes through
+/// all columns of A, a K tile of 256 at a time; `warps` warps of each panel take K tiles in turn and add up their sums
+/// in the end (split-K within the block).
 struct BitmapSchedule {
   static constexpr int panel_rows = 16;
   static constexpr int tile_columns_of_a = 256;  ///< of a K tile
@@ -28,7 +29,8 @@ struct BitmapSchedule {
   static constexpr int least_architecture = 80;
   static constexpr int warpgroup_architecture = 90;  ///< the only one whose warpgroups multiply
 
-  /// Who multiplies at once: a warp (mma), or four of them (wgmma, on devices of sm_90a; elsewhere each by itself all the same).
+  /// Who multiplies at once: a warp (mma), or four of them (wgmma, on devices of sm_90a; elsewhere each by itself all
+  /// the same).
   enum class Mma { warp, warpgroup };
 
   int columns = 8;  ///< columns of C that a block computes: 8 to 64, of warpgroups 64 to 256
@@ -51,10 +53,12 @@ struct BitmapSchedule {
 /// Reads the settings behind "bitmap:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 BitmapSchedule parse_bitmap(std::string_view text, std::string_view settings);
 
-/// "bitmap:columns=8,panels=2,warps=8,stages=3,units=2,pdl=on", with "mma=warpgroup" and "cluster=2" in front of pdl where they are not the usual ones.
+/// "bitmap:columns=8,panels=2,warps=8,stages=3,units=2,pdl=on", with "mma=warpgroup" and "cluster=2" in front of pdl
+/// where they are not the usual ones.
 std::string print(const BitmapSchedule& schedule);
 
-/// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.
+/// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for
+/// these.
 void check_ranges(const BitmapSchedule& schedule);
 void check_legal(const BitmapSchedule& schedule, const ProductColumns& columns);
 

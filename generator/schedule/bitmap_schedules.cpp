@@ -5,16 +5,18 @@
 #include <cmath>
 #include <utility>
 
+#include "generator/schedule/half_speeds.h"
 #include "generator/schedule/settings.h"
 
 namespace esc {
 namespace {
 
-// Microseconds of a multiprocessor, by least squares over those kernels. An H200's memory has 4800 GB/s, of which the others have a share.
+// Microseconds of a multiprocessor, by least squares over those kernels. An H200's memory has 4800 GB/s, of which the
+// others have a share.
 constexpr double launch = 3.1;
-constexpr double of_unit = 0.0582;            ///< counting bits and loading words
-constexpr double of_unit_and_eighth = 0.0188; ///< its products with 8 columns of C
-constexpr double of_turn = 0.68;              ///< a block's latency in one
+constexpr double of_unit = 0.0582;             ///< counting bits and loading words
+constexpr double of_unit_and_eighth = 0.0188;  ///< its products with 8 columns of C
+constexpr double of_turn = 0.68;               ///< a block's latency in one
 constexpr double of_turn_and_eighth = 0.029;  ///< and for each 8 columns, what waits for tiles of B where two are there
 constexpr double bytes_of_a = 43.4e3;         ///< that it reads in one
 constexpr double bytes_of_b = 77e3;
@@ -22,13 +24,14 @@ constexpr double known_gigabytes = 4800;
 
 // The same where warpgroups multiply.
 constexpr double launch_of_warpgroups = 2.1;
-constexpr double of_warpgroup_turn = 1.0;        ///< four K steps of a team, one behind the other
-constexpr double of_decoded_unit = 0.111;        ///< in the registers of a warp
-constexpr double of_unit_and_64 = 0.032;         ///< its products with 64 columns of C
-constexpr double of_sums_of_warps = 0.37;        ///< of 64 x 64 of C, for each further warp of a panel
-constexpr double of_sums_of_blocks = 0.89;       ///< and for each further block of a cluster
+constexpr double of_warpgroup_turn = 1.0;   ///< four K steps of a team, one behind the other
+constexpr double of_decoded_unit = 0.111;   ///< in the registers of a warp
+constexpr double of_unit_and_64 = 0.032;    ///< its products with 64 columns of C
+constexpr double of_sums_of_warps = 0.37;   ///< of 64 x 64 of C, for each further warp of a panel
+constexpr double of_sums_of_blocks = 0.89;  ///< and for each further block of a cluster
 
-// Bytes of a unit: bits and odd columns, two for each non-zero, and what fills the rows of words up; the fullest of many is larger than the mean.
+// Bytes of a unit: bits and odd columns, two for each non-zero, and what fills the rows of words up; the fullest of
+// many is larger than the mean.
 constexpr double unit_elements = BitmapSchedule::panel_rows * BitmapSchedule::tile_columns_of_a;
 constexpr double bits_of_unit = 544;
 constexpr double padding_of_unit = 352;
@@ -40,7 +43,8 @@ double up(double value, double divisor) { return std::ceil(value / divisor); }
 /// Blocks that run on a multiprocessor at once, as far as registers and shared memory go.
 double resident_blocks(const BitmapSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
   constexpr double registers = 65536;
-  const double by_memory = std::floor(static_cast<double>(target.shared_bytes) / static_cast<double>(shared_bytes(schedule, expected_unit_room(shape.density()))));
+  const double by_memory = std::floor(static_cast<double>(target.shared_bytes) /
+                                      static_cast<double>(shared_bytes(schedule, expected_unit_room(shape.density()))));
   return std::max(1.0, std::min(by_memory, std::floor(registers / expected_registers(schedule) / schedule.threads())));
 }
 
@@ -50,7 +54,8 @@ struct Work {
       : tiles(up(static_cast<double>(shape.columns), BitmapSchedule::tile_columns_of_a)),
         turns(up(tiles, schedule.warps * schedule.cluster)) {
     const double columns = up(static_cast<double>(shape.bcol), schedule.columns);
-    const double blocks = up(static_cast<double>(shape.rows), BitmapSchedule::panel_rows * schedule.panels) * columns * schedule.cluster;
+    const double blocks =
+        up(static_cast<double>(shape.rows), BitmapSchedule::panel_rows * schedule.panels) * columns * schedule.cluster;
     busiest = up(blocks, target.multiprocessors);
     waves = up(blocks, target.multiprocessors * resident_blocks(schedule, shape, target));
     units = busiest * schedule.panels * schedule.warps * turns;
@@ -71,7 +76,8 @@ double time_of_warps(const BitmapSchedule& schedule, const LayerShape& shape, co
   const double units = work.busiest * schedule.panels * work.tiles * expected_unit_bytes(shape.density()) / memory;
   const double tiles_of_b = work.busiest * static_cast<double>(shape.columns) * schedule.columns * 2 / bytes_of_b;
   const double waits_for_b = of_turn_and_eighth * eighths / (schedule.stages - 1);
-  return launch + std::cbrt(std::pow(instructions, 3) + std::pow(units, 3) + std::pow(tiles_of_b, 3)) + work.waves * work.turns * (of_turn + waits_for_b);
+  return launch + std::cbrt(std::pow(instructions, 3) + std::pow(units, 3) + std::pow(tiles_of_b, 3)) +
+         work.waves * work.turns * (of_turn + waits_for_b);
 }
 
 double time_of_warpgroups(const BitmapSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
@@ -88,7 +94,8 @@ class Candidates {
   Candidates(const LayerShape& shape, const KernelTarget& target) : shape_(shape), target_(target) {}
 
   void add(const BitmapSchedule& schedule) {
-    const bool fits = shared_bytes(schedule, expected_unit_room(shape_.density())) <= static_cast<std::int64_t>(target_.shared_bytes);
+    const bool fits =
+        shared_bytes(schedule, expected_unit_room(shape_.density())) <= static_cast<std::int64_t>(target_.shared_bytes);
     if (fits && is_accepted([&] { check_legal(schedule, shape_.product()); })) {
       found_.emplace_back(expected_time(schedule, shape_, target_), schedule);
     }
@@ -131,7 +138,13 @@ void add_warpgroups(Candidates& candidates) {
     for (const int panels : {4, 8}) {
       for (const int warps : {1, 2}) {
         for (const int cluster : {1, 2}) {
-          candidates.add({.columns = columns, .panels = panels, .warps = warps, .stages = stages, .units = units, .mma = BitmapSchedule::Mma::warpgroup, .cluster = cluster});
+          candidates.add({.columns = columns,
+                          .panels = panels,
+                          .warps = warps,
+                          .stages = stages,
+                          .units = units,
+                          .mma = BitmapSchedule::Mma::warpgroup,
+                          .cluster = cluster});
         }
       }
     }
@@ -159,16 +172,33 @@ double expected_bitmap_bytes(const LayerShape& shape) {
 }
 
 double expected_time(const BitmapSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
-  return schedule.has_warpgroups() ? time_of_warpgroups(schedule, shape, target) : time_of_warps(schedule, shape, target);
+  return schedule.has_warpgroups() ? time_of_warpgroups(schedule, shape, target)
+                                   : time_of_warps(schedule, shape, target);
 }
 
 std::vector<ScheduleChoice> bitmap_schedules(const LayerShape& shape, const KernelTarget& target) {
   Candidates candidates(shape, target);
   add_warps(candidates);
-  if (target.oldest_architecture == BitmapSchedule::warpgroup_architecture && target.newest_architecture == BitmapSchedule::warpgroup_architecture) {
+  if (target.oldest_architecture == BitmapSchedule::warpgroup_architecture &&
+      target.newest_architecture == BitmapSchedule::warpgroup_architecture) {
     add_warpgroups(candidates);
   }
   return candidates.fastest_first();
+}
+
+std::vector<ScheduleChoice> wide_bitmaps(const LayerShape& shape, const KernelTarget& target) {
+  constexpr double least_elements = 1 << 22;
+  constexpr double least_density = 0.25;
+  constexpr std::size_t most = 8;  // the matrix may have units that the first ones have no room for
+  const bool has_layout = shape.layout == "kn" || shape.layout == "nk";
+  if (!can_use_bitmap(shape.dtype) || shape.bcol <= most_tuned_half_columns || !has_layout ||
+      shape.elements() < least_elements || shape.density() < least_density ||
+      target.oldest_architecture < BitmapSchedule::least_architecture) {
+    return {};
+  }
+  std::vector<ScheduleChoice> choices = bitmap_schedules(shape, target);
+  choices.erase(choices.begin() + static_cast<std::ptrdiff_t>(std::min(most, choices.size())), choices.end());
+  return choices;
 }
 
 }  // namespace esc

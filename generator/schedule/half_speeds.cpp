@@ -37,19 +37,19 @@ const std::vector<MeasuredProduct>& streamed_products() {
 /// Of family bitmap, layout nk.
 const std::vector<MeasuredProduct>& bitmap_products() {
   static const std::vector<MeasuredProduct> products{
-      {2048, 2048, 0.6, 1, 1.48},     {2048, 2048, 0.6, 8, 1.37},   {2048, 2048, 0.6, 16, 1.27},
-      {2048, 2048, 0.6, 32, 1.05},    {4096, 4096, 0.5, 1, 1.35},   {4096, 4096, 0.5, 8, 1.38},
-      {4096, 4096, 0.5, 16, 1.33},    {4096, 4096, 0.5, 32, 1.08},  {4096, 4096, 0.6, 64, 1.06},
-      {4096, 4096, 0.6, 128, 0.93},   {4096, 4096, 0.6, 256, 0.80}, {4096, 4096, 0.6, 512, 0.77},
-      {4096, 4096, 0.6, 1024, 0.89},  {4096, 4096, 0.6, 2048, 0.89}, {4096, 4096, 0.7, 1, 1.62},
-      {4096, 4096, 0.7, 8, 1.64},     {4096, 4096, 0.7, 16, 1.47},  {4096, 4096, 0.7, 32, 1.28},
-      {14336, 4096, 0.6, 1, 1.45},    {14336, 4096, 0.6, 8, 1.50},  {14336, 4096, 0.6, 16, 1.38},
-      {14336, 4096, 0.6, 32, 1.15},   {14336, 4096, 0.6, 64, 1.09}, {14336, 4096, 0.6, 128, 0.83},
-      {14336, 4096, 0.6, 256, 0.90},  {14336, 4096, 0.6, 512, 0.87}, {14336, 4096, 0.6, 1024, 0.78},
-      {8192, 8192, 0.6, 1, 1.59},     {8192, 8192, 0.6, 8, 1.59},   {8192, 8192, 0.6, 16, 1.47},
-      {8192, 8192, 0.6, 32, 1.22},    {4096, 14336, 0.6, 1, 1.57},  {4096, 14336, 0.6, 8, 1.63},
-      {4096, 14336, 0.6, 16, 1.43},   {4096, 14336, 0.6, 32, 1.06}, {4096, 14336, 0.6, 64, 1.05},
-      {4096, 14336, 0.6, 128, 0.94},  {4096, 14336, 0.6, 1024, 0.91}};
+      {2048, 2048, 0.6, 1, 1.48},    {2048, 2048, 0.6, 8, 1.37},    {2048, 2048, 0.6, 16, 1.27},
+      {2048, 2048, 0.6, 32, 1.05},   {4096, 4096, 0.5, 1, 1.35},    {4096, 4096, 0.5, 8, 1.38},
+      {4096, 4096, 0.5, 16, 1.33},   {4096, 4096, 0.5, 32, 1.08},   {4096, 4096, 0.6, 64, 1.06},
+      {4096, 4096, 0.6, 128, 0.93},  {4096, 4096, 0.6, 256, 0.80},  {4096, 4096, 0.6, 512, 0.77},
+      {4096, 4096, 0.6, 1024, 0.89}, {4096, 4096, 0.6, 2048, 0.89}, {4096, 4096, 0.7, 1, 1.62},
+      {4096, 4096, 0.7, 8, 1.64},    {4096, 4096, 0.7, 16, 1.47},   {4096, 4096, 0.7, 32, 1.28},
+      {14336, 4096, 0.6, 1, 1.45},   {14336, 4096, 0.6, 8, 1.50},   {14336, 4096, 0.6, 16, 1.38},
+      {14336, 4096, 0.6, 32, 1.15},  {14336, 4096, 0.6, 64, 1.09},  {14336, 4096, 0.6, 128, 0.83},
+      {14336, 4096, 0.6, 256, 0.90}, {14336, 4096, 0.6, 512, 0.87}, {14336, 4096, 0.6, 1024, 0.78},
+      {8192, 8192, 0.6, 1, 1.59},    {8192, 8192, 0.6, 8, 1.59},    {8192, 8192, 0.6, 16, 1.47},
+      {8192, 8192, 0.6, 32, 1.22},   {4096, 14336, 0.6, 1, 1.57},   {4096, 14336, 0.6, 8, 1.63},
+      {4096, 14336, 0.6, 16, 1.43},  {4096, 14336, 0.6, 32, 1.06},  {4096, 14336, 0.6, 64, 1.05},
+      {4096, 14336, 0.6, 128, 0.94}, {4096, 14336, 0.6, 1024, 0.91}};
   return products;
 }
 
@@ -83,7 +83,8 @@ std::optional<HalfSpeed> half_speed(const LayerShape& shape, const Schedule& sch
     return std::nullopt;
   }
   const MeasuredProduct& product = nearest(packs_bitmap ? bitmap_products() : streamed_products(), shape);
-  const bool is_like_masks = packs_bitmap ? shape.layout == "kn" || shape.layout == "nk" : shape.scattered && shape.layout == "kn";
+  const bool is_like_masks =
+      packs_bitmap ? shape.layout == "kn" || shape.layout == "nk" : shape.scattered && shape.layout == "kn";
   return HalfSpeed{.over_dense = product.over_dense,
                    .where = fmt::format("{} x {} with {:.0f} % zeros and {} column{}", product.rows, product.columns,
                                         100 * product.zeros, product.bcol, product.bcol == 1 ? "" : "s"),
@@ -94,14 +95,17 @@ std::optional<HalfSpeed> half_speed(const LayerShape& shape, const Schedule& sch
 std::string describe(const HalfSpeed& known, const LayerShape& shape, const Schedule& schedule) {
   if (!is_bitmap(schedule)) {
     return fmt::format(
-        "this program's schedules in 16 bits were tuned for up to {} columns of B; this kernel takes {} in tiles: where "
+        "this program's schedules in 16 bits were tuned for up to {} columns of B; this kernel takes {} in tiles: "
+        "where "
         "that was measured, {} on one {}, the dense product was {:.1f} times as fast: use that, or --schedule bitmap",
         most_tuned_half_columns, shape.bcol, known.where, known.device.name, 1 / known.over_dense);
   }
-  return known.over_dense < 1 ? fmt::format("where bitmaps were measured, {} on one {}, the dense product was {:.2f} times as fast",
-                                            known.where, known.device.name, 1 / known.over_dense)
-                              : fmt::format("where bitmaps were measured, {} on one {}, they were {:.2f} times as fast as the dense product",
-                                            known.where, known.device.name, known.over_dense);
+  return known.over_dense < 1
+             ? fmt::format("where bitmaps were measured, {} on one {}, the dense product was {:.2f} times as fast",
+                           known.where, known.device.name, 1 / known.over_dense)
+             : fmt::format(
+                   "where bitmaps were measured, {} on one {}, they were {:.2f} times as fast as the dense product",
+                   known.where, known.device.name, known.over_dense);
 }
 
 }  // namespace esc

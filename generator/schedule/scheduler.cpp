@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "generator/schedule/bitmap_schedules.h"
 #include "generator/schedule/class_interpolation.h"
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/even_panels.h"
@@ -301,6 +302,9 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
     if (!is_shipped(*database)) {
       add_layer_of(*database);
     }
+  }
+  if (std::ranges::all_of(databases, [](const ScheduleDatabase* database) { return is_shipped(*database); })) {
+    ranking.add(wide_bitmaps(shape, target));
   }
   const bool quarters_by_rule = std::ranges::none_of(databases, has_quarters);
   if (quarters_by_rule) {

@@ -31,24 +31,25 @@ enum class Lies { in_rows, transposed };
 /// A schedule of a warpgroup or two, whose columns are legal for more than 32.
 rc::Gen<BitmapSchedule> warpgroup_schedule(std::int64_t bcol) {
   const auto depth = rc::gen::inRange(2, 5);
-  return rc::gen::map(rc::gen::tuple(rc::gen::element(64, 128), rc::gen::inRange(1, 3), depth, depth, rc::gen::arbitrary<bool>()),
-                      [bcol](const std::tuple<int, int, int, int, bool>& drawn) {
-                        const auto& [columns, warps, stages, units, pdl] = drawn;
-                        return BitmapSchedule{.columns = bcol > 64 ? columns : 64,
-                                              .panels = BitmapSchedule::warpgroup_warps,
-                                              .warps = warps,
-                                              .stages = stages + 1,
-                                              .units = units,
-                                              .mma = BitmapSchedule::Mma::warpgroup,
-                                              .pdl = pdl};
-                      });
+  return rc::gen::map(
+      rc::gen::tuple(rc::gen::element(64, 128), rc::gen::inRange(1, 3), depth, depth, rc::gen::arbitrary<bool>()),
+      [bcol](const std::tuple<int, int, int, int, bool>& drawn) {
+        const auto& [columns, warps, stages, units, pdl] = drawn;
+        return BitmapSchedule{.columns = bcol > 64 ? columns : 64,
+                              .panels = BitmapSchedule::warpgroup_warps,
+                              .warps = warps,
+                              .stages = stages + 1,
+                              .units = units,
+                              .mma = BitmapSchedule::Mma::warpgroup,
+                              .pdl = pdl};
+      });
 }
 
 /// A schedule of a few warps that multiply by themselves, whose columns are legal for bCol.
 rc::Gen<BitmapSchedule> warp_schedule(std::int64_t bcol) {
   const auto depth = rc::gen::inRange(2, 5);
-  return rc::gen::map(rc::gen::tuple(rc::gen::element(8, 16, 32, 64), rc::gen::inRange(1, 4), rc::gen::inRange(1, 4), depth, depth,
-                                     rc::gen::arbitrary<bool>()),
+  return rc::gen::map(rc::gen::tuple(rc::gen::element(8, 16, 32, 64), rc::gen::inRange(1, 4), rc::gen::inRange(1, 4),
+                                     depth, depth, rc::gen::arbitrary<bool>()),
                       [bcol](const std::tuple<int, int, int, int, int, bool>& drawn) {
                         const auto& [columns, panels, warps, stages, units, pdl] = drawn;
                         return BitmapSchedule{.columns = std::min(columns, widest_stream(bcol)),
@@ -63,18 +64,20 @@ rc::Gen<BitmapSchedule> warp_schedule(std::int64_t bcol) {
 rc::Gen<BitmapSchedule> small_schedule(std::int64_t bcol) {
   const rc::Gen<BitmapSchedule> schedules =
       bcol <= 32 ? warp_schedule(bcol) : rc::gen::oneOf(warp_schedule(bcol), warpgroup_schedule(bcol));
-  return rc::gen::map(rc::gen::pair(schedules, rc::gen::element(1, 1, 2, 3)), [](const std::pair<BitmapSchedule, int>& drawn) {
-    BitmapSchedule schedule = drawn.first;
-    schedule.cluster = drawn.second;
-    return schedule;
-  });
+  return rc::gen::map(rc::gen::pair(schedules, rc::gen::element(1, 1, 2, 3)),
+                      [](const std::pair<BitmapSchedule, int>& drawn) {
+                        BitmapSchedule schedule = drawn.first;
+                        schedule.cluster = drawn.second;
+                        return schedule;
+                      });
 }
 
 /// The layer of the schedule with as many warps as have room for their tiles.
 GeneratedLayer fitting_layer(const SparseMatrix& matrix, std::int64_t bcol, BitmapSchedule schedule, Lies lies) {
   for (;;) {
     try {
-      return lies == Lies::in_rows ? layer_of(matrix, bcol, schedule) : layer_of(matrix, bcol, schedule, linear_nk_nest(matrix.element));
+      return lies == Lies::in_rows ? layer_of(matrix, bcol, schedule)
+                                   : layer_of(matrix, bcol, schedule, linear_nk_nest(matrix.element));
     } catch (const UnsuitableSchedule&) {
       RC_ASSERT(schedule.warps > 1);
       --schedule.warps;
@@ -82,14 +85,15 @@ GeneratedLayer fitting_layer(const SparseMatrix& matrix, std::int64_t bcol, Bitm
   }
 }
 
-/// The kernel agrees with the float64 product in whatever order its blocks and threads run, on devices with an engine for
-/// bulk copies and without, and does nothing that the emulator forbids.
+/// The kernel agrees with the float64 product in whatever order its blocks and threads run, on devices with an engine
+/// for bulk copies and without, and does nothing that the emulator forbids.
 void check_kernel(const SparseMatrix& matrix, std::int64_t bcol, Lies lies) {
   const auto schedule = *small_schedule(bcol).as("schedule");
   const int major = schedule.cluster > 1 ? 9 : *rc::gen::element(8, 9, 12).as("major compute capability");
   const auto order = *rc::gen::arbitrary<std::uint64_t>().as("order of blocks and threads");
   const auto products = *rc::gen::container<std::vector<ProductCase>>(2, half_product_case(bcol)).as("products");
-  const bool whole = lies == Lies::transposed && *rc::gen::arbitrary<bool>().as("columns of B begin at multiples of 16 bytes");
+  const bool whole =
+      lies == Lies::transposed && *rc::gen::arbitrary<bool>().as("columns of B begin at multiples of 16 bytes");
   const EmulatedKernel kernel(fitting_layer(matrix, bcol, schedule, lies));
   RC_CLASSIFY(matrix.columns > BitmapSchedule::tile_columns_of_a * schedule.warps, "several turns");
   for (const ProductCase& drawn : products) {
@@ -106,11 +110,13 @@ void check_kernel(const SparseMatrix& matrix, std::int64_t bcol, Lies lies) {
 }
 /// Columns of one K tile to ten, which a K tile, a K step or a K block divides or not.
 SparseMatrix matrix_of_tiles() {
-  SparseMatrix matrix = sample_matrix({.rows = *rc::gen::inRange(1, 70).as("rows"),
-                                       .columns = *rc::gen::element<std::int64_t>(1, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1024, 1160, 2500).as("columns"),
-                                       .sparsity = *rc::gen::element(0.0, 0.3, 0.5, 0.7, 0.95).as("sparsity"),
-                                       .structure = *rc::gen::element(SampleStructure::uniform, SampleStructure::powerlaw).as("structure"),
-                                       .seed = *rc::gen::inRange<std::uint64_t>(1, 1000).as("seed")});
+  SparseMatrix matrix = sample_matrix(
+      {.rows = *rc::gen::inRange(1, 70).as("rows"),
+       .columns =
+           *rc::gen::element<std::int64_t>(1, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1024, 1160, 2500).as("columns"),
+       .sparsity = *rc::gen::element(0.0, 0.3, 0.5, 0.7, 0.95).as("sparsity"),
+       .structure = *rc::gen::element(SampleStructure::uniform, SampleStructure::powerlaw).as("structure"),
+       .seed = *rc::gen::inRange<std::uint64_t>(1, 1000).as("seed")});
   round_values(matrix, *rc::gen::element(ScalarType::f16, ScalarType::bf16).as("element"));
   return matrix;
 }
@@ -141,14 +147,17 @@ RC_GTEST_PROP(EmittedBitmapTransformer, WritesThePackedFile, ()) {
   RC_ASSERT(transformer_problem(fitting_layer(matrix, 32, *small_schedule(32).as("schedule"), lies), matrix) == "");
 }
 
-/// Without one of its waits a kernel is wrong in whatever order its threads run, with an engine for bulk copies and without.
+/// Without one of its waits a kernel is wrong in whatever order its threads run, with an engine for bulk copies and
+/// without.
 TEST(EmittedBitmapKernel, NeedsAllOfItsWaits) {
   SparseMatrix matrix = sample_matrix({.rows = 40, .columns = 1500, .sparsity = 0.5, .seed = 6});
   round_values(matrix, ScalarType::f16);
-  const GeneratedLayer layer = layer_of(matrix, 8, BitmapSchedule{.columns = 8, .panels = 2, .warps = 2, .stages = 4, .units = 2});
+  const GeneratedLayer layer =
+      layer_of(matrix, 8, BitmapSchedule{.columns = 8, .panels = 2, .warps = 2, .stages = 4, .units = 2});
   const std::string text = tests::kernel_text(layer);
   const auto judged = [&](const std::string& changed, int major, std::uint64_t order) {
-    return EmulatedKernel(layer, changed).multiply(matrix, KernelCall{.product = {.n = 8, .ldb = 8, .ldc = 8}, .compute_major = major}, order);
+    return EmulatedKernel(layer, changed)
+        .multiply(matrix, KernelCall{.product = {.n = 8, .ldb = 8, .ldc = 8}, .compute_major = major}, order);
   };
   struct Wait {
     int major;  ///< of a device that needs it
@@ -174,7 +183,8 @@ TEST(EmittedBitmapKernel, NeedsAllOfItsWaits) {
       const std::size_t at = text.find(wait.right);
       ASSERT_NE(at, text.npos) << wait.right << "\n" << text;
       const std::string changed = std::string(text).replace(at, std::string(wait.right).size(), wait.wrong);
-      EXPECT_FALSE(judged(changed, wait.major, order).passed()) << wait.right << " -> " << wait.wrong << ", order " << order;
+      EXPECT_FALSE(judged(changed, wait.major, order).passed())
+          << wait.right << " -> " << wait.wrong << ", order " << order;
     }
   }
 }

@@ -105,43 +105,44 @@ InstructionExample repacked(std::string name, const BitmapSchedule& schedule, Sp
 
 std::vector<InstructionExample> tile_examples() {
   constexpr ScalarType f16 = ScalarType::f16, bf16 = ScalarType::bf16;
-  return {in_rows("tiles_vectors", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
-                  small_matrix(37, 999, 0.4, f16, 5), true),
-          // Three units of a panel, in turn: stages go round.
-          in_rows("tiles_elements", {.columns = 16, .panels = 1, .warps = 1, .stages = 2, .units = 2, .pdl = false},
-                  small_matrix(37, 700, 0.5, bf16, 6), false),
-          // More tiles on their way than a unit has K steps.
-          in_rows("tiles_wide", {.columns = 32, .panels = 3, .warps = 1, .stages = 6, .units = 2, .pdl = false},
-                  small_matrix(37, 700, 0.7, f16, 7), true),
-          in_rows("tiles_one", {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .units = 2, .pdl = false},
-                  small_matrix(21, 40, 0.2, bf16, 8), true),
-          in_rows("tiles_full", {.columns = 16, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
-                  small_matrix(16, 512, 1, f16, 9), true),
-          in_rows("tiles_empty_units", {.columns = 8, .panels = 1, .warps = 2, .stages = 2, .units = 2, .pdl = false},
-                  without_odd_units(small_matrix(21, 1000, 0.5, bf16, 10)), true),
-          in_rows("tiles_clusters", {.columns = 16, .panels = 1, .warps = 2, .stages = 2, .units = 2, .cluster = 2, .pdl = false},
-                  small_matrix(21, 1200, 0.5, f16, 18), true),
-          // 16 bytes at once where columns of B are one element apart, of which the last ones lack some.
-          transposed("tiles_columns", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
-                     small_matrix(37, 703, 0.5, f16, 11), 1),
-          transposed("tiles_columns_wide",
-                     {.columns = 32, .panels = 1, .warps = 3, .stages = 2, .units = 3, .pdl = false},
-                     small_matrix(21, 984, 0.6, bf16, 12), 20),
-          transposed("tiles_columns_one", {.columns = 16, .panels = 1, .warps = 1, .stages = 3, .units = 2, .pdl = false},
-                     small_matrix(21, 40, 0.2, f16, 13), 12),
-          // Tensor copies, where lines of B begin at multiples of 16 bytes; the last window has blocks that are not there.
-          in_rows("tiles_warpgroup", of_warpgroups(64, 4, 1, 3), small_matrix(70, 330, 0.4, f16, 14), false),
-          in_rows("tiles_warpgroup_wide", of_warpgroups(128, 4, 1, 3), small_matrix(37, 200, 0.6, bf16, 15), true),
-          transposed("tiles_warpgroup_columns", of_warpgroups(64, 4, 2, 4), small_matrix(37, 704, 0.5, bf16, 16), 72),
-          transposed("tiles_warpgroup_columns_wide", of_warpgroups(128, 4, 1, 4), small_matrix(70, 333, 0.4, f16, 17), 100),
-          unpacked("tiles_stored", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
-                   small_matrix(37, 700, 0.5, f16, 18), 300),
-          unpacked("tiles_stored_one", {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .units = 3, .pdl = false},
-                   small_matrix(21, 40, 0.6, bf16, 19), 27),
-          repacked("tiles_repacked", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
-                   small_matrix(37, 700, 0.5, f16, 20)),
-          repacked("tiles_repacked_one", {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .units = 3, .pdl = false},
-                   small_matrix(21, 40, 0.6, bf16, 21))};
+  return {
+      in_rows("tiles_vectors", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
+              small_matrix(37, 999, 0.4, f16, 5), true),
+      // Three units of a panel, in turn: stages go round.
+      in_rows("tiles_elements", {.columns = 16, .panels = 1, .warps = 1, .stages = 2, .units = 2, .pdl = false},
+              small_matrix(37, 700, 0.5, bf16, 6), false),
+      // More tiles on their way than a unit has K steps.
+      in_rows("tiles_wide", {.columns = 32, .panels = 3, .warps = 1, .stages = 6, .units = 2, .pdl = false},
+              small_matrix(37, 700, 0.7, f16, 7), true),
+      in_rows("tiles_one", {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .units = 2, .pdl = false},
+              small_matrix(21, 40, 0.2, bf16, 8), true),
+      in_rows("tiles_full", {.columns = 16, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
+              small_matrix(16, 512, 1, f16, 9), true),
+      in_rows("tiles_empty_units", {.columns = 8, .panels = 1, .warps = 2, .stages = 2, .units = 2, .pdl = false},
+              without_odd_units(small_matrix(21, 1000, 0.5, bf16, 10)), true),
+      in_rows("tiles_clusters",
+              {.columns = 16, .panels = 1, .warps = 2, .stages = 2, .units = 2, .cluster = 2, .pdl = false},
+              small_matrix(21, 1200, 0.5, f16, 18), true),
+      // 16 bytes at once where columns of B are one element apart, of which the last ones lack some.
+      transposed("tiles_columns", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
+                 small_matrix(37, 703, 0.5, f16, 11), 1),
+      transposed("tiles_columns_wide", {.columns = 32, .panels = 1, .warps = 3, .stages = 2, .units = 3, .pdl = false},
+                 small_matrix(21, 984, 0.6, bf16, 12), 20),
+      transposed("tiles_columns_one", {.columns = 16, .panels = 1, .warps = 1, .stages = 3, .units = 2, .pdl = false},
+                 small_matrix(21, 40, 0.2, f16, 13), 12),
+      // Tensor copies, where lines of B begin at multiples of 16 bytes; the last window has blocks that are not there.
+      in_rows("tiles_warpgroup", of_warpgroups(64, 4, 1, 3), small_matrix(70, 330, 0.4, f16, 14), false),
+      in_rows("tiles_warpgroup_wide", of_warpgroups(128, 4, 1, 3), small_matrix(37, 200, 0.6, bf16, 15), true),
+      transposed("tiles_warpgroup_columns", of_warpgroups(64, 4, 2, 4), small_matrix(37, 704, 0.5, bf16, 16), 72),
+      transposed("tiles_warpgroup_columns_wide", of_warpgroups(128, 4, 1, 4), small_matrix(70, 333, 0.4, f16, 17), 100),
+      unpacked("tiles_stored", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
+               small_matrix(37, 700, 0.5, f16, 18), 300),
+      unpacked("tiles_stored_one", {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .units = 3, .pdl = false},
+               small_matrix(21, 40, 0.6, bf16, 19), 27),
+      repacked("tiles_repacked", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
+               small_matrix(37, 700, 0.5, f16, 20)),
+      repacked("tiles_repacked_one", {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .units = 3, .pdl = false},
+               small_matrix(21, 40, 0.6, bf16, 21))};
 }
 
 }  // namespace esc::tests

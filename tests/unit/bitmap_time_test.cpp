@@ -15,6 +15,7 @@
 
 #include "generator/schedule/bitmap_schedules.h"
 #include "generator/schedule/schedule.h"
+#include "generator/schedule/scheduler.h"
 
 namespace esc {
 namespace {
@@ -36,7 +37,8 @@ std::vector<MeasuredKernel> measured_kernels() {
     std::string schedule;
     if (words >> one.shape.rows >> one.shape.columns >> one.shape.bcol >> schedule >> one.microseconds) {
       one.schedule = std::get<BitmapSchedule>(parse_schedule(schedule));
-      one.shape.nonzeros = static_cast<std::int64_t>(static_cast<double>(one.shape.rows * one.shape.columns) * measured_density);
+      one.shape.nonzeros =
+          static_cast<std::int64_t>(static_cast<double>(one.shape.rows * one.shape.columns) * measured_density);
       kernels.push_back(one);
     }
   }
@@ -44,9 +46,13 @@ std::vector<MeasuredKernel> measured_kernels() {
 }
 
 /// Whether the model knows such.
-bool is_known(const BitmapSchedule& schedule) { return !schedule.has_warpgroups() || (schedule.stages >= 4 && schedule.cluster <= 2); }
+bool is_known(const BitmapSchedule& schedule) {
+  return !schedule.has_warpgroups() || (schedule.stages >= 4 && schedule.cluster <= 2);
+}
 
-double ratio(const MeasuredKernel& one) { return expected_time(one.schedule, one.shape, KernelTarget{}) / one.microseconds; }
+double ratio(const MeasuredKernel& one) {
+  return expected_time(one.schedule, one.shape, KernelTarget{}) / one.microseconds;
+}
 
 TEST(BitmapTime, IsThatOfMeasuredKernelsOfWarpgroups) {
   double squares = 0;
@@ -55,7 +61,8 @@ TEST(BitmapTime, IsThatOfMeasuredKernelsOfWarpgroups) {
     if (one.schedule.has_warpgroups() && is_known(one.schedule)) {
       squares += std::pow(std::log(ratio(one)), 2);
       ++count;
-      EXPECT_NEAR(ratio(one), 1, 0.2) << print(one.schedule) << ", " << one.shape.rows << " x " << one.shape.columns << ", bCol " << one.shape.bcol;
+      EXPECT_NEAR(ratio(one), 1, 0.2) << print(one.schedule) << ", " << one.shape.rows << " x " << one.shape.columns
+                                      << ", bCol " << one.shape.bcol;
     }
   }
   EXPECT_GE(count, 60);
@@ -85,18 +92,44 @@ TEST(BitmapTime, ChoosesOfMeasuredKernelsOneThatIsHardlySlowerThanTheFastest) {
     const MeasuredKernel chosen = chosen_of(kernels);
     const MeasuredKernel fastest = *std::ranges::min_element(kernels, {}, &MeasuredKernel::microseconds);
     EXPECT_LE(chosen.microseconds, 1.05 * fastest.microseconds)
-        << fmt::format("{} x {}, bCol {}: {} and not {}", std::get<0>(product), std::get<1>(product), std::get<2>(product),
-                       print(chosen.schedule), print(fastest.schedule));
+        << fmt::format("{} x {}, bCol {}: {} and not {}", std::get<0>(product), std::get<1>(product),
+                       std::get<2>(product), print(chosen.schedule), print(fastest.schedule));
   }
 }
 
 TEST(BitmapSchedules, HaveWarpgroupsForManyColumnsOfSm90Alone) {
   const LayerShape shape{.bcol = 1024, .rows = 4096, .columns = 4096, .nonzeros = 4096 * 4096 * 2 / 5};
-  const auto fastest = [&](const KernelTarget& target) { return std::get<BitmapSchedule>(bitmap_schedules(shape, target).front().schedule); };
+  const auto fastest = [&](const KernelTarget& target) {
+    return std::get<BitmapSchedule>(bitmap_schedules(shape, target).front().schedule);
+  };
   EXPECT_TRUE(fastest(KernelTarget{}).has_warpgroups());
   EXPECT_FALSE(fastest(KernelTarget{.oldest_architecture = 80}).has_warpgroups());
   EXPECT_FALSE(fastest(KernelTarget{.newest_architecture = 120}).has_warpgroups());
-  EXPECT_FALSE(std::get<BitmapSchedule>(bitmap_schedules({.bcol = 8, .rows = 4096, .columns = 4096, .nonzeros = shape.nonzeros}, KernelTarget{}).front().schedule).has_warpgroups());
+  EXPECT_FALSE(
+      std::get<BitmapSchedule>(
+          bitmap_schedules({.bcol = 8, .rows = 4096, .columns = 4096, .nonzeros = shape.nonzeros}, KernelTarget{})
+              .front()
+              .schedule)
+          .has_warpgroups());
+}
+
+TEST(WideBitmaps, AreForMoreColumnsThanStreamsWereTunedFor) {
+  const auto of = [](const LayerShape& shape) { return wide_bitmaps(shape, KernelTarget{}); };
+  LayerShape shape{.bcol = 64, .rows = 4096, .columns = 4096, .nonzeros = 4096 * 4096 * 2 / 5, .dtype = "f16"};
+  ASSERT_FALSE(of(shape).empty());
+  EXPECT_EQ(choose_schedule(shape, DeviceKey{90, 132, std::uint64_t{60} << 20}).schedule, of(shape).front().schedule);
+  shape.layout = "nk";
+  EXPECT_FALSE(of(shape).empty());
+  const auto without = [&](auto change) {
+    LayerShape changed = shape;
+    change(changed);
+    return of(changed).empty();
+  };
+  EXPECT_TRUE(without([](LayerShape& one) { one.bcol = 32; }));
+  EXPECT_TRUE(without([](LayerShape& one) { one.dtype = "f32"; }));
+  EXPECT_TRUE(without([](LayerShape& one) { one.nonzeros /= 2; })) << "80 % zeros";
+  EXPECT_TRUE(without([](LayerShape& one) { one.rows = 512; one.nonzeros /= 8; }));
+  EXPECT_TRUE(without([](LayerShape& one) { one.layout = "conv2d"; }));
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ LoopNest fragmented(const LoopNest& nest, int warps = 2) {
 
 const LoopNest of_halves = fragmented(spmm_nest(ScalarType::f16));
 const LoopNest packed = pack_bitmap(of_halves, {"A"});
-const LoopNest of_warpgroups = pack_bitmap(fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 4, 1}), {"j", 128}), {"A", 4});
+const LoopNest of_warpgroups = pack_bitmap(
+    fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 4, 1}), {"j", 128}), {"A", 4});
 const LoopNest of_tokens = pack_bitmap(fragmented(linear_nk_nest(ScalarType::bf16)), {"A"});
 const LoopNest pipelined = pipeline_tiles(packed, {"k", 3, 2});
 
@@ -46,47 +47,53 @@ std::string without_blanks_in_front(const std::string& text) {
 }
 
 TEST(PackBitmap, FindsFragmentsByTheirBits) {
-  EXPECT_THAT(
-      without_blanks_in_front(print(packed)),
-      HasSubstr("for (turn = 0; turn < turns; turn++) {\n"
-                "unsigned int window = turn * windows_of_turn + first_window;\n"
-                "if ((0 < windows % windows_of_turn ? window < windows : 1) && panel < panels) {\n"
-                "find_words(UnitWords[unit_panel][window], 0, 0, lane, word_at);\n"
-                "for (half = 0; half < 2; half++) {  // unrolled\n"
-                "load_bits(Bits[unit_panel][window], half, 0, 0, lane, bits);\n"
-                "for (block_of_pair = 0; block_of_pair < 2; block_of_pair++) {  // unrolled\n"
-                "find_places(bits[block_of_pair], -2*block_of_pair + 1, places, word_at[block_of_pair]);\n"
-                "for (t = 0; t < 4; t++)  // unrolled\n"
-                "load_a(Values[unit_panel][window], OddColumns[unit_panel][window], places, -2*block_of_pair + 1, 4*t, lane, a[t]);\n"
-                "for (eighth = 0; eighth < column_eighths; eighth++)  // unrolled\n"
-                "for (group = 0; group < 2; group++) {  // unrolled\n"
-                "load_b(B, window * window_columns + 128*half, 64*block_of_pair + 32*group, tile * tile_columns, eighth, K, N, 0, part, lane, b);\n"
-                "for (q = 0; q < 2; q++)  // unrolled\n"
-                "mma(pair_sums[block_of_pair][4*eighth], a[2*group + q], b[q]);\n"));
+  EXPECT_THAT(without_blanks_in_front(print(packed)),
+              HasSubstr("for (turn = 0; turn < turns; turn++) {\n"
+                        "unsigned int window = turn * windows_of_turn + first_window;\n"
+                        "if ((0 < windows % windows_of_turn ? window < windows : 1) && panel < panels) {\n"
+                        "find_words(UnitWords[unit_panel][window], 0, 0, lane, word_at);\n"
+                        "for (half = 0; half < 2; half++) {  // unrolled\n"
+                        "load_bits(Bits[unit_panel][window], half, 0, 0, lane, bits);\n"
+                        "for (block_of_pair = 0; block_of_pair < 2; block_of_pair++) {  // unrolled\n"
+                        "find_places(bits[block_of_pair], -2*block_of_pair + 1, places, word_at[block_of_pair]);\n"
+                        "for (t = 0; t < 4; t++)  // unrolled\n"
+                        "load_a(Values[unit_panel][window], OddColumns[unit_panel][window], places, -2*block_of_pair + "
+                        "1, 4*t, lane, a[t]);\n"
+                        "for (eighth = 0; eighth < column_eighths; eighth++)  // unrolled\n"
+                        "for (group = 0; group < 2; group++) {  // unrolled\n"
+                        "load_b(B, window * window_columns + 128*half, 64*block_of_pair + 32*group, tile * "
+                        "tile_columns, eighth, K, N, 0, part, lane, b);\n"
+                        "for (q = 0; q < 2; q++)  // unrolled\n"
+                        "mma(pair_sums[block_of_pair][4*eighth], a[2*group + q], b[q]);\n"));
 }
 
 TEST(PackBitmap, HasSumsOfItsOwnForEachBlockOfAPair) {
   const std::string text = print(packed);
-  EXPECT_THAT(text, AllOf(HasSubstr("// pair_sums[2][lane_sums]: registers of a thread\n"), HasSubstr("registers pair_sums = 0;\n"),
-                          HasSubstr("sums[e] += pair_sums[block_of_pair][e];\n")));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("// pair_sums[2][lane_sums]: registers of a thread\n"),
+                    HasSubstr("registers pair_sums = 0;\n"), HasSubstr("sums[e] += pair_sums[block_of_pair][e];\n")));
   EXPECT_LT(text.find("mma(pair_sums"), text.find("sums[e] += pair_sums"));
   EXPECT_LT(text.find("sums[e] += pair_sums"), text.find("store_vector("));
 }
 
 TEST(PackBitmap, MultipliesForFourWarpsAtOnce) {
-  EXPECT_THAT(without_blanks_in_front(print(of_warpgroups)),
-              AllOf(HasSubstr("unsigned int unit_panel = panel < panels ? panel : panels - 1;\n"), HasSubstr("// a[2][4][4][2]: registers of a thread\n"),
-                    HasSubstr("warpgroup_arrive();\n"
-                              "for (t = 0; t < 4; t++)  // unrolled\n"
-                              "wgmma(sums, a[block_of_pair][t], B, window * window_columns + 128*half + 64*block_of_pair + 16*t, tile * tile_columns, K, N, 0, part, lane);\n"
-                              "warpgroup_commit();\n"
-                              "warpgroup_wait(0);\n"),
-                    HasSubstr("}\nwarpgroup_wait_all(sums);\n"), Not(HasSubstr("pair_sums")), Not(HasSubstr("load_b("))));
+  EXPECT_THAT(
+      without_blanks_in_front(print(of_warpgroups)),
+      AllOf(HasSubstr("unsigned int unit_panel = panel < panels ? panel : panels - 1;\n"),
+            HasSubstr("// a[2][4][4][2]: registers of a thread\n"),
+            HasSubstr("warpgroup_arrive();\n"
+                      "for (t = 0; t < 4; t++)  // unrolled\n"
+                      "wgmma(sums, a[block_of_pair][t], B, window * window_columns + 128*half + 64*block_of_pair + "
+                      "16*t, tile * tile_columns, K, N, 0, part, lane);\n"
+                      "warpgroup_commit();\n"
+                      "warpgroup_wait(0);\n"),
+            HasSubstr("}\nwarpgroup_wait_all(sums);\n"), Not(HasSubstr("pair_sums")), Not(HasSubstr("load_b("))));
 }
 
 TEST(PackBitmap, KnowsPanelsAndTurns) {
   EXPECT_THAT(print(packed), AllOf(HasSubstr("// panels = ceil(M / 16)\n"), HasSubstr("// turns = ceil(K / 512)\n")));
-  EXPECT_THAT(print(pack_bitmap(fragmented(spmm_nest(ScalarType::f16), 3), {"A"})), HasSubstr("// turns = ceil(K / 768)\n"));
+  EXPECT_THAT(print(pack_bitmap(fragmented(spmm_nest(ScalarType::f16), 3), {"A"})),
+              HasSubstr("// turns = ceil(K / 768)\n"));
   EXPECT_EQ(packed.packed, (PackedForm{.kind = PackedForm::Kind::bitmap, .height = 16}));
   EXPECT_TRUE(packed.explicit_zeros);
   EXPECT_EQ(packed.find_array("A"), nullptr);
@@ -98,9 +105,11 @@ TEST(PackBitmap, KnowsPanelsAndTurns) {
 
 TEST(PipelineTiles, CopiesTheFirstOperandsInFrontOfTheTurns) {
   const std::string text = print(pipelined);
-  EXPECT_THAT(text, AllOf(HasSubstr("// StagedB[tile_stages][turn_windows][tile_rows][tile_columns]: shared memory of a block\n"),
-                          HasSubstr("// StagedValues[unit_stages][block_copies][most_words][32][2]: shared memory of a block\n"),
-                          HasSubstr("for (s = 0; s < early_units; s++)"), HasSubstr("for (s = 0; s < early_tiles; s++)")));
+  EXPECT_THAT(
+      text,
+      AllOf(HasSubstr("// StagedB[tile_stages][turn_windows][tile_rows][tile_columns]: shared memory of a block\n"),
+            HasSubstr("// StagedValues[unit_stages][block_copies][most_words][32][2]: shared memory of a block\n"),
+            HasSubstr("for (s = 0; s < early_units; s++)"), HasSubstr("for (s = 0; s < early_tiles; s++)")));
   EXPECT_LT(text.find("find_unit("), text.find("make_unit_barriers(copy, lane);"));
   EXPECT_LT(text.find("make_unit_barriers(copy, lane);"), text.find("copy_bitmap_unit("));
   EXPECT_LT(text.find("copy_tile_rows("), text.find("for (turn = 0"));
@@ -112,7 +121,8 @@ TEST(PipelineTiles, CopiesTilesByStepsAndUnitsByTurns) {
                         "wait_for_stage(early_tiles - 1);\n"
                         "barrier;  // of the team\n"
                         "if ((early_tiles + step) / window_steps * windows_of_turn + first_window < windows) {\n"
-                        "copy_tile_rows(B, StagedB, ((early_tiles + step) / window_steps * windows_of_turn + first_window) * window_columns + "
+                        "copy_tile_rows(B, StagedB, ((early_tiles + step) / window_steps * windows_of_turn + "
+                        "first_window) * window_columns + "
                         "(early_tiles + step) % window_steps * tile_rows, "
                         "(early_tiles + step) % tile_stages, part, tile, team_thread, K, N);\n"
                         "}\n"
@@ -125,11 +135,14 @@ TEST(PipelineTiles, CopiesTilesByStepsAndUnitsByTurns) {
 TEST(PipelineTiles, ReadsTheCopies) {
   const std::string text = print(pipelined);
   const std::string turns = text.substr(text.find("for (turn = 0"));
-  EXPECT_THAT(turns, AllOf(HasSubstr("find_words(StagedUnitWords[unit_stage][copy], unit_stage, copy, lane, word_at);\n"),
-                           HasSubstr("load_bits(StagedBits[unit_stage][copy], half, unit_stage, copy, lane, bits);\n"),
-                           HasSubstr("load_a(StagedValues[unit_stage][copy], StagedOddColumns[unit_stage][copy], places, -2*block_of_pair + 1, 4*t, lane, a[t]);\n"),
-                           HasSubstr("load_b(StagedB[tile_stage][part], 0, 64*block_of_pair + 32*group, 0, eighth, tile_rows, tile_columns, tile_stage, part, lane, b);\n"),
-                           Not(HasSubstr("load_a(Values")), Not(HasSubstr("load_b(B"))));
+  EXPECT_THAT(turns,
+              AllOf(HasSubstr("find_words(StagedUnitWords[unit_stage][copy], unit_stage, copy, lane, word_at);\n"),
+                    HasSubstr("load_bits(StagedBits[unit_stage][copy], half, unit_stage, copy, lane, bits);\n"),
+                    HasSubstr("load_a(StagedValues[unit_stage][copy], StagedOddColumns[unit_stage][copy], places, "
+                              "-2*block_of_pair + 1, 4*t, lane, a[t]);\n"),
+                    HasSubstr("load_b(StagedB[tile_stage][part], 0, 64*block_of_pair + 32*group, 0, eighth, tile_rows, "
+                              "tile_columns, tile_stage, part, lane, b);\n"),
+                    Not(HasSubstr("load_a(Values")), Not(HasSubstr("load_b(B"))));
 }
 
 /// The text from one place to another, without blanks in front of lines.
@@ -140,13 +153,22 @@ std::string part_of(const LoopNest& nest, const std::string& from, const std::st
 }
 
 TEST(PipelineTiles, OfWarpgroupsDecodesTheNextBlockWhileOneIsMultiplied) {
-  const std::string step = part_of(pipeline_tiles(of_warpgroups, {"k", 4, 2}), "unsigned int step =", "warpgroup_wait_all");
-  const char* const in_order[] = {
-      "wait_for_tile(step, tile_stage, part);", "barrier;", "copy_tile_box(", "warpgroup_arrive();",
-      "wgmma(sums, a[block_of_pair][0], StagedB[tile_stage][part], 0, 0, tile_rows, tile_columns, tile_stage, part, lane);",
-      "warpgroup_commit();", "find_places(bits[-block_of_pair + 1]", "warpgroup_wait(1);", "warpgroup_arrive();",
-      "load_a(StagedValues[unit_stage][copy], StagedOddColumns[unit_stage][copy], places, 2*block_of_pair - 1, 4*t, lane, a[-block_of_pair + 1][t]);",
-      "wgmma(sums, a[block_of_pair][t + 1], StagedB[tile_stage][part], 16*t + 16,", "warpgroup_commit();"};
+  const std::string step =
+      part_of(pipeline_tiles(of_warpgroups, {"k", 4, 2}), "unsigned int step =", "warpgroup_wait_all");
+  const char* const in_order[] = {"wait_for_tile(step, tile_stage, part);",
+                                  "barrier;",
+                                  "copy_tile_box(",
+                                  "warpgroup_arrive();",
+                                  "wgmma(sums, a[block_of_pair][0], StagedB[tile_stage][part], 0, 0, tile_rows, "
+                                  "tile_columns, tile_stage, part, lane);",
+                                  "warpgroup_commit();",
+                                  "find_places(bits[-block_of_pair + 1]",
+                                  "warpgroup_wait(1);",
+                                  "warpgroup_arrive();",
+                                  "load_a(StagedValues[unit_stage][copy], StagedOddColumns[unit_stage][copy], places, "
+                                  "2*block_of_pair - 1, 4*t, lane, a[-block_of_pair + 1][t]);",
+                                  "wgmma(sums, a[block_of_pair][t + 1], StagedB[tile_stage][part], 16*t + 16,",
+                                  "warpgroup_commit();"};
   std::size_t at = 0;
   for (const char* const one : in_order) {
     at = step.find(one, at);
@@ -155,20 +177,26 @@ TEST(PipelineTiles, OfWarpgroupsDecodesTheNextBlockWhileOneIsMultiplied) {
 }
 
 TEST(PipelineTiles, OfWarpgroupsDecodesTheFirstBlockInFrontOfTheTurns) {
-  const std::string front = part_of(pipeline_tiles(of_warpgroups, {"k", 4, 2}), "make_tile_barriers(part, team_thread);", "for (turn = 0");
-  EXPECT_THAT(front, AllOf(HasSubstr("boxed = uses_boxes(B);\n"), HasSubstr("copy_tile_rows("), HasSubstr("wait_for_unit(0, 0, copy);\n"),
-                           HasSubstr("load_bits(StagedBits[0][copy], 0, 0, copy, lane, bits);\n"), HasSubstr("a[0][t]);\n")));
+  const std::string front =
+      part_of(pipeline_tiles(of_warpgroups, {"k", 4, 2}), "make_tile_barriers(part, team_thread);", "for (turn = 0");
+  EXPECT_THAT(front,
+              AllOf(HasSubstr("boxed = uses_boxes(B);\n"), HasSubstr("copy_tile_rows("),
+                    HasSubstr("wait_for_unit(0, 0, copy);\n"),
+                    HasSubstr("load_bits(StagedBits[0][copy], 0, 0, copy, lane, bits);\n"), HasSubstr("a[0][t]);\n")));
 }
 
 TEST(PipelineTiles, OfWarpgroupsHasATileMoreInUse) {
-  EXPECT_THAT(print(pipeline_tiles(of_warpgroups, {"k", 4, 2})), AllOf(HasSubstr("// early_tiles = tile_stages - 2\n"), HasSubstr("// tile_rows = 64\n")));
+  EXPECT_THAT(print(pipeline_tiles(of_warpgroups, {"k", 4, 2})),
+              AllOf(HasSubstr("// early_tiles = tile_stages - 2\n"), HasSubstr("// tile_rows = 64\n")));
 }
 
 TEST(ClusterTurns, OfBitmapsHasTheWindowsOfAllBlocksInATurn) {
   const LoopNest split = cluster_turns(pipelined, {"k", 4});
   const std::string text = print(split);
-  EXPECT_THAT(text, AllOf(HasSubstr("// turns = ceil(K / 2048)\n"), HasSubstr("// windows_of_turn = turn_windows * cluster_blocks\n"),
-                          HasSubstr("int first_window = rank * turn_windows + part;\n"), HasSubstr("window = turn * windows_of_turn + first_window;\n"),
+  EXPECT_THAT(text, AllOf(HasSubstr("// turns = ceil(K / 2048)\n"),
+                          HasSubstr("// windows_of_turn = turn_windows * cluster_blocks\n"),
+                          HasSubstr("int first_window = rank * turn_windows + part;\n"),
+                          HasSubstr("window = turn * windows_of_turn + first_window;\n"),
                           HasSubstr("wait_for_unit(turn, unit_stage, copy);\n")));
   // Sums take the places of operands: nobody may still read his.
   const std::size_t read = text.find("barrier;  // of the cluster");
@@ -189,7 +217,8 @@ TEST(PipelineTiles, CopiesColumnsWhereBHasThemInOnePiece) {
 }
 
 TEST(BitmapPipeline, PlacesAnEpilogueAndTheWaitForTheKernelInFront) {
-  const std::string text = print(lower(spmm_nest(ScalarType::f16), directives_of(parse_choice("bitmap:columns=16", "user"), true)));
+  const std::string text =
+      print(lower(spmm_nest(ScalarType::f16), directives_of(parse_choice("bitmap:columns=16", "user"), true)));
   EXPECT_THAT(text, Not(HasSubstr("sum_")));
   EXPECT_LT(text.find("copy_bitmap_unit("), text.find("wait_for_predecessor();"));
   EXPECT_LT(text.find("wait_for_predecessor();"), text.find("copy_tile_rows("));
@@ -238,36 +267,63 @@ TEST(UnpackBitmap, CommitsItsCopiesAsOftenAsTheProduct) {
 INSTANTIATE_TEST_SUITE_P(
     Bitmap, RefusedStep,
     testing::Values(
-        StepRefusal{"a bitmap of the nest as it is", [] { pack_bitmap(spmm_nest(ScalarType::f16), {"A"}); }, "the rows are not mapped to the grid"},
+        StepRefusal{"a bitmap of the nest as it is", [] { pack_bitmap(spmm_nest(ScalarType::f16), {"A"}); },
+                    "the rows are not mapped to the grid"},
         StepRefusal{"a bitmap of another array", [] { pack_bitmap(of_halves, {"B"}); }, "'B'"},
         StepRefusal{"a bitmap twice", [] { pack_bitmap(packed, {"A"}); }, "the sparse array"},
-        StepRefusal{"a bitmap in front of fragments", [] { pack_bitmap(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 2, 2}), {"A"}); },
-                    "the lanes have no sums of a tensor core; stream the rows and give the lanes their columns first: stream(i, panels=2, warps=8); fragment(j, 8)"},
+        StepRefusal{"a bitmap in front of fragments",
+                    [] {
+                      pack_bitmap(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 2, 2}), {"A"});
+                    },
+                    "the lanes have no sums of a tensor core; stream the rows and give the lanes their columns first: "
+                    "stream(i, panels=2, warps=8); fragment(j, 8)"},
         StepRefusal{"a bitmap of floats", [] { pack_bitmap(fragmented(spmm_nest()), {"A"}); },
                     "the words of registers hold two elements of 16 bits; choose --dtype f16 or bf16"},
         StepRefusal{"a bitmap of 32 rows",
                     [] {
-                      pack_bitmap(fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 2, 2, 32}), {"j", 16}), {"A"});
+                      pack_bitmap(
+                          fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 2, 2, 32}),
+                                           {"j", 16}),
+                          {"A"});
                     },
                     "a warp does not have all columns of C in 16 rows"},
         StepRefusal{"a bitmap of one column",
                     [] {
-                      pack_bitmap(fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 2, 2}), {"j", 1}), {"A"});
+                      pack_bitmap(fragment_columns(
+                                      stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 2, 2}), {"j", 1}),
+                                  {"A"});
                     },
                     "a warp does not have all columns of C in 16 rows"},
-        StepRefusal{"a bitmap of two warps at once", [] { pack_bitmap(of_halves, {"A", 2}); }, "the tensor core multiplies for one warp or for four"},
-        StepRefusal{"a bitmap of four warps of two panels", [] { pack_bitmap(of_halves, {"A", 4}); }, "four warps that multiply at once have panels beside each other"},
+        StepRefusal{"a bitmap of two warps at once",
+                    [] {
+                      pack_bitmap(of_halves, {"A", 2});
+                    },
+                    "the tensor core multiplies for one warp or for four"},
+        StepRefusal{"a bitmap of four warps of two panels",
+                    [] {
+                      pack_bitmap(of_halves, {"A", 4});
+                    },
+                    "four warps that multiply at once have panels beside each other"},
         StepRefusal{"a bitmap of four warps and 16 columns",
                     [] {
-                      pack_bitmap(fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 4, 1}), {"j", 16}), {"A", 4});
+                      pack_bitmap(fragment_columns(
+                                      stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 4, 1}), {"j", 16}),
+                                  {"A", 4});
                     },
                     "the tile of B has less than a line for each row; write fragment(j, 64)"},
         StepRefusal{"a bitmap of a warp and 128 columns",
                     [] {
-                      pack_bitmap(fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 4, 1}), {"j", 128}), {"A"});
+                      pack_bitmap(
+                          fragment_columns(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 4, 1}),
+                                           {"j", 128}),
+                          {"A"});
                     },
                     "a warp by itself has no registers for so many sums; write fragment(j, 64), or warps=4"},
-        StepRefusal{"two stages of tiles of warpgroups", [] { pipeline_tiles(of_warpgroups, {"k", 2, 2}); }, "the nearest legal value is 3"},
+        StepRefusal{"two stages of tiles of warpgroups",
+                    [] {
+                      pipeline_tiles(of_warpgroups, {"k", 2, 2});
+                    },
+                    "the nearest legal value is 3"},
         StepRefusal{"tiles of no bitmap",
                     [] {
                       pipeline_tiles(of_halves, {"k", 3, 2});

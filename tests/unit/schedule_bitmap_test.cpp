@@ -32,21 +32,28 @@ TEST(BitmapSchedule, NamesClustersAlone) {
   EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule(print(split))), split);
 }
 
-TEST(BitmapSchedule, HasAWarpForEachPanelAndPart) { EXPECT_EQ((BitmapSchedule{.panels = 3, .warps = 5}.threads()), 480); }
+TEST(BitmapSchedule, HasAWarpForEachPanelAndPart) {
+  EXPECT_EQ((BitmapSchedule{.panels = 3, .warps = 5}.threads()), 480);
+}
 
 TEST(BitmapSchedule, NeedsSharedMemoryForItsTilesOrSums) {
   // Two tiles of three stages, 128 rows of 8 columns; six units of two stages.
-  EXPECT_EQ(shared_bytes({.columns = 8, .panels = 3, .warps = 2, .stages = 3, .units = 2}, 1024), 2 * 3 * 128 * 8 * 2 + 6 * 2 * 1024);
+  EXPECT_EQ(shared_bytes({.columns = 8, .panels = 3, .warps = 2, .stages = 3, .units = 2}, 1024),
+            2 * 3 * 128 * 8 * 2 + 6 * 2 * 1024);
   // The sums of seven warps of each of two panels take more than two tiles of each warp.
-  EXPECT_EQ(shared_bytes({.columns = 64, .panels = 2, .warps = 8, .stages = 2, .units = 2}, 1024), 8 * 2 * 128 * 64 * 2 + 32 * 1024);
+  EXPECT_EQ(shared_bytes({.columns = 64, .panels = 2, .warps = 8, .stages = 2, .units = 2}, 1024),
+            8 * 2 * 128 * 64 * 2 + 32 * 1024);
   EXPECT_EQ(shared_bytes({.columns = 8, .panels = 16, .warps = 1, .stages = 2, .units = 2}, 0), 2 * 128 * 8 * 2);
   EXPECT_EQ(shared_bytes({.columns = 8, .panels = 8, .warps = 2, .stages = 2, .units = 2}, 0), 8192);
   // And those of the other blocks of a cluster.
-  EXPECT_EQ(shared_bytes({.columns = 64, .panels = 2, .warps = 1, .stages = 2, .units = 2, .cluster = 8}, 0), 7 * 2 * 16 * 64 * 4);
+  EXPECT_EQ(shared_bytes({.columns = 64, .panels = 2, .warps = 1, .stages = 2, .units = 2, .cluster = 8}, 0),
+            7 * 2 * 16 * 64 * 4);
   // Of warpgroups a K step has 64 rows of B.
-  EXPECT_EQ(shared_bytes({.columns = 128, .panels = 4, .warps = 1, .stages = 4, .units = 3,
-                          .mma = BitmapSchedule::Mma::warpgroup}, 1024),
-            4 * 64 * 128 * 2 + 12 * 1024);
+  EXPECT_EQ(
+      shared_bytes(
+          {.columns = 128, .panels = 4, .warps = 1, .stages = 4, .units = 3, .mma = BitmapSchedule::Mma::warpgroup},
+          1024),
+      4 * 64 * 128 * 2 + 12 * 1024);
 }
 
 TEST(BitmapSchedule, ListsOnlyLegalSchedulesOnce) {
@@ -65,13 +72,16 @@ TEST(BitmapSchedule, ListsOnlyLegalSchedulesOnce) {
 }
 
 TEST(BitmapSchedule, ExpandsToDirectives) {
-  EXPECT_EQ(print(expand(parse_schedule("bitmap:columns=16,panels=3,warps=4,stages=5,units=2"))),
-            "stream(i, panels=3, warps=4); fragment(j, 16); transform(A, bitmap); pipeline(k, tiles=5, units=2); overlap()");
+  EXPECT_EQ(
+      print(expand(parse_schedule("bitmap:columns=16,panels=3,warps=4,stages=5,units=2"))),
+      "stream(i, panels=3, warps=4); fragment(j, 16); transform(A, bitmap); pipeline(k, tiles=5, units=2); overlap()");
   EXPECT_EQ(expand(parse_schedule("bitmap:pdl=off")).size(), 4U);
   EXPECT_EQ(print(expand(parse_schedule("bitmap:columns=128,panels=4,warps=1,stages=4,mma=warpgroup"))),
-            "stream(i, panels=4, warps=1); fragment(j, 128); transform(A, bitmap, warps=4); pipeline(k, tiles=4, units=2); overlap()");
+            "stream(i, panels=4, warps=1); fragment(j, 128); transform(A, bitmap, warps=4); pipeline(k, tiles=4, "
+            "units=2); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("bitmap:columns=16,panels=1,cluster=2,pdl=off"))),
-            "stream(i, panels=1, warps=8); fragment(j, 16); transform(A, bitmap); pipeline(k, tiles=3, units=2); cluster(k, 2)");
+            "stream(i, panels=1, warps=8); fragment(j, 16); transform(A, bitmap); pipeline(k, tiles=3, units=2); "
+            "cluster(k, 2)");
 }
 
 TEST(BitmapSchedule, SaysWhatAllFamiliesHave) {
@@ -105,31 +115,35 @@ TEST(BitmapSchedule, IsFittedToFewerColumns) {
 
 INSTANTIATE_TEST_SUITE_P(
     Bitmap, RefusedSchedule,
-    testing::Values(ScheduleRefusal{"bitmap:", 64, "family bitmap has no key ''"},
-                    ScheduleRefusal{"bitmap:rows=16", 64,
-                                    "family bitmap has no key 'rows'; its keys are columns, panels, warps, stages, units, mma, cluster, pdl"},
-                    ScheduleRefusal{"bitmap:columns=4", 64, "the nearest legal value is columns=8"},
-                    ScheduleRefusal{"bitmap:columns=24", 64, "columns=24 is not a power of two from 8 to 64"},
-                    ScheduleRefusal{"bitmap:columns=128", 200, "the nearest legal value is columns=64"},
-                    ScheduleRefusal{"bitmap:columns=32", 16, "columns=32 is more than bCol=16 asks for; the nearest legal value is columns=16"},
-                    ScheduleRefusal{"bitmap:columns=16", 1, "the nearest legal value is columns=8"},
-                    ScheduleRefusal{"bitmap:panels=17,warps=1", 64, "panels=17 is outside 1 to 16"},
-                    ScheduleRefusal{"bitmap:panels=3,warps=6", 64, "warps=6 is outside 1 to 5"},
-                    ScheduleRefusal{"bitmap:panels=0", 64, "the nearest legal value is panels=1"},
-                    ScheduleRefusal{"bitmap:stages=1", 64, "the nearest legal value is stages=2"},
-                    ScheduleRefusal{"bitmap:units=9", 64, "units=9 is outside 2 to 8"},
-                    ScheduleRefusal{"bitmap:cluster=9", 64, "cluster=9 is outside 1 to 8"},
-                    ScheduleRefusal{"bitmap:mma=block", 64, "mma=block is neither warp nor warpgroup"},
-                    ScheduleRefusal{"bitmap:columns=32,panels=4,warps=1,mma=warpgroup", 64,
-                                    "columns=32 is not a power of two from 64 to 256"},
-                    ScheduleRefusal{"bitmap:columns=64,panels=6,warps=1,mma=warpgroup", 64,
-                                    "panels=6 is no multiple of the 4 warps that multiply at once; the nearest legal value is panels=4"},
-                    ScheduleRefusal{"bitmap:columns=128,panels=8,warps=2,mma=warpgroup", 128,
-                                    "columns=128 takes more registers than 512 threads can have; the nearest legal value is columns=64"},
-                    ScheduleRefusal{"bitmap:columns=64,panels=4,warps=1,stages=2,mma=warpgroup", 64,
-                                    "stages=2 is outside 3 to 8"},
-                    ScheduleRefusal{"bitmaps:units=2", 64, "there is no family 'bitmaps'; did you mean bitmap?"},
-                    ScheduleRefusal{"bitmap:pdl=maybe", 64, "is neither on nor off"}));
+    testing::Values(
+        ScheduleRefusal{"bitmap:", 64, "family bitmap has no key ''"},
+        ScheduleRefusal{
+            "bitmap:rows=16", 64,
+            "family bitmap has no key 'rows'; its keys are columns, panels, warps, stages, units, mma, cluster, pdl"},
+        ScheduleRefusal{"bitmap:columns=4", 64, "the nearest legal value is columns=8"},
+        ScheduleRefusal{"bitmap:columns=24", 64, "columns=24 is not a power of two from 8 to 64"},
+        ScheduleRefusal{"bitmap:columns=128", 200, "the nearest legal value is columns=64"},
+        ScheduleRefusal{"bitmap:columns=32", 16,
+                        "columns=32 is more than bCol=16 asks for; the nearest legal value is columns=16"},
+        ScheduleRefusal{"bitmap:columns=16", 1, "the nearest legal value is columns=8"},
+        ScheduleRefusal{"bitmap:panels=17,warps=1", 64, "panels=17 is outside 1 to 16"},
+        ScheduleRefusal{"bitmap:panels=3,warps=6", 64, "warps=6 is outside 1 to 5"},
+        ScheduleRefusal{"bitmap:panels=0", 64, "the nearest legal value is panels=1"},
+        ScheduleRefusal{"bitmap:stages=1", 64, "the nearest legal value is stages=2"},
+        ScheduleRefusal{"bitmap:units=9", 64, "units=9 is outside 2 to 8"},
+        ScheduleRefusal{"bitmap:cluster=9", 64, "cluster=9 is outside 1 to 8"},
+        ScheduleRefusal{"bitmap:mma=block", 64, "mma=block is neither warp nor warpgroup"},
+        ScheduleRefusal{"bitmap:columns=32,panels=4,warps=1,mma=warpgroup", 64,
+                        "columns=32 is not a power of two from 64 to 256"},
+        ScheduleRefusal{
+            "bitmap:columns=64,panels=6,warps=1,mma=warpgroup", 64,
+            "panels=6 is no multiple of the 4 warps that multiply at once; the nearest legal value is panels=4"},
+        ScheduleRefusal{
+            "bitmap:columns=128,panels=8,warps=2,mma=warpgroup", 128,
+            "columns=128 takes more registers than 512 threads can have; the nearest legal value is columns=64"},
+        ScheduleRefusal{"bitmap:columns=64,panels=4,warps=1,stages=2,mma=warpgroup", 64, "stages=2 is outside 3 to 8"},
+        ScheduleRefusal{"bitmaps:units=2", 64, "there is no family 'bitmaps'; did you mean bitmap?"},
+        ScheduleRefusal{"bitmap:pdl=maybe", 64, "is neither on nor off"}));
 
 }  // namespace
 }  // namespace esc

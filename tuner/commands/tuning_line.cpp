@@ -109,7 +109,7 @@ Schedule incumbent_of(const tuning::WorkItem& item) {
 }
 
 std::set<std::string> families_of(const TuningLine& line) {
-  return line.families.empty() ? std::set<std::string>{"gather", "panel", "rows", "stream"}
+  return line.families.empty() ? std::set<std::string>{"bitmap", "gather", "panel", "rows", "stream"}
                                : std::set<std::string>(line.families.begin(), line.families.end());
 }
 
@@ -129,7 +129,7 @@ std::set<std::string> families_of(const TuningLine& line, const tuning::WorkItem
 void add_tuning_options(CLI::App& command, TuningLine& line) {
   command
       .add_option("--families", line.families,
-                  "Families of schedules to try: panel, rows, stream, gather, bitmap, atomic (default panel,rows and, where they have kernels, stream and gather)")
+                  "Families of schedules to try: panel, rows, stream, gather, bitmap, atomic (default: panel, rows and, where they have kernels, stream, gather and bitmap)")
       ->delimiter(',')
       ->check(one_of({"panel", "rows", "stream", "gather", "bitmap", "atomic"}));
   command
