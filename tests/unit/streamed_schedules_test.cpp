@@ -320,11 +320,12 @@ TEST(StreamedSchedules, StandInFrontOfThoseMeasuredInFloat32) {
 
 TEST(StreamedSchedules, OfLargeLayersAndManyColumnsCopyInBulkAsMeasured) {
   const DeviceKey h200 = device_of_gpu("h200").key;
+  for (const std::int64_t size : {4096, 8192}) {
+    EXPECT_THAT(print(choose_schedule(layer(size, size, 0.6, 32), h200).schedule), testing::EndsWith(",copies=bulk"))
+        << size;
+    EXPECT_EQ(family(choose_schedule(layer(size, size, 0.6, 40), h200).schedule), "bitmap") << size;
+  }
   for (const long long bcol : {32, 40, 64}) {
-    EXPECT_THAT(print(choose_schedule(layer(8192, 8192, 0.6, bcol), h200).schedule), testing::EndsWith(",copies=bulk"))
-        << bcol;
-    EXPECT_THAT(print(choose_schedule(layer(4096, 4096, 0.6, bcol), h200).schedule), testing::EndsWith(",copies=bulk"))
-        << bcol;
     EXPECT_THAT(print(choose_schedule(layer(512, 512, 0.7, bcol), h200).schedule),
                 testing::Not(testing::EndsWith(",copies=bulk")))
         << bcol;
@@ -425,7 +426,7 @@ TEST(StreamedSchedules, HaveQuarterStepsInWhateverStreamsALayerThatIsLargerThanA
   const ScheduleChoice tokens = choose_schedule(in_layout("nk", layer(8192, 8192, 0.8, 8)), h200);
   EXPECT_TRUE(has_quarters(tokens));
   EXPECT_THAT(tokens.source, testing::EndsWith("with quarter steps by rule, as the layer is larger than a cache"));
-  EXPECT_TRUE(has_quarters(choose_schedule(layer(8192, 8192, 0.7, 64), h200)));
+  EXPECT_TRUE(has_quarters(choose_schedule(layer(8192, 8192, 0.8, 64), h200)));
   const ScheduleChoice few_rows = choose_schedule(layer(1024, 65536, 0.8, 8), h200);
   EXPECT_TRUE(has_quarters(few_rows));
   EXPECT_THAT(few_rows.source, testing::HasSubstr("database"));
