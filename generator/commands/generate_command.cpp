@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "generator/commands/commands.h"
@@ -247,7 +246,6 @@ ExitStatus run(GenerateLine line, const Console& console) {
   if (line.max_packed) {
     line.mode.max_packed = parse_packed_limit(*line.max_packed);
   }
-  GenerateMode mode = line.mode;
   if (!line.spec.empty()) {
     if (const std::optional<ModelSpec> spec = parse_model_spec(read_file(line.spec), line.spec)) {
       refuse_for_model(line, spec->request.layer.matrix);
@@ -258,14 +256,14 @@ ExitStatus run(GenerateLine line, const Console& console) {
     return generate_from(*model, model_spec_of(line), line, console);
   }
   if (!line.database.empty()) {
-    mode.databases = read_databases(line.database);
+    line.mode.databases = read_databases(line.database);
   }
   refuse_for_layers(line);
   ExitStatus worst = ExitStatus::done;
   for (const LayerRequest& request : requests_of(line)) {
     ExitStatus status = ExitStatus::done;
     try {
-      status = process_layer(request, mode, console);
+      status = process_layer(request, line.mode, console);
     } catch (const UserError& problem) {
       console.error(problem.what());
       status = problem.status();

@@ -125,14 +125,14 @@ double dense_bytes(const Weight& weight, const LoopNest& nest) {
 
 std::string schedule_of_layer(const LayerRequest& layer, std::size_t numbers_of_columns, const GenerateMode& mode,
                               std::int64_t rows, std::int64_t columns, std::int64_t nonzeros, const LoopNest& nest) {
-  constexpr double least_density = 0.25;
-  const std::vector<int> architectures = architectures_for(layer);
-  const LayerShape shape{.rows = rows, .columns = columns, .nonzeros = nonzeros};
+  const LayerShape shape{.rows = rows,
+                         .columns = columns,
+                         .nonzeros = nonzeros,
+                         .layout = layout_class(nest),
+                         .dtype = name_of(nest.element())};
   const bool leaves_choice = layer.schedule == "auto" && mode.databases.empty() && !mode.max_packed && mode.compaction;
-  const std::string layout = layout_class(nest);
-  const bool suits = is_half(nest.element()) && (layout == "kn" || layout == "nk") && shape.density() >= least_density &&
-                     expected_bitmap_bytes(shape) < shape.elements() * bytes_of(nest.element()) &&
-                     std::ranges::min(architectures) >= BitmapSchedule::least_architecture;
+  const bool suits = suits_bitmap(shape, std::ranges::min(architectures_for(layer))) &&
+                     expected_bitmap_bytes(shape) < shape.elements() * bytes_of(nest.element());
   return leaves_choice && suits && numbers_of_columns > 1 ? "bitmap" : layer.schedule;
 }
 

@@ -53,7 +53,6 @@ std::string piece_of_tile(const LoopNest& nest) {
 
 const char* mma_types(const LoopNest& nest) { return nest.element() == ScalarType::f16 ? "f16.f16" : "bf16.bf16"; }
 
-
 /// Of such columns as many rows as 16 bytes have are copied at once, where B allows it.
 std::string copy_of_whole_pieces(const LoopNest& nest) {
   return fmt::format(R"(  // 16 bytes at once where all columns begin at multiples of that.

@@ -98,10 +98,10 @@ constexpr int64_t most_ldb_of_boxes = (int64_t{{1}} << 40) / sizeof({}) - 1;
 )";
 /// As kernels decide it.
 const char* const allows_boxes = R"(
-// Whether tensor copies can move B: its lines begin at multiples of 16 bytes, and their distance has 40 bits.
+// Whether tensor copies can move B: its lines begin at multiples of 16 bytes, and a map can give their distance.
 bool allows_boxes(const void* b, int64_t ldb) {{
   return (reinterpret_cast<uintptr_t>(b) | static_cast<uintptr_t>(ldb) * sizeof({0})) % 16 == 0 &&
-         ldb < (int64_t{{1}} << 40) / static_cast<int64_t>(sizeof({0}));
+         ldb <= most_ldb_of_boxes;
 }}
 )";
 const char* const describe_boxes = R"(
@@ -157,7 +157,7 @@ BoxesOfLauncher boxes_of_tiles(const LoopNest& nest) {
 std::string describe_boxes_text(const LoopNest& nest) {
   const ScalarType element = nest.element();
   const BoxesOfLauncher boxes = copies_tile_boxes(nest) ? boxes_of_tiles(nest) : boxes_of_windows(nest);
-  const std::string limit = has_lines(nest) || copies_tile_boxes(nest) ? "" : fmt::format(fmt::runtime(limit_of_boxes), c_name(element));
+  const std::string limit = has_lines(nest) ? "" : fmt::format(fmt::runtime(limit_of_boxes), c_name(element));
   const std::string condition = copies_tile_boxes(nest) ? fmt::format(fmt::runtime(allows_boxes), c_name(element)) : "";
   return limit + condition + fmt::format(fmt::runtime(describe_boxes), c_name(element),
                      element == ScalarType::f16    ? "CU_TENSOR_MAP_DATA_TYPE_FLOAT16"

@@ -36,6 +36,10 @@ Node unrolled_loop(const std::string& iterator, const std::string& extent, Role 
   return Node{mapped_loop(Mapping::unrolled, iterator, Affine::of(extent), role, std::move(body))};
 }
 
+Node unrolled(const std::string& iterator, int count, Block body) {
+  return Node{mapped_loop(Mapping::unrolled, iterator, count, Role::none, std::move(body))};
+}
+
 Expression with_factor(const Expression& product, std::size_t place, const Expression& factor) {
   std::vector<Expression> all = factors(product);
   all.at(place) = factor;

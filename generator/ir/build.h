@@ -24,6 +24,8 @@ Node sequential_loop(const std::string& iterator, const Affine& lower, const Aff
 /// for (iterator = 0; iterator < extent; iterator++), run by whom the mapping names, or written out.
 Loop mapped_loop(Mapping mapping, const std::string& iterator, const Affine& extent, Role role, Block body = {});
 Node unrolled_loop(const std::string& iterator, const std::string& extent, Role role, Block body);
+/// The same of so many iterations, whose variable has no role.
+Node unrolled(const std::string& iterator, int count, Block body);
 
 /// The product with another factor in this place.
 Expression with_factor(const Expression& product, std::size_t place, const Expression& factor);

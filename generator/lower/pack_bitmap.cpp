@@ -30,13 +30,6 @@ Access of_bitmap(const char* array, std::vector<Affine> more = {}) {
   return element(array, more);
 }
 
-/// Which way the words of a K block go.
-Expression direction() { return Expression(1) - index("block_of_pair") * 2; }
-
-Node unrolled(const char* iterator, int count, Block body) {
-  return Node{mapped_loop(Mapping::unrolled, iterator, count, Role::none, std::move(body))};
-}
-
 /// Where a tile of a K block of A is in registers. Products that are under way read theirs, so that warpgroups have two
 /// such blocks.
 Access tile_of_a(bool has_warpgroups, const Affine& tile) {
@@ -46,10 +39,10 @@ Access tile_of_a(bool has_warpgroups, const Affine& tile) {
 /// The fragments of a K block of A.
 Block load_block(bool has_warpgroups) {
   const Node load =
-      perform("load_a", {of_bitmap("Values"), of_bitmap("OddColumns"), element("places"), direction(),
+      perform("load_a", {of_bitmap("Values"), of_bitmap("OddColumns"), element("places"), direction_of_words(),
                          index("t") * tile_registers, index("lane"), tile_of_a(has_warpgroups, Affine::of("t"))});
-  return {perform("find_places", {element("bits", {Affine::of("block_of_pair")}), direction(), element("places"),
-                                  element("word_at", {Affine::of("block_of_pair")})}),
+  return {perform("find_places", {element("bits", {Affine::of("block_of_pair")}), direction_of_words(),
+                                  element("places"), element("word_at", {Affine::of("block_of_pair")})}),
           unrolled("t", block_registers / tile_registers, {load})};
 }
 
@@ -156,6 +149,8 @@ void check_products(const LoopNest& nest, const PackBitmap& directive) {
 
 }  // namespace
 
+Expression direction_of_words() { return Expression(1) - index("block_of_pair") * 2; }
+
 Expression window_of(const Expression& turn) { return turn * index("windows_of_turn") + index("first_window"); }
 
 Expression is_window(const Expression& number) {
@@ -214,9 +209,8 @@ LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive) {
   result.explicit_zeros = true;
   result.story.emplace_back(
       "A bit for each element of A says whether it is zero. Those that are not stand in words of 32 bits, each of "
-      "which has what one register of the tensor "
-      "core needs: where, follows from counting the bits in front. So the packed matrix is the same for every number "
-      "of columns.");
+      "which has what one register of the tensor core needs: where, follows from counting the bits in front. So the "
+      "packed matrix is the same for every number of columns.");
   return result;
 }
 

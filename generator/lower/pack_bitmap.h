@@ -35,6 +35,9 @@ namespace esc {
 /// and mma, into `sums`. Behind fragment(). Throws ScheduleError where elements have not 16 bits.
 LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive);
 
+/// Which way the words of K block `block_of_pair` of a pair go: 1 from the top, -1 from the bottom.
+Expression direction_of_words();
+
 /// The window that a warp takes in a turn.
 Expression window_of(const Expression& turn);
 

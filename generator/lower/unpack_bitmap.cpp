@@ -21,17 +21,10 @@ constexpr int tile_columns = 16;
 constexpr int tile_registers = 4;
 constexpr int pair_blocks = 2;  ///< K blocks of a half of a unit
 
-Node unrolled(const char* iterator, int count, Block body) {
-  return Node{mapped_loop(Mapping::unrolled, iterator, count, Role::none, std::move(body))};
-}
-
 /// What the copy of the warp's unit has in this array.
 Access of_copy(const char* array) {
   return element(staged_name(array), {Affine::of("unit_stage"), Affine::of("copy")});
 }
-
-/// Which way the words of a K block go.
-Expression direction() { return Expression(1) - index("block_of_pair") * 2; }
 
 /// Where A has tile t of a K block.
 Expression first_row() { return index("panel") * index("panel_height"); }
@@ -43,7 +36,7 @@ Expression first_column() {
 
 /// What is done with a tile whose words have been found: it is stored where A has it.
 Block store_tile() {
-  return {perform("load_a", {of_copy("Values"), of_copy("OddColumns"), element("places"), direction(),
+  return {perform("load_a", {of_copy("Values"), of_copy("OddColumns"), element("places"), direction_of_words(),
                              index("t") * tile_registers, index("lane"), element("tile")}),
           perform("store_a",
                   {element("A"), first_row(), first_column(), index("M"), index("K"), index("lane"), element("tile")})};
@@ -53,16 +46,16 @@ Block store_tile() {
 Block store_values() {
   const Access values = element("Values", {Affine::of("unit_panel"), Affine::of("window")});
   return {perform("store_words", {element("A"), first_row(), first_column(), values, of_copy("OddColumns"),
-                                  element("places"), direction(), index("t") * tile_registers, index("lane"),
+                                  element("places"), direction_of_words(), index("t") * tile_registers, index("lane"),
                                   index("unit_stage"), index("copy"), element("own_unit")})};
 }
 
 /// Finds a K block's words and goes through its tiles, one after the other.
 Block find_block(const Block& of_tile) {
   const Affine block = Affine::of("block_of_pair");
-  return {
-      perform("find_places", {element("bits", {block}), direction(), element("places"), element("word_at", {block})}),
-      unrolled("t", block_tiles, of_tile)};
+  return {perform("find_places",
+                  {element("bits", {block}), direction_of_words(), element("places"), element("word_at", {block})}),
+          unrolled("t", block_tiles, of_tile)};
 }
 
 /// Goes through the unit that has come.

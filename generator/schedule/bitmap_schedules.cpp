@@ -171,6 +171,12 @@ double expected_bitmap_bytes(const LayerShape& shape) {
   return panels * tiles * expected_unit_bytes(in_units);
 }
 
+bool suits_bitmap(const LayerShape& shape, int oldest_architecture) {
+  constexpr double least_density = 0.25;
+  return can_use_bitmap(shape.dtype) && (shape.layout == "kn" || shape.layout == "nk") &&
+         shape.density() >= least_density && oldest_architecture >= BitmapSchedule::least_architecture;
+}
+
 double expected_time(const BitmapSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
   return schedule.has_warpgroups() ? time_of_warpgroups(schedule, shape, target)
                                    : time_of_warps(schedule, shape, target);
@@ -188,12 +194,9 @@ std::vector<ScheduleChoice> bitmap_schedules(const LayerShape& shape, const Kern
 
 std::vector<ScheduleChoice> wide_bitmaps(const LayerShape& shape, const KernelTarget& target) {
   constexpr double least_elements = 1 << 22;
-  constexpr double least_density = 0.25;
   constexpr std::size_t most = 8;  // the matrix may have units that the first ones have no room for
-  const bool has_layout = shape.layout == "kn" || shape.layout == "nk";
-  if (!can_use_bitmap(shape.dtype) || shape.bcol <= most_tuned_half_columns || !has_layout ||
-      shape.elements() < least_elements || shape.density() < least_density ||
-      target.oldest_architecture < BitmapSchedule::least_architecture) {
+  if (!suits_bitmap(shape, target.oldest_architecture) || shape.bcol <= most_tuned_half_columns ||
+      shape.elements() < least_elements) {
     return {};
   }
   std::vector<ScheduleChoice> choices = bitmap_schedules(shape, target);

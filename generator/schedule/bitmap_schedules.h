@@ -22,6 +22,10 @@ int expected_registers(const BitmapSchedule& schedule);
 /// Bytes that a bitmap of such a layer is expected to have.
 double expected_bitmap_bytes(const LayerShape& shape);
 
+/// Whether the family is made for such layers on devices from this architecture on: of 16 bits, in layouts kn and nk,
+/// and with so few zeros that lists are not smaller.
+bool suits_bitmap(const LayerShape& shape, int oldest_architecture);
+
 /// What a kernel of the family is expected to take, in microseconds, where its operands are in no cache, from kernels
 /// that were measured on one H200. Where warps multiply by themselves: the busiest multiprocessor's instructions, its
 /// share of the packed matrix and its tiles of B, of which the slowest decides, behind a launch and the latency of each

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <variant>
-#include <vector>
 
 #include "generator/schedule/element_types.h"
 
@@ -24,34 +25,28 @@ struct MeasuredProduct {
 };
 
 /// Of family stream, layout kn; zeros at random or as Wanda leaves them.
-const std::vector<MeasuredProduct>& streamed_products() {
-  static const std::vector<MeasuredProduct> products{
-      {4096, 4096, 0.5, 64, 0.74},  {4096, 4096, 0.5, 128, 0.45},  {4096, 4096, 0.5, 256, 0.30},
-      {4096, 4096, 0.6, 64, 0.76},  {4096, 4096, 0.6, 128, 0.44},  {4096, 4096, 0.6, 256, 0.31},
-      {4096, 4096, 0.7, 64, 0.82},  {4096, 4096, 0.7, 128, 0.50},  {4096, 4096, 0.7, 256, 0.34},
-      {14336, 4096, 0.6, 64, 0.65}, {14336, 4096, 0.6, 128, 0.40}, {14336, 4096, 0.6, 256, 0.28},
-      {8192, 8192, 0.6, 64, 0.77},  {8192, 8192, 0.6, 128, 0.41},  {8192, 8192, 0.6, 256, 0.28}};
-  return products;
-}
+constexpr MeasuredProduct streamed_products[] = {
+    {4096, 4096, 0.5, 64, 0.74},  {4096, 4096, 0.5, 128, 0.45},  {4096, 4096, 0.5, 256, 0.30},
+    {4096, 4096, 0.6, 64, 0.76},  {4096, 4096, 0.6, 128, 0.44},  {4096, 4096, 0.6, 256, 0.31},
+    {4096, 4096, 0.7, 64, 0.82},  {4096, 4096, 0.7, 128, 0.50},  {4096, 4096, 0.7, 256, 0.34},
+    {14336, 4096, 0.6, 64, 0.65}, {14336, 4096, 0.6, 128, 0.40}, {14336, 4096, 0.6, 256, 0.28},
+    {8192, 8192, 0.6, 64, 0.77},  {8192, 8192, 0.6, 128, 0.41},  {8192, 8192, 0.6, 256, 0.28}};
 
 /// Of family bitmap, layout nk.
-const std::vector<MeasuredProduct>& bitmap_products() {
-  static const std::vector<MeasuredProduct> products{
-      {2048, 2048, 0.6, 1, 1.48},    {2048, 2048, 0.6, 8, 1.37},    {2048, 2048, 0.6, 16, 1.27},
-      {2048, 2048, 0.6, 32, 1.05},   {4096, 4096, 0.5, 1, 1.35},    {4096, 4096, 0.5, 8, 1.38},
-      {4096, 4096, 0.5, 16, 1.33},   {4096, 4096, 0.5, 32, 1.08},   {4096, 4096, 0.6, 64, 1.06},
-      {4096, 4096, 0.6, 128, 0.93},  {4096, 4096, 0.6, 256, 0.80},  {4096, 4096, 0.6, 512, 0.77},
-      {4096, 4096, 0.6, 1024, 0.89}, {4096, 4096, 0.6, 2048, 0.89}, {4096, 4096, 0.7, 1, 1.62},
-      {4096, 4096, 0.7, 8, 1.64},    {4096, 4096, 0.7, 16, 1.47},   {4096, 4096, 0.7, 32, 1.28},
-      {14336, 4096, 0.6, 1, 1.45},   {14336, 4096, 0.6, 8, 1.50},   {14336, 4096, 0.6, 16, 1.38},
-      {14336, 4096, 0.6, 32, 1.15},  {14336, 4096, 0.6, 64, 1.09},  {14336, 4096, 0.6, 128, 0.83},
-      {14336, 4096, 0.6, 256, 0.90}, {14336, 4096, 0.6, 512, 0.87}, {14336, 4096, 0.6, 1024, 0.78},
-      {8192, 8192, 0.6, 1, 1.59},    {8192, 8192, 0.6, 8, 1.59},    {8192, 8192, 0.6, 16, 1.47},
-      {8192, 8192, 0.6, 32, 1.22},   {4096, 14336, 0.6, 1, 1.57},   {4096, 14336, 0.6, 8, 1.63},
-      {4096, 14336, 0.6, 16, 1.43},  {4096, 14336, 0.6, 32, 1.06},  {4096, 14336, 0.6, 64, 1.05},
-      {4096, 14336, 0.6, 128, 0.94}, {4096, 14336, 0.6, 1024, 0.91}};
-  return products;
-}
+constexpr MeasuredProduct bitmap_products[] = {
+    {2048, 2048, 0.6, 1, 1.48},    {2048, 2048, 0.6, 8, 1.37},    {2048, 2048, 0.6, 16, 1.27},
+    {2048, 2048, 0.6, 32, 1.05},   {4096, 4096, 0.5, 1, 1.35},    {4096, 4096, 0.5, 8, 1.38},
+    {4096, 4096, 0.5, 16, 1.33},   {4096, 4096, 0.5, 32, 1.08},   {4096, 4096, 0.6, 64, 1.06},
+    {4096, 4096, 0.6, 128, 0.93},  {4096, 4096, 0.6, 256, 0.80},  {4096, 4096, 0.6, 512, 0.77},
+    {4096, 4096, 0.6, 1024, 0.89}, {4096, 4096, 0.6, 2048, 0.89}, {4096, 4096, 0.7, 1, 1.62},
+    {4096, 4096, 0.7, 8, 1.64},    {4096, 4096, 0.7, 16, 1.47},   {4096, 4096, 0.7, 32, 1.28},
+    {14336, 4096, 0.6, 1, 1.45},   {14336, 4096, 0.6, 8, 1.50},   {14336, 4096, 0.6, 16, 1.38},
+    {14336, 4096, 0.6, 32, 1.15},  {14336, 4096, 0.6, 64, 1.09},  {14336, 4096, 0.6, 128, 0.83},
+    {14336, 4096, 0.6, 256, 0.90}, {14336, 4096, 0.6, 512, 0.87}, {14336, 4096, 0.6, 1024, 0.78},
+    {8192, 8192, 0.6, 1, 1.59},    {8192, 8192, 0.6, 8, 1.59},    {8192, 8192, 0.6, 16, 1.47},
+    {8192, 8192, 0.6, 32, 1.22},   {4096, 14336, 0.6, 1, 1.57},   {4096, 14336, 0.6, 8, 1.63},
+    {4096, 14336, 0.6, 16, 1.43},  {4096, 14336, 0.6, 32, 1.06},  {4096, 14336, 0.6, 64, 1.05},
+    {4096, 14336, 0.6, 128, 0.94}, {4096, 14336, 0.6, 1024, 0.91}};
 
 constexpr std::uint64_t l2_of_h200 = std::uint64_t{60} << 20;
 
@@ -64,7 +59,7 @@ double distance(const LayerShape& shape, const MeasuredProduct& product) {
 }
 
 /// The nearest number of columns by its logarithm; of those that have it the layer that is the most like this one.
-const MeasuredProduct& nearest(const std::vector<MeasuredProduct>& products, const LayerShape& shape) {
+const MeasuredProduct& nearest(std::span<const MeasuredProduct> products, const LayerShape& shape) {
   const auto octaves = [&](const MeasuredProduct& product) {
     return std::abs(std::log2(static_cast<double>(product.bcol) / static_cast<double>(shape.bcol)));
   };
@@ -82,7 +77,7 @@ std::optional<HalfSpeed> half_speed(const LayerShape& shape, const Schedule& sch
   if (!is_half_type(shape.dtype) || (!packs_bitmap && shape.bcol <= most_tuned_half_columns)) {
     return std::nullopt;
   }
-  const MeasuredProduct& product = nearest(packs_bitmap ? bitmap_products() : streamed_products(), shape);
+  const MeasuredProduct& product = packs_bitmap ? nearest(bitmap_products, shape) : nearest(streamed_products, shape);
   const bool is_like_masks =
       packs_bitmap ? shape.layout == "kn" || shape.layout == "nk" : shape.scattered && shape.layout == "kn";
   return HalfSpeed{.over_dense = product.over_dense,
@@ -96,8 +91,8 @@ std::string describe(const HalfSpeed& known, const LayerShape& shape, const Sche
   if (!is_bitmap(schedule)) {
     return fmt::format(
         "this program's schedules in 16 bits were tuned for up to {} columns of B; this kernel takes {} in tiles: "
-        "where "
-        "that was measured, {} on one {}, the dense product was {:.1f} times as fast: use that, or --schedule bitmap",
+        "where that was measured, {} on one {}, the dense product was {:.1f} times as fast: use that, or --schedule "
+        "bitmap",
         most_tuned_half_columns, shape.bcol, known.where, known.device.name, 1 / known.over_dense);
   }
   return known.over_dense < 1

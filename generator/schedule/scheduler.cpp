@@ -303,7 +303,9 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
       add_layer_of(*database);
     }
   }
-  if (std::ranges::all_of(databases, [](const ScheduleDatabase* database) { return is_shipped(*database); })) {
+  const bool knows_shipped_alone =
+      std::ranges::all_of(databases, [](const ScheduleDatabase* database) { return is_shipped(*database); });
+  if (knows_shipped_alone) {
     ranking.add(wide_bitmaps(shape, target));
   }
   const bool quarters_by_rule = std::ranges::none_of(databases, has_quarters);
@@ -318,7 +320,7 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
     ranking.add(quartered_streams(shape, target));
   }
   // What this program's tuner measures it measures with lines.
-  if (std::ranges::all_of(databases, [](const ScheduleDatabase* database) { return is_shipped(*database); })) {
+  if (knows_shipped_alone) {
     ranking.add(lined_streams(shape, target));
   }
   if (std::ranges::none_of(databases, has_one_column)) {

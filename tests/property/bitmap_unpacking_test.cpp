@@ -103,15 +103,32 @@ TEST(BitmapUnpacking, DoesNotDependOnTheOrderOfThreads) {
   }
 }
 
-/// Each mistake is found, in one of the calls at least.
+struct Mistake {
+  const char* right;
+  const char* wrong;
+};
+
+/// Each mistake, where the text has it last in front of `behind`, is a problem in one of the calls at least.
+template <class Problem>
+void expect_found(const GeneratedLayer& layer, const std::string& text, std::size_t behind,
+                  std::span<const Mistake> mistakes, const Problem& problem, const SparseMatrix& matrix) {
+  for (const Mistake& mistake : mistakes) {
+    const std::size_t at = text.rfind(mistake.right, behind);
+    ASSERT_NE(at, text.npos) << mistake.right << "\n" << text;
+    const EmulatedKernel changed(layer,
+                                 std::string(text).replace(at, std::string(mistake.right).size(), mistake.wrong));
+    std::string found;
+    for (const KernelCall& call : changed.unpackings(matrix)) {
+      found += problem(changed, call);
+    }
+    EXPECT_NE(found, "") << mistake.right << " -> " << mistake.wrong;
+  }
+}
+
 TEST(BitmapUnpacking, IsJudged) {
   const SparseMatrix matrix = sampled(37, 2563, 0.6, ScalarType::f16);
   const GeneratedLayer layer = layer_of(matrix, 8, of_warps);
   const std::string text = tests::kernel_text(layer);
-  struct Mistake {
-    const char* right;
-    const char* wrong;
-  };
   const Mistake mistakes[] = {{"__syncwarp();\n    if ((early_units", "if ((early_units"},
                               {"wait_for_unit(shared_memory, turn, unit_stage, copy);", ""},
                               {"early_units + turn) % unit_stages", "turn) % unit_stages"},
@@ -122,17 +139,10 @@ TEST(BitmapUnpacking, IsJudged) {
                               {"reinterpret_cast<size_t>(A) | ", ""},
                               {"k + 1 < columns && at_once", "k < columns && at_once"},
                               {"tile[r] >> 16 * v", "tile[r]"}};
-  for (const Mistake& mistake : mistakes) {
-    const std::size_t at = text.rfind(mistake.right, text.find("layer_values_kernel("));
-    ASSERT_NE(at, text.npos) << mistake.right << "\n" << text;
-    const EmulatedKernel changed(layer,
-                                 std::string(text).replace(at, std::string(mistake.right).size(), mistake.wrong));
-    std::string found;
-    for (const KernelCall& call : changed.unpackings(matrix)) {
-      found += changed.unpacking_problem(matrix, call);
-    }
-    EXPECT_NE(found, "") << mistake.right << " -> " << mistake.wrong;
-  }
+  expect_found(
+      layer, text, text.find("layer_values_kernel("), mistakes,
+      [&](const EmulatedKernel& changed, const KernelCall& call) { return changed.unpacking_problem(matrix, call); },
+      matrix);
 }
 
 /// Other values in the pattern of the matrix: `kinds` in turn among those of a sample.
@@ -229,17 +239,12 @@ TEST(BitmapRepacking, DoesNotDependOnTheOrderOfThreads) {
   }
 }
 
-/// Each mistake is found, in one of the calls at least.
 TEST(BitmapRepacking, IsJudged) {
   const SparseMatrix matrix = sampled(37, 2563, 0.6, ScalarType::f16);
   const SparseMatrix values = with_other_values(matrix);
   const GeneratedLayer layer = layer_of(matrix, 8, of_warps);
   const GeneratedLayer of_values = layer_of(values, 8, of_warps);
   const std::string text = tests::kernel_text(layer);
-  struct Mistake {
-    const char* right;
-    const char* wrong;
-  };
   const Mistake mistakes[] = {{"__syncwarp();\n    if ((early_units", "if ((early_units"},
                               {"wait_for_unit(shared_memory, turn, unit_stage, copy);", ""},
                               {"-2 * block_of_pair + 1", "1"},
@@ -252,17 +257,12 @@ TEST(BitmapRepacking, IsJudged) {
                               {"from[1]) << 16", "from[0]) << 16"},
                               {"A + i * lda + k", "A + i * 2563 + k"},
                               {"return cudaMemsetAsync(", "return cudaSuccess; cudaMemsetAsync("}};
-  for (const Mistake& mistake : mistakes) {
-    const std::size_t at = text.rfind(mistake.right);
-    ASSERT_NE(at, text.npos) << mistake.right << "\n" << text;
-    const EmulatedKernel changed(layer,
-                                 std::string(text).replace(at, std::string(mistake.right).size(), mistake.wrong));
-    std::string found;
-    for (const KernelCall& call : changed.unpackings(matrix)) {
-      found += repacking_problem(changed, layer, values, of_values, call);
-    }
-    EXPECT_NE(found, "") << mistake.right << " -> " << mistake.wrong;
-  }
+  expect_found(
+      layer, text, text.npos, mistakes,
+      [&](const EmulatedKernel& changed, const KernelCall& call) {
+        return repacking_problem(changed, layer, values, of_values, call);
+      },
+      matrix);
 }
 
 }  // namespace
