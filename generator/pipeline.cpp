@@ -37,6 +37,7 @@
 #include "generator/lower/shuffle_sums.h"
 #include "generator/lower/split_columns.h"
 #include "generator/lower/stage_regions.h"
+#include "generator/lower/store_tiles.h"
 #include "generator/lower/stream_windows.h"
 #include "generator/lower/tile_columns.h"
 #include "generator/lower/transform_data.h"
@@ -95,6 +96,7 @@ struct Step {
   LoopNest operator()(const PackGathered& directive) const { return pack_gathered(nest, directive); }
   LoopNest operator()(const PackBitmap& directive) const { return pack_bitmap(nest, directive); }
   LoopNest operator()(const PipelineTiles& directive) const { return pipeline_tiles(nest, directive); }
+  LoopNest operator()(const StoreTiles& directive) const { return store_tiles(nest, directive); }
 };
 
 LoopNest run(const LoopNest& nest, const std::vector<Directive>& directives, const Patterns& patterns,

@@ -169,7 +169,7 @@ std::string notes(const Layer& layer) {
   if (layer.input.epilogue) {
     text += epilogue_notes(canonicalize(layer.input));
   }
-  text += places_values(nest) ? own_features_note : "";
+  text += asks_for_own_features(nest) ? own_features_note : "";
   return text + (nest.overlaps ? overlap_note : "");
 }
 
@@ -269,7 +269,7 @@ std::string cmake_source(const Layer& layer) {
   return fill(bundle_cmake_template,
               {{"PROVENANCE", provenance(layer, "# ")},
                {"NAME", layer.name},
-               {"ARCHITECTURES", built_architectures(layer.architectures, places_values(layer.lowered))}});
+               {"ARCHITECTURES", built_architectures(layer.architectures, asks_for_own_features(layer.lowered))}});
 }
 
 }  // namespace esc

@@ -28,6 +28,9 @@ extern const std::string_view wait_for_tile_text;
 extern const std::string_view warpgroup_text;
 extern const std::string_view warpgroup_order_text;
 extern const std::string_view wgmma_text;
+extern const std::string_view tile_halves_text;
+extern const std::string_view store_tile_text;
+extern const std::string_view store_tile_columns_text;
 
 namespace {
 
@@ -129,6 +132,39 @@ Instruction wgmma() {
           .texts = {tile_text, load_b_text, mma_text, warpgroup_text, wgmma_text}};
 }
 
+/// Whether tiles of C, these rows and columns, can be stored so that each lane has several elements. It makes no
+/// difference for the values.
+Instruction takes_tiles() {
+  return {.name = "takes_tiles",
+          .parameters = {array("to"), value("rows_behind"), value("columns_behind"), value("height"), value("width")},
+          .results = {"whole"},
+          .meaning = {define("whole", 1)},
+          .call = "takes_four({to}, {leading_dimension}) && {columns_behind} <= {width}",
+          .texts = {vector_text, tile_halves_text},
+          .placed_call = "takes_four({to}, {leading_dimension}) && {rows_behind} <= {height}",
+          .placed_texts = {vector_text, tile_halves_text}};
+}
+
+/// The 16 x 16 elements of C whose sums two of mma leave with the lanes, as far as C has them.
+Instruction store_tile() {
+  const auto of_lane = [](const char* variable, const char* parameter) { return define(variable, at(parameter, {name("lane")})); };
+  const Block each{define("i", index("row") + index("half") * 8 + quotient(index("lane"), 4)),
+                   define("j", index("column") + index("eighth") * 8 + remainder(index("lane"), 4) * 2 + index("side")),
+                   store(at("to", {name("i"), name("j")}), at("sums", {name("lane"), Affine::of("eighth", 4) + Affine::of("half", 2) + name("side")}),
+                         {less(index("i"), index("rows")), less(index("j"), index("columns"))})};
+  const Block per_lane{of_lane("row", "first_row"), of_lane("column", "first_column"), of_lane("rows", "height"),
+                       of_lane("columns", "width"), loop("eighth", 2, {loop("half", 2, {loop("side", 2, each)})})};
+  return {.name = "store_tile",
+          .scope = Scope::warp,
+          .parameters = {array("to"), value("first_row"), value("first_column"), value("height"), value("width"),
+                         value("lane_of_caller"), {"sums", Passing::pointer, {8}}},
+          .meaning = {loop("lane", 32, per_lane)},
+          .call = "store_tile({to}, {leading_dimension}, {first_row}, {first_column}, {height}, {width}, {lane_of_caller}, {sums});",
+          .texts = {vector_text, tile_halves_text, store_tile_text},
+          .placed_call = "store_tile_columns({to}, {leading_dimension}, {first_row}, {first_column}, {height}, {width}, {lane_of_caller}, {sums});",
+          .placed_texts = {vector_text, tile_halves_text, store_tile_columns_text}};
+}
+
 /// Whether B allows that. It makes no difference for the values.
 Instruction uses_boxes() {
   return {.name = "uses_boxes",
@@ -171,6 +207,8 @@ std::vector<Instruction> tile_instructions() {
           wait_for_tile(),
           load_b(),
           mma(),
+          takes_tiles(),
+          store_tile(),
           of_warpgroup("fence_proxy_async", "fence_proxy_async();", {}),
           of_warpgroup("warpgroup_arrive", "warpgroup_arrive();", {}),
           wgmma(),

@@ -136,6 +136,7 @@ std::vector<Directive> expand(const BitmapSchedule& schedule) {
   if (schedule.cluster > 1) {
     directives.emplace_back(ClusterTurns{"k", schedule.cluster});
   }
+  directives.emplace_back(StoreTiles{"C"});
   if (schedule.pdl) {
     directives.emplace_back(Overlap{});
   }

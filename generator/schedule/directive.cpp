@@ -223,6 +223,11 @@ void form(PipelineTiles& directive, Form& parts) {
   parts.keyed("units", directive.units);
 }
 template <typename Form>
+void form(StoreTiles& directive, Form& parts) {
+  parts.directive("store");
+  parts.name("ARRAY", directive.array);
+}
+template <typename Form>
 void form(CopyInBulk&, Form& parts) {
   parts.directive("copy");
   parts.word("bulk");

@@ -233,11 +233,17 @@ struct PlaceAhead {
   std::string array;
   bool operator==(const PlaceAhead&) const = default;
 };
+/// store(C): warps store tiles of C of 16 x 16 elements, several elements of a lane at once.
+struct StoreTiles {
+  std::string array;
+  bool operator==(const StoreTiles&) const = default;
+};
 using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns, OwnPanels,
                                TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
                                BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue,
                                StreamWindows, FragmentColumns, PackFragments, PackDense, PackListed, PackPlaced, QuarterSteps, PipelineWindows, CopyInBulk,
-                               CopyUnits, ClusterTurns, PlaceAhead, PackGathered, PackBitmap, PipelineTiles>;
+                               CopyUnits, ClusterTurns, PlaceAhead, PackGathered, PackBitmap, PipelineTiles,
+                               StoreTiles>;
 
 /// "unroll(i, 4)", "map(i, grid)", "own(i, panels=4, warp=2)", "merge()", ...
 std::string print(const Directive& directive);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "generator/support/error.h"
 #include "generator/support/trimmed.h"
 
@@ -69,8 +71,10 @@ std::vector<Directive> directives_of(const ScheduleChoice& choice, bool finishes
   }
   std::vector<Directive> directives = expand(choice.schedule);
   if (finishes_sums) {
-    const bool overlaps = !directives.empty() && std::holds_alternative<Overlap>(directives.back());
-    directives.insert(directives.end() - (overlaps ? 1 : 0), PlaceEpilogue{});
+    const auto behind = std::ranges::find_if(directives, [](const Directive& directive) {
+      return std::holds_alternative<StoreTiles>(directive) || std::holds_alternative<Overlap>(directive);
+    });
+    directives.insert(behind, PlaceEpilogue{});
   }
   return directives;
 }

@@ -57,6 +57,7 @@ const std::vector<Written>& one_of_each() {
       {QuarterSteps{"A"}, "quarter(A)"},
       {PipelineWindows{"k", 3}, "pipeline(k, 3)"},
       {PipelineTiles{"k", 4, 3}, "pipeline(k, tiles=4, units=3)"},
+      {StoreTiles{"C"}, "store(C)"},
       {CopyInBulk{}, "copy(bulk)"},
       {CopyUnits{}, "copy(units)"},
       {ClusterTurns{"k", 4}, "cluster(k, 4)"},

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "generator/emit/built_architectures.h"
 #include "generator/ir/linear_nk_nest.h"
 #include "generator/ir/print.h"
 #include "generator/lower/canonicalize.h"
@@ -10,6 +11,7 @@
 #include "generator/lower/fragment_columns.h"
 #include "generator/lower/pack_bitmap.h"
 #include "generator/lower/pipeline_tiles.h"
+#include "generator/lower/store_tiles.h"
 #include "generator/lower/stream_windows.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule.h"
@@ -88,6 +90,12 @@ TEST(PackBitmap, MultipliesForFourWarpsAtOnce) {
                       "warpgroup_commit();\n"
                       "warpgroup_wait(0);\n"),
             HasSubstr("}\nwarpgroup_wait_all(sums);\n"), Not(HasSubstr("pair_sums")), Not(HasSubstr("load_b("))));
+}
+
+/// What such a kernel is compiled for, by the files of its bundle and by itself.
+TEST(PackBitmap, AsksForFeaturesOfItsOwnToMultiplyForFourWarps) {
+  EXPECT_TRUE(asks_for_own_features(of_warpgroups));
+  EXPECT_FALSE(asks_for_own_features(packed));
 }
 
 TEST(PackBitmap, KnowsPanelsAndTurns) {
@@ -231,6 +239,36 @@ TEST(BitmapPipeline, TakesLegalSchedules) {
   }
 }
 
+TEST(StoreTiles, StoresTilesWhereTheseCanBe) {
+  EXPECT_THAT(without_blanks_in_front(print(store_tiles(pipelined, {"C"}))),
+              HasSubstr("whole = takes_tiles(C, panel * panel_height + panel_height, "
+                        "tile * tile_columns + tile_columns, M, N);\n"
+                        "if (0 < whole) {\n"
+                        "for (t = 0; t < lane_products; t += 2)  // unrolled\n"
+                        "store_tile(C, panel * panel_height, tile * tile_columns + 8*t, M, N, "
+                        "row_set * column_pairs + pair, sums[4*t]);\n"
+                        "} else {\n"
+                        "for (e = 0; e < row_vectors; e++) {  // unrolled\n"));
+}
+
+/// What is told of sums once stays in front of both.
+TEST(StoreTiles, FinishesSumsInFrontOfStores) {
+  LoopNest nest = spmm_nest(ScalarType::f16);
+  nest.epilogue = Epilogue{{"i", "j"}, "sum", {}, Expression(Name{"sum"}) + Expression(Name{"sum"})};
+  const ScheduleChoice choice{parse_schedule("bitmap:columns=16,panels=2,warps=2"), "a test"};
+  const std::string text = print(lower(nest, directives_of(choice, true)));
+  const std::size_t finish = text.find("sums[2*e + w] = ");
+  ASSERT_NE(finish, std::string::npos) << text;
+  EXPECT_EQ(text.find("sums[2*e + w] = ", finish + 1), std::string::npos) << text;
+  EXPECT_LT(finish, text.find("takes_tiles("));
+  EXPECT_LT(text.find("store_tile("), text.find("store_columns("));
+}
+
+TEST(StoreTiles, LeavesNarrowBlocksAsTheyAre) {
+  const LoopNest narrow = lower(spmm_nest(ScalarType::f16), expand(parse_schedule("bitmap:columns=8,pdl=off")));
+  EXPECT_EQ(store_tiles(narrow, {"C"}), narrow);
+}
+
 TEST(UnpackBitmap, StoresWhatItFindsInPlaceOfProducts) {
   ASSERT_EQ(pipelined.unpacking.size(), 1U);
   const std::string text = without_blanks_in_front(print(pipelined.unpacking.front()));
@@ -269,6 +307,15 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         StepRefusal{"a bitmap of the nest as it is", [] { pack_bitmap(spmm_nest(ScalarType::f16), {"A"}); },
                     "the rows are not mapped to the grid"},
+        StepRefusal{"tiles of sums that are not there",
+                    [] { store_tiles(canonicalize(spmm_nest(ScalarType::f16)), {"C"}); },
+                    "lanes do not have the sums of tiles of 16 rows; give it behind"},
+        StepRefusal{"tiles of B", [] { store_tiles(pipelined, {"B"}); },
+                    "the sums are stored elsewhere; write store(C)"},
+        StepRefusal{"tiles of floats", [] { store_tiles(fragmented(spmm_nest()), {"C"}); },
+                    "sums of other than 16 bits"},
+        StepRefusal{"tiles twice", [] { store_tiles(store_tiles(pipelined, {"C"}), {"C"}); },
+                    "tiles are stored already; store once"},
         StepRefusal{"a bitmap of another array", [] { pack_bitmap(of_halves, {"B"}); }, "'B'"},
         StepRefusal{"a bitmap twice", [] { pack_bitmap(packed, {"A"}); }, "the sparse array"},
         StepRefusal{"a bitmap in front of fragments",
