@@ -87,20 +87,52 @@ bool PlacedLayout::moves_vectors(std::int64_t width) const {
   return aligned;
 }
 
-std::optional<std::int64_t> PlacedLayout::offset(std::int64_t row, std::int64_t column, std::int64_t leading_dimension) const {
+std::vector<PlacedLayout::Run> PlacedLayout::runs(std::int64_t row, std::int64_t first, std::int64_t count,
+                                                  std::int64_t leading_dimension) const {
+  std::vector<Run> runs;
+  const std::int64_t end = first + count;
+  while (first < end) {
+    const std::int64_t line = column_extents_.back();
+    const std::int64_t next = column_extents_.size() == 1 ? end : std::min(end, (first / line + 1) * line);
+    if (const Run one = run(row, first, next - first, leading_dimension); one.count > 0) {
+      runs.push_back(one);
+    }
+    first = next;
+  }
+  return runs;
+}
+
+PlacedLayout::Run PlacedLayout::run(std::int64_t row, std::int64_t first, std::int64_t count,
+                                    std::int64_t leading_dimension) const {
+  Run run{first, count, 0, 0};
   std::int64_t stride = 1;
-  std::int64_t offset = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = count;
   for (std::size_t at = dimensions_.size(); at-- > 0;) {
     const Dimension& dimension = dimensions_[at];
-    const std::int64_t index =
-        dimension.constant + sum_of_digits(row, row_extents_, dimension.row) + sum_of_digits(column, column_extents_, dimension.column);
-    if (dimension.padded && (index < 0 || index >= dimension.extent.value())) {
-      return std::nullopt;
+    const std::int64_t index = dimension.constant + sum_of_digits(row, row_extents_, dimension.row) +
+                               sum_of_digits(first, column_extents_, dimension.column);
+    const std::int64_t step = dimension.column.back();
+    const auto is_padding = [&](std::int64_t place) {
+      return index + place * step < 0 || index + place * step >= dimension.extent.value();
+    };
+    // What is no padding stands together, for an index only ascends or only descends.
+    for (; dimension.padded && begin < end && is_padding(begin); ++begin) {
     }
-    offset += index * (at == 0 ? leading_dimension : stride);
+    for (; dimension.padded && begin < end && is_padding(end - 1); --end) {
+    }
+    const std::int64_t apart = at == 0 ? leading_dimension : stride;
+    run.offset += index * apart;
+    run.step += step * apart;
     stride *= dimension.extent.value_or(1);
   }
-  return offset;
+  return {first + begin, end - begin, run.offset + begin * run.step, run.step};
+}
+
+std::optional<std::int64_t> PlacedLayout::offset(std::int64_t row, std::int64_t column,
+                                                 std::int64_t leading_dimension) const {
+  const Run one = run(row, column, 1, leading_dimension);
+  return one.count == 0 ? std::nullopt : std::optional(one.offset);
 }
 
 }  // namespace esc

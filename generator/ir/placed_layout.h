@@ -33,6 +33,15 @@ class PlacedLayout {
   /// Whether `width` columns, from a multiple of it on, stand one behind the other and begin at a multiple of it, where the leading dimension
   /// is one and the array begins at one.
   bool moves_vectors(std::int64_t width) const;
+  /// Elements of a row in steps of one length, in elements from the first of the array.
+  struct Run {
+    std::int64_t column = 0;  ///< of the first
+    std::int64_t count = 0;
+    std::int64_t offset = 0;  ///< of the first
+    std::int64_t step = 1;
+  };
+  /// Where the elements of `count` columns from `first` on are; those of the padding are left out.
+  std::vector<Run> runs(std::int64_t row, std::int64_t first, std::int64_t count, std::int64_t leading_dimension) const;
   /// Where the element is, in elements from the first; nothing where it is one of the padding.
   std::optional<std::int64_t> offset(std::int64_t row, std::int64_t column, std::int64_t leading_dimension) const;
 
@@ -44,6 +53,9 @@ class PlacedLayout {
     std::vector<std::int64_t> column;
     bool padded = false;
   };
+
+  /// Of columns that differ in their last digit alone.
+  Run run(std::int64_t row, std::int64_t first, std::int64_t count, std::int64_t leading_dimension) const;
 
   bool row_major_;
   std::vector<std::int64_t> row_extents_;  ///< of the digits; the first does not matter

@@ -27,10 +27,10 @@ class MatrixImage {
   /// padding are left out.
   template <typename Compact, typename Visit>
   void visit(Compact* compact, const Visit& visit) {
-    for (std::int64_t row = 0; row < rows_; ++row) {
-      for (std::int64_t column = 0; column < columns_; ++column, ++compact) {
-        if (const auto place = layout_.offset(row, column, leading_dimension_)) {
-          visit(elements_[static_cast<std::size_t>(*place)], *compact);
+    for (std::int64_t row = 0; row < rows_; ++row, compact += columns_) {
+      for (const PlacedLayout::Run& run : layout_.runs(row, 0, columns_, leading_dimension_)) {
+        for (std::int64_t at = 0; at < run.count; ++at) {
+          visit(elements_[static_cast<std::size_t>(run.offset + at * run.step)], compact[run.column + at]);
         }
       }
     }

@@ -17,7 +17,7 @@
 namespace esc {
 namespace {
 
-/// A value for each column of C; a single one where it is the same for all.
+/// A value for each wanted column of C; a single one where it is the same for all.
 using Columns = std::vector<double>;
 
 double at(const Columns& values, std::size_t column) { return values[values.size() == 1 ? 0 : column]; }
@@ -75,8 +75,7 @@ class RowOfNest {
   RowOfNest(const NestProduct& product, std::int64_t row, const DenseOperand& b)
       : nest_(product.nest()), digits_(product.digits()), b_(b) {
     const SparseMatrix& a = product.matrix();
-    const auto columns = static_cast<std::size_t>(b.n);
-    result_ = {Columns(columns, 0.0), Columns(columns, 0.0)};
+    result_ = {Columns(b.wanted(), 0.0), Columns(b.wanted(), 0.0)};
     const auto first = static_cast<std::size_t>(a.offsets[static_cast<std::size_t>(row)]);
     const auto count = static_cast<std::size_t>(a.offsets[static_cast<std::size_t>(row) + 1]) - first;
     columns_of_row_ = std::span(a.column_of).subspan(first, count);
@@ -118,11 +117,11 @@ class RowOfNest {
     }
   }
 
-  /// The digits of each column.
+  /// The digits of each wanted column.
   void count_columns() {
     column_digits_.assign(digits_.columns.size(), std::vector<std::int64_t>(result_.values.size()));
     for (std::size_t column = 0; column < result_.values.size(); ++column) {
-      const std::vector<std::int64_t> values = values_of(static_cast<std::int64_t>(column), digits_.columns);
+      const std::vector<std::int64_t> values = values_of(b_.column(column), digits_.columns);
       for (std::size_t at = 0; at < values.size(); ++at) {
         column_digits_[at][column] = values[at];
       }
@@ -338,7 +337,7 @@ class RowOfNest {
     return result;
   }
 
-  /// A value of an affine expression for each column of C.
+  /// A value of an affine expression for each wanted column of C.
   template <typename Use>
   Columns along(const Affine& affine, const Use& use) const {
     const std::int64_t first = evaluate(affine);
@@ -349,7 +348,7 @@ class RowOfNest {
     if (column_digits_.empty()) {
       const std::int64_t step = affine.coefficient(digits_.columns.front().name);
       for (std::size_t column = 0; column < result.size(); ++column) {
-        result[column] = use(first + step * static_cast<std::int64_t>(column));
+        result[column] = use(first + step * b_.column(column));
       }
       return result;
     }
@@ -383,7 +382,13 @@ class RowOfNest {
     }
     ESC_CHECK(access.array == nest_.array(ArrayRole::dense).name, "a factor is the sparse or the dense array");
     const double* const first = b_.elements.data() + reduction() * b_.ldb;
-    return {first, first + result_.values.size()};
+    if (b_.columns.empty()) {
+      return {first, first + b_.n};
+    }
+    Columns result;
+    result.reserve(b_.wanted());
+    std::ranges::transform(b_.columns, std::back_inserter(result), [first](std::int64_t column) { return first[column]; });
+    return result;
   }
 
   double sparse_value(std::int64_t column) const {
@@ -397,7 +402,7 @@ class RowOfNest {
   const ProductDigits& digits_;
   const DenseOperand& b_;
   std::optional<std::int64_t> at_nonzero_;  ///< the number of the reduction, whose iterators have their values too
-  std::vector<std::vector<std::int64_t>> column_digits_;  ///< of each column, where columns have several
+  std::vector<std::vector<std::int64_t>> column_digits_;  ///< of each wanted column, where columns have several
   std::span<const std::int32_t> columns_of_row_;
   std::span<const double> values_of_row_;
   std::vector<std::pair<std::string, std::int64_t>> names_;

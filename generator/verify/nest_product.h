@@ -17,10 +17,17 @@ struct DenseOperand {
   std::span<const double> elements;
   std::int64_t ldb = 0;
   std::int64_t n = 0;
+  std::span<const std::int64_t> columns = {};  ///< those of which C is wanted, ascending; all where it is empty
+
+  /// How many columns of C are wanted, and which is the one at `place` of them.
+  std::size_t wanted() const { return columns.empty() ? static_cast<std::size_t>(n) : columns.size(); }
+  std::int64_t column(std::size_t place) const {
+    return columns.empty() ? static_cast<std::int64_t>(place) : columns[place];
+  }
 };
 
-/// One row of the product as the input says it, without what an epilogue makes of it, and the sums of the magnitudes of what was added
-/// up.
+/// The wanted columns of a row of the product as the input says it, without what an epilogue makes of it, and the sums of the magnitudes
+/// of what was added up.
 struct RowOfC {
   std::vector<double> values;
   std::vector<double> magnitudes;

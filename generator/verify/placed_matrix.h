@@ -32,20 +32,23 @@ class PlacedMatrix {
   std::size_t bytes() const { return (static_cast<std::size_t>(outermost_ - 1) * leading_dimension_ + inner_) * element_; }
   std::int64_t visited_rows() const { return static_cast<std::int64_t>(visited_.size()); }
 
-  /// Calls visit(memory, place, bytes) for each element of the ranges of columns in each visited row, or for all of a range at once: its
-  /// memory, and its place in `compact`, where the ranges stand beside each other. Elements of the padding are left out.
+  /// Calls visit(memory, place, bytes) for each element of the ranges of columns in each visited row, or for those that stand one behind
+  /// the other at once: their memory, and their place in `compact`, where the ranges stand beside each other. Elements of the padding are
+  /// left out.
   template <typename Byte, typename Visit>
   void visit(const KernelCall& call, Byte* compact, const Visit& visit) const {
     for (const std::int64_t row : visited_) {
       for (const ColumnRange& range : call.compared()) {
-        const std::int64_t at_once = layout_.is_row_major() ? range.count : 1;
-        const std::size_t bytes = static_cast<std::size_t>(at_once) * element_;
-        for (std::int64_t column = range.first; column < range.first + range.count; column += at_once) {
-          if (const auto place = layout_.offset(row, column, static_cast<std::int64_t>(leading_dimension_))) {
-            visit(data() + static_cast<std::size_t>(*place) * element_, compact, bytes);
+        const auto leading_dimension = static_cast<std::int64_t>(leading_dimension_);
+        for (const PlacedLayout::Run& run : layout_.runs(row, range.first, range.count, leading_dimension)) {
+          const std::int64_t at_once = run.step == 1 ? run.count : 1;
+          for (std::int64_t at = 0; at < run.count; at += at_once) {
+            visit(data() + static_cast<std::size_t>(run.offset + at * run.step) * element_,
+                  compact + static_cast<std::size_t>(run.column + at - range.first) * element_,
+                  static_cast<std::size_t>(at_once) * element_);
           }
-          compact += bytes;
         }
+        compact += static_cast<std::size_t>(range.count) * element_;
       }
     }
   }

@@ -37,11 +37,12 @@ std::vector<double> draw_b(const PlacedLayout& layout, std::int64_t rows, const 
   const std::int64_t items = product.n / layout.columns_of_item();
   const std::int64_t leading_dimension = layout.least_leading_dimension(items);
   tbb::parallel_for(std::int64_t{0}, rows, [&](std::int64_t row) {
-    for (std::int64_t j = 0; j < product.n; ++j) {
-      if (const auto place = layout.offset(row, j, leading_dimension)) {
-        b[static_cast<std::size_t>(row * product.ldb + j)] =
-            drawn_value(draw, *place / leading_dimension, *place / leading_dimension, *place % leading_dimension,
-                        memory_type(element));
+    for (const PlacedLayout::Run& run : layout.runs(row, 0, product.n, leading_dimension)) {
+      for (std::int64_t at = 0; at < run.count; ++at) {
+        const std::int64_t place = run.offset + at * run.step;
+        const std::int64_t line = place / leading_dimension;
+        b[static_cast<std::size_t>(row * product.ldb + run.column + at)] =
+            drawn_value(draw, line, line, place % leading_dimension, memory_type(element));
       }
     }
   });

@@ -40,19 +40,19 @@ struct RowComparison {
   std::string problem;
 };
 
+/// Compares the wanted columns of a row; `expected` has those, or all, beside each other.
 template <typename Element>
-RowComparison compare_row(const ExpectedRow& expected, const Element* c, std::int64_t row,
-                          const std::vector<bool>& columns) {
+RowComparison compare_row(const ExpectedRow& expected, const Element* c, std::int64_t row, const DenseOperand& b) {
   RowComparison result;
-  for (std::size_t j = 0; j < expected.values.size(); ++j) {
-    if (!columns.empty() && !columns[j]) {
-      continue;
-    }
-    const double wanted = expected.values[j];
+  const bool has_all = expected.values.size() == static_cast<std::size_t>(b.n);
+  for (std::size_t place = 0; place < b.wanted(); ++place) {
+    const std::int64_t j = b.column(place);
+    const std::size_t at = has_all ? static_cast<std::size_t>(j) : place;
+    const double wanted = expected.values[at];
     const auto found = static_cast<double>(c[j]);
     if (result.problem.empty() && is_poison(c[j])) {
       result.problem = fmt::format("C[{}][{}] was not written", row, j);
-    } else if (std::isinf(expected.allowed[j]) && std::isfinite(wanted)) {
+    } else if (std::isinf(expected.allowed[at]) && std::isfinite(wanted)) {
       continue;
     } else if (result.problem.empty() && !same_kind(found, wanted)) {
       result.problem = fmt::format("C[{}][{}] is {}, expected {}", row, j, found, wanted);
@@ -62,7 +62,7 @@ RowComparison compare_row(const ExpectedRow& expected, const Element* c, std::in
     }
     const double difference = found - wanted;
     const Sum norm = Sum{wanted} * wanted;
-    const double allowed = expected.allowed[j];
+    const double allowed = expected.allowed[at];
     if (const double share = difference == 0 ? 0 : std::abs(difference) / allowed; share > result.of_rounding) {
       result.of_rounding = share;
       if (share > 1 && result.beyond_rounding.empty()) {
@@ -73,8 +73,8 @@ RowComparison compare_row(const ExpectedRow& expected, const Element* c, std::in
     result.squared_error += Sum{difference} * difference;
     result.squared_norm += norm;
     result.fourth_powers += norm * norm;
-    result.squared_magnitude += Sum{expected.magnitudes[j]} * expected.magnitudes[j];
-    result.squared_underflow += Sum{expected.underflow[j]} * expected.underflow[j];
+    result.squared_magnitude += Sum{expected.magnitudes[at]} * expected.magnitudes[at];
+    result.squared_underflow += Sum{expected.underflow[at]} * expected.underflow[at];
   }
   return result;
 }
@@ -159,6 +159,17 @@ std::vector<double> greatest_of_columns(const std::vector<double>& b, const Prod
   return greatest;
 }
 
+/// The columns for which it is set.
+std::vector<std::int64_t> numbers_of(const std::vector<bool>& columns) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t column = 0; column < columns.size(); ++column) {
+    if (columns[column]) {
+      numbers.push_back(static_cast<std::int64_t>(column));
+    }
+  }
+  return numbers;
+}
+
 /// How far an element of C may be, whose number is rounded where it is stored; infinitely far where that may overflow.
 double stored_error(const Bounded& number, ScalarType element) {
   if (!is_half(element)) {
@@ -216,13 +227,17 @@ double Reference::underflow_of(std::int64_t row, std::size_t column) const {
 void Reference::compute_all() {
   std::vector<ExpectedRow> rows(static_cast<std::size_t>(a_.rows));
   tbb::parallel_for(std::int64_t{0}, a_.rows, [&](std::int64_t number) {
-    rows[static_cast<std::size_t>(number)] = row(number);
+    rows[static_cast<std::size_t>(number)] = row(number, operand());
   });
   rows_ = std::move(rows);
 }
 
-ExpectedRow Reference::row(std::int64_t number) const {
-  RowOfC sums = nest_.row(number, {b_, product_.ldb, product_.n});
+DenseOperand Reference::operand(std::span<const std::int64_t> columns) const {
+  return {b_, product_.ldb, product_.n, columns};
+}
+
+ExpectedRow Reference::row(std::int64_t number, const DenseOperand& b) const {
+  RowOfC sums = nest_.row(number, b);
   const ScalarType type = input_.sum();
   const NumberLimits limits = number_limits(type);
   const std::int64_t products = a_.row_length(number);
@@ -235,23 +250,24 @@ ExpectedRow Reference::row(std::int64_t number) const {
   const std::span<const double> own(a_.values.data() + a_.offsets[static_cast<std::size_t>(number)],
                                     static_cast<std::size_t>(products));
   const bool is_finite = std::ranges::all_of(own, [](double value) { return std::isfinite(value); });
-  for (std::size_t j = 0; j < expected.values.size(); ++j) {
-    const double magnitude = expected.allowed[j];
-    const double underflow = products == 0 ? 0 : static_cast<double>(products) * underflow_of(number, j);
+  for (std::size_t place = 0; place < expected.values.size(); ++place) {
+    const std::int64_t j = b.column(place);
+    const double magnitude = expected.allowed[place];
+    const double underflow = products == 0 ? 0 : static_cast<double>(products) * underflow_of(number, static_cast<std::size_t>(j));
     const bool may_overflow = !(magnitude <= limits.largest) || std::isinf(underflow);
-    Bounded element{expected.values[j],
+    Bounded element{expected.values[place],
                     may_overflow ? std::numeric_limits<double>::infinity() : bound * magnitude + underflow};
     if (may_overflow && is_finite) {
       element.value = 0;  // whatever the sum is in this order
     }
     if (input_.epilogue) {
-      element = finish(input_, operands_, number, static_cast<std::int64_t>(j), element);
+      element = finish(input_, operands_, number, j, element);
     }
-    expected.underflow[j] =
+    expected.underflow[place] =
         underflow + (is_half(input_.element()) ? number_limits(input_.element()).smallest : limits.smallest);
-    expected.values[j] = std::isinf(element.error) && is_finite && !std::isfinite(element.value) ? 0 : element.value;
-    expected.magnitudes[j] = element.error / bound_of_magnitude;
-    expected.allowed[j] = stored_error(element, input_.element());
+    expected.values[place] = std::isinf(element.error) && is_finite && !std::isfinite(element.value) ? 0 : element.value;
+    expected.magnitudes[place] = element.error / bound_of_magnitude;
+    expected.allowed[place] = stored_error(element, input_.element());
   }
   return expected;
 }
@@ -267,6 +283,8 @@ Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& c
     }
   }
   ESC_CHECK(c.size() == numbers.size() * static_cast<std::size_t>(product_.ldc), "C has rows of ldc elements");
+  const std::vector<std::int64_t> wanted = numbers_of(columns);
+  const DenseOperand b = operand(wanted);
   std::vector<RowComparison> rows(numbers.size());
   with_element(c.type(), [&](auto zero) {
     const auto* const elements = c.elements<decltype(zero)>();
@@ -274,8 +292,8 @@ Comparison Reference::compare(const TypedElements& c, const std::vector<bool>& c
       const std::int64_t number = numbers[place];
       const auto* const c_row = elements + place * static_cast<std::size_t>(product_.ldc);
       RowComparison& result = rows[place];
-      result = rows_.empty() ? compare_row(row(number), c_row, number, columns)
-                             : compare_row(rows_[static_cast<std::size_t>(number)], c_row, number, columns);
+      result = rows_.empty() ? compare_row(row(number, b), c_row, number, b)
+                             : compare_row(rows_[static_cast<std::size_t>(number)], c_row, number, b);
       if (result.problem.empty()) {
         result.problem = check_gap(c_row, number, product_);
       }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,7 +91,10 @@ class Reference {
                      const std::vector<bool>& columns = {}) const;
 
  private:
-  ExpectedRow row(std::int64_t number) const;
+  /// B, of which all columns are wanted, or these.
+  DenseOperand operand(std::span<const std::int64_t> columns = {}) const;
+  /// The wanted columns of a row.
+  ExpectedRow row(std::int64_t number, const DenseOperand& b) const;
   /// How far products of a row may be off however small they are; infinitely far where parts of them may overflow.
   double underflow_of(std::int64_t row, std::size_t column) const;
 

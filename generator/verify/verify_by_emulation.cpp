@@ -414,7 +414,7 @@ class Judgement {
     if (!operands_ || operands_->matrix != one.source || operands_->columns != one.call.width() ||
         operands_->values != one.call.values) {
       operands_.emplace(bundle_.nest, *one.source, bundle_.dispatch, one.call.compact(), one.call.values);
-      if (one.sample.covers_all()) {
+      if (one.sample.covers_all() && one.tile_stride == 1) {
         operands_->reference.compute_all();  // which the calls behind it then take their rows from
       }
     }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -119,6 +121,40 @@ TEST(Layout, PlacesImagesAndLeavesOutTheirPadding) {
   EXPECT_EQ(offset(0, 1, 0, 0, 0, 0), 0);
   EXPECT_EQ(offset(0, 0, 0, 0, 0, 0), std::nullopt) << "in front of the first line";
   EXPECT_EQ(offset(0, 2, 0, 1, 2, 0), std::nullopt) << "behind the last line";
+}
+
+TEST(Layout, PlacesTheElementsOfALineInOneRun) {
+  Layout padded = image();
+  padded.dimensions.back() = dimension(4, Affine::of("q") + Affine::of("s") - 1, true);
+  const PlacedLayout placed(padded, {});
+  constexpr std::int64_t leading_dimension = 150;
+  for (std::int64_t row = 0; row < 24; ++row) {
+    for (const std::int64_t first : {0, 7}) {
+      std::map<std::int64_t, std::int64_t> found;
+      for (const PlacedLayout::Run& run : placed.runs(row, first, 40 - first, leading_dimension)) {
+        EXPECT_EQ(run.column / 5, (run.column + run.count - 1) / 5) << "a line of the output has five points";
+        for (std::int64_t at = 0; at < run.count; ++at) {
+          EXPECT_TRUE(found.emplace(run.column + at, run.offset + at * run.step).second);
+        }
+      }
+      for (std::int64_t column = first; column < 40; ++column) {
+        const auto one = found.find(column);
+        const std::optional<std::int64_t> offset = placed.offset(row, column, leading_dimension);
+        ASSERT_EQ(one != found.end(), offset.has_value()) << row << ' ' << column;
+        EXPECT_TRUE(!offset || one->second == *offset) << row << ' ' << column;
+      }
+    }
+  }
+}
+
+TEST(Layout, PlacesARowOfAMatrixInOneRun) {
+  const PlacedLayout placed(row_major("k", Affine::of("K"), "j", Affine::of("N")), {{"K", 3}});
+  const std::vector<PlacedLayout::Run> runs = placed.runs(2, 4, 6, 10);
+  ASSERT_EQ(runs.size(), 1);
+  EXPECT_EQ(runs.front().column, 4);
+  EXPECT_EQ(runs.front().count, 6);
+  EXPECT_EQ(runs.front().offset, 24);
+  EXPECT_EQ(runs.front().step, 1);
 }
 
 /// X[b][c][p][q] of `lines` x `points` pixels, which filters of one pixel read.

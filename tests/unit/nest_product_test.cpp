@@ -67,6 +67,14 @@ TEST_P(NestProductOf, HasTheRowsThatTheInterpreterLeaves) {
       EXPECT_EQ(found.values[j], c[static_cast<std::size_t>(row * n) + j]) << GetParam().source << row << ' ' << j;
       EXPECT_GE(found.magnitudes[j], std::abs(found.values[j]));
     }
+    const std::vector<std::int64_t> columns{n / 2, n - 1};
+    const RowOfC wanted = nest_product.row(row, {b, product.ldb, n, columns});
+    ASSERT_EQ(wanted.values.size(), columns.size());
+    for (std::size_t place = 0; place < columns.size(); ++place) {
+      const auto column = static_cast<std::size_t>(columns[place]);
+      EXPECT_EQ(wanted.values[place], found.values[column]) << GetParam().source << row << ' ' << column;
+      EXPECT_EQ(wanted.magnitudes[place], found.magnitudes[column]);
+    }
   }
 }
 

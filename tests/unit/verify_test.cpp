@@ -199,6 +199,24 @@ TEST(Compare, TakesTheRowsThatAreAskedForAlone) {
   EXPECT_THROW(compare(small, b, c, product, {false, true}), Defect);
 }
 
+TEST(Compare, TakesTheColumnsThatAreAskedForAlone) {
+  const ProductCase product{3, 3, 3};
+  const std::vector<double> b = draw_b(3, product, 1);
+  TypedElements c = product_of(small, b, product);
+  c.elements<float>()[4] = 7;
+  Reference reference(nest, small, b, product, ProductForm::whole);
+  for (const bool beforehand : {false, true}) {
+    if (beforehand) {
+      reference.compute_all();
+    }
+    EXPECT_TRUE(reference.compare(c, {}, {true, false, true}).within(1e-7));
+    EXPECT_EQ(reference.compare(c, {}, {true, false, true}).columns, 2);
+    EXPECT_EQ(reference.compare(c, {}, {true, false, true}).other_columns, 1);
+    EXPECT_THAT(reference.compare(c, {}, {false, true, false}).beyond_rounding, HasSubstr("C[1][1] is 7"));
+    EXPECT_THAT(reference.compare(c, {}, {false, true, true}).beyond_rounding, HasSubstr("C[1][1] is 7"));
+  }
+}
+
 TEST(Compare, AllowsForSumsThatCancel) {
   // 1 - 1 + 1e-4: float32 cannot keep the sum to 1e-6 of itself.
   const SparseMatrix row{1, 3, {0, 3}, {0, 1, 2}, {1.0F, -1.0F, 1.0F}};
