@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <limits>
 #include <random>
 
@@ -27,7 +26,7 @@ constexpr std::int64_t most_products_of_a_block = 1'000'000;
 /// Of wider items too many columns would have to be run for whole ones to be among them.
 constexpr std::int64_t widest_item_in_parts = 1024;
 
-constexpr double farthest_gap = 1 << 20;
+constexpr std::uint64_t farthest_gap = 1 << 20;
 constexpr std::int64_t least_items_of_blocks = 32;
 
 struct Capability {
@@ -46,15 +45,39 @@ std::vector<Capability> capabilities_of(const Dispatch& dispatch) {
   return possible;
 }
 
+/// Numbers from 1 on, as many between one power of two and the next as between any other two: what is drawn evenly over
+/// its magnitudes. All of it in integers, so that a seed draws the same on every machine.
+class Magnitudes {
+ public:
+  explicit Magnitudes(std::uint64_t largest)
+      : count_((static_cast<std::uint64_t>(std::bit_width(largest)) - 1) * steps +
+               (largest - std::bit_floor(largest)) * steps / std::bit_floor(largest) + 1) {}
+
+  std::uint64_t count() const { return count_; }
+  /// That at a place below `count`; ascending, from 1 to about the largest.
+  std::int64_t at(std::uint64_t place) const {
+    const std::uint64_t power = std::uint64_t{1} << (place / steps);
+    return static_cast<std::int64_t>(power + power * (place % steps) / steps);
+  }
+
+ private:
+  static constexpr std::uint64_t steps = 1 << 20;  ///< between two powers
+
+  std::uint64_t count_;
+};
+
 class Draw {
  public:
   Draw(const DrawnFor& layer, std::uint64_t seed) : layer_(layer), dispatch_(layer.dispatch), random_(seed) {}
 
   /// An n of part `number` of `parts` of the magnitudes that there are.
   std::int64_t items_in(std::int64_t number, std::int64_t parts) {
-    const double share = (static_cast<double>(number) + unit()) / static_cast<double>(parts);
-    return std::clamp<std::int64_t>(std::llround(std::exp(share * std::log(static_cast<double>(most_items())))), 1,
-                                    most_items());
+    const Magnitudes magnitudes(static_cast<std::uint64_t>(most_items()));
+    const auto begin_of = [&](std::int64_t part) {
+      return magnitudes.count() * static_cast<std::uint64_t>(part) / static_cast<std::uint64_t>(parts);
+    };
+    const std::uint64_t begin = begin_of(number);
+    return magnitudes.at(begin + below(std::max<std::uint64_t>(1, begin_of(number + 1) - begin)));
   }
 
   KernelCall call(std::int64_t items, const char* reason) {
@@ -97,8 +120,6 @@ class Draw {
 
  private:
   bool one_of(std::uint64_t many) { return below(many) == 0; }
-  /// In [0, 1).
-  double unit() { return static_cast<double>(below(1 << 20)) / (1 << 20); }
   bool has_tiles() const { return dispatch_.tile_columns > 0; }
   bool has_parts() const { return has_tiles() && dispatch_.item_columns() <= widest_item_in_parts; }
 
@@ -107,7 +128,8 @@ class Draw {
     if (one_of(2)) {
       return 0;
     }
-    const std::int64_t any = std::llround(std::exp(unit() * std::log(farthest_gap)));
+    const Magnitudes gaps(farthest_gap);
+    const std::int64_t any = gaps.at(below(gaps.count()));
     return one_of(2) ? any : (any + dispatch_.vector_width - 1) / dispatch_.vector_width * dispatch_.vector_width;
   }
 

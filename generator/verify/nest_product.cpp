@@ -387,7 +387,8 @@ class RowOfNest {
     }
     Columns result;
     result.reserve(b_.wanted());
-    std::ranges::transform(b_.columns, std::back_inserter(result), [first](std::int64_t column) { return first[column]; });
+    std::ranges::transform(b_.columns, std::back_inserter(result),
+                           [first](std::int64_t column) { return first[column]; });
     return result;
   }
 

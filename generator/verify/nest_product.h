@@ -26,8 +26,8 @@ struct DenseOperand {
   }
 };
 
-/// The wanted columns of a row of the product as the input says it, without what an epilogue makes of it, and the sums of the magnitudes
-/// of what was added up.
+/// The wanted columns of a row of the product as the input says it, without what an epilogue makes of it, and the sums
+/// of the magnitudes of what was added up.
 struct RowOfC {
   std::vector<double> values;
   std::vector<double> magnitudes;

@@ -32,9 +32,9 @@ class PlacedMatrix {
   std::size_t bytes() const { return (static_cast<std::size_t>(outermost_ - 1) * leading_dimension_ + inner_) * element_; }
   std::int64_t visited_rows() const { return static_cast<std::int64_t>(visited_.size()); }
 
-  /// Calls visit(memory, place, bytes) for each element of the ranges of columns in each visited row, or for those that stand one behind
-  /// the other at once: their memory, and their place in `compact`, where the ranges stand beside each other. Elements of the padding are
-  /// left out.
+  /// Calls visit(memory, place, bytes) for each element of the ranges of columns in each visited row, or for those that
+  /// stand one behind the other at once: their memory, and their place in `compact`, where the ranges stand beside each
+  /// other. Elements of the padding are left out.
   template <typename Byte, typename Visit>
   void visit(const KernelCall& call, Byte* compact, const Visit& visit) const {
     for (const std::int64_t row : visited_) {

@@ -226,9 +226,8 @@ double Reference::underflow_of(std::int64_t row, std::size_t column) const {
 
 void Reference::compute_all() {
   std::vector<ExpectedRow> rows(static_cast<std::size_t>(a_.rows));
-  tbb::parallel_for(std::int64_t{0}, a_.rows, [&](std::int64_t number) {
-    rows[static_cast<std::size_t>(number)] = row(number, operand());
-  });
+  tbb::parallel_for(std::int64_t{0}, a_.rows,
+                    [&](std::int64_t number) { rows[static_cast<std::size_t>(number)] = row(number, operand()); });
   rows_ = std::move(rows);
 }
 
@@ -253,7 +252,8 @@ ExpectedRow Reference::row(std::int64_t number, const DenseOperand& b) const {
   for (std::size_t place = 0; place < expected.values.size(); ++place) {
     const std::int64_t j = b.column(place);
     const double magnitude = expected.allowed[place];
-    const double underflow = products == 0 ? 0 : static_cast<double>(products) * underflow_of(number, static_cast<std::size_t>(j));
+    const double underflow =
+        products == 0 ? 0 : static_cast<double>(products) * underflow_of(number, static_cast<std::size_t>(j));
     const bool may_overflow = !(magnitude <= limits.largest) || std::isinf(underflow);
     Bounded element{expected.values[place],
                     may_overflow ? std::numeric_limits<double>::infinity() : bound * magnitude + underflow};
@@ -265,7 +265,8 @@ ExpectedRow Reference::row(std::int64_t number, const DenseOperand& b) const {
     }
     expected.underflow[place] =
         underflow + (is_half(input_.element()) ? number_limits(input_.element()).smallest : limits.smallest);
-    expected.values[place] = std::isinf(element.error) && is_finite && !std::isfinite(element.value) ? 0 : element.value;
+    expected.values[place] =
+        std::isinf(element.error) && is_finite && !std::isfinite(element.value) ? 0 : element.value;
     expected.magnitudes[place] = element.error / bound_of_magnitude;
     expected.allowed[place] = stored_error(element, input_.element());
   }

@@ -2,10 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <tuple>
+#include <vector>
 
 #include "generator/matrix/sample.h"
 #include "generator/verify/drawn_calls.h"
@@ -448,6 +451,43 @@ TEST(DrawnCalls, FollowFromTheSeedAlone) {
   };
   EXPECT_EQ(printed(7), printed(7));
   EXPECT_NE(printed(7), printed(8));
+}
+
+/// A seed that somebody reports has to draw the same elsewhere: these are what it is whatever the machine and its
+/// libraries.
+TEST(DrawnCalls, AreTheSameOnEveryMachine) {
+  const Dispatch dispatch = dispatch_for({});
+  const DrawnFor layer{dispatch, 100, 50, 4096};
+  std::vector<std::string> texts;
+  for (const KernelCall& call : drawn_calls(layer, Breadth::generated, 7)) {
+    texts.push_back(print(call.product));
+  }
+  EXPECT_THAT(texts,
+              testing::ElementsAre("n 226, ldb 226, ldc 226, shifts 6 and 0", "n 12234, ldb 12234, ldc 12234, shift 0",
+                                   "n 4194336, ldb 4194336, ldc 4194336, shift 0"));
+}
+
+TEST(DrawnCalls, SpreadOverTheMagnitudesFromOneToTheLargest) {
+  const Dispatch dispatch = dispatch_for({});
+  constexpr std::size_t spread = 24;
+  std::array<std::int64_t, spread> least;
+  std::array<std::int64_t, spread> most = {};
+  least.fill(std::numeric_limits<std::int64_t>::max());
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const std::vector<KernelCall> calls = drawn_calls({dispatch, 100, 50, 4096}, Breadth::unknown, seed);
+    for (std::size_t number = 0; number < spread; ++number) {
+      least[number] = std::min<std::int64_t>(least[number], calls.at(number).product.n);
+      most[number] = std::max<std::int64_t>(most[number], calls.at(number).product.n);
+    }
+    EXPECT_EQ(calls.at(spread).product.n, (2 * most_tiles + 3) * dispatch.tile_columns) << "the largest itself";
+  }
+  EXPECT_EQ(least.front(), 1);
+  EXPECT_GT(most.back(), most_tiles * 32);
+  EXPECT_LE(most.back(), (2 * most_tiles + 3) * dispatch.tile_columns);
+  for (std::size_t number = 1; number < spread; ++number) {
+    EXPECT_LE(most[number - 1], least[number] + 1) << "each part has magnitudes of its own";
+    EXPECT_LE(most[number], 3 * least[number]);
+  }
 }
 
 TEST(DrawnCalls, GoFromOneColumnToThreeLaunchesAndThroughEachSmallN) {
