@@ -117,12 +117,10 @@ ExitStatus run(const VerifyRequest& request, const Console& console) {
                           bundle.manifest.columns, bundle.manifest.nonzeros, bundle.manifest.bcol));
   const LoopNest nest = nest_of(bundle, request.folder);
   const BundleVerdict verdict = check_policy(request.folder, bundle, nest);
-  BundleUnderTest under_test = bundle.under_test(nest);
-  under_test.dispatch = verdict.dispatch;
-  VerificationReport report =
-      request.device == "gpu"
-          ? verify_on_gpu(bundle, nest, verdict.dispatch, progress)
-          : verify_by_emulation(under_test, bundle.matrix, effort_for(request, verdict.breadth), progress);
+  VerificationReport report = request.device == "gpu"
+                                  ? verify_on_gpu(bundle, nest, verdict.dispatch, progress)
+                                  : verify_by_emulation(bundle.under_test(nest, verdict.dispatch), bundle.matrix,
+                                                        effort_for(request, verdict.breadth), progress);
   progress.finish();
   if (request.device != "gpu" && verdict.breadth == Breadth::generated && !request.whole) {
     say_what_was_sampled(report, bundle.matrix);

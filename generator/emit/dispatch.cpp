@@ -49,13 +49,15 @@ bool tuned_moves_vectors(const LoopNest& lowered, const Environment& sizes, std:
   });
 }
 
-Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int64_t bcol) {
+Dispatch dispatch_of(const Layer& layer) {
+  const LoopNest& lowered = layer.lowered;
+  const Environment& sizes = layer.sizes;
   Dispatch dispatch{
-      .tuned_items = bcol,
+      .tuned_items = layer.bcol,
       .b = placed(lowered.array(ArrayRole::dense), sizes),
       .c = placed(lowered.array(ArrayRole::output), sizes),
       .programmatic = lowered.overlaps,
-      .zeroes_c = lowered.zeroed == Zeroed::output,
+      .zeroes_c = lowered.zeroed == Zeroed::output || !has_kernel(layer),
       .adds_to_c = lowered.zeroed == Zeroed::output || !lowered.before.empty(),
       .products = splits_products(lowered)  ? ProductForm::split
                   : rounds_factors(lowered) ? ProductForm::rounded
@@ -63,7 +65,8 @@ Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int
       .scaled_rows = splits_products(lowered) && places_values(lowered) ? lowered.constant("block_rows") : 1,
       .copies_in_bulk = copies_in_bulk(lowered) || has_bitmap(lowered),
       .runs_earlier = !has_clusters(lowered) && !gathers_rows(lowered),
-      .unpacks = !lowered.unpacking.empty()};
+      .needs_preparing = needs_preparing(layer),
+      .unpacks = can_unpack(layer)};
   if (has_bitmap(lowered)) {
     dispatch.block_rows = lowered.constant("block_panels") * lowered.constant("panel_height");
   }
@@ -73,18 +76,10 @@ Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int
     dispatch.vectors = moves_vectors(lowered, sizes);
     dispatch.vector_width = dispatch.vectors ? constants.at("vector_width") : 1;
     dispatch.tile_columns = constants.at("tile_columns");
-    dispatch.tuned_vectors = tuned_moves_vectors(lowered, sizes, bcol);
+    dispatch.tuned_vectors = tuned_moves_vectors(lowered, sizes, layer.bcol);
   } else {
     dispatch.turn_columns = turn_columns(lowered.body);
   }
-  return dispatch;
-}
-
-Dispatch dispatch_of(const Layer& layer) {
-  Dispatch dispatch = dispatch_of(layer.lowered, layer.sizes, layer.bcol);
-  dispatch.zeroes_c = dispatch.zeroes_c || !has_kernel(layer);
-  dispatch.needs_preparing = needs_preparing(layer);
-  dispatch.unpacks = can_unpack(layer);
   return dispatch;
 }
 

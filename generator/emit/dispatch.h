@@ -52,8 +52,7 @@ inline constexpr int first_bulk_major = 9;
 /// Whether the variant for which a kernel is tuned, for `bcol` items without gaps, moves vectors.
 bool tuned_moves_vectors(const LoopNest& lowered, const Environment& sizes, std::int64_t bcol);
 
-/// That of the lowered nest of a kernel made for `bcol` items, for a layer of these sizes.
-Dispatch dispatch_of(const LoopNest& lowered, const Environment& sizes, std::int64_t bcol);
+/// That of a layer's launcher.
 Dispatch dispatch_of(const Layer& layer);
 
 }  // namespace esc

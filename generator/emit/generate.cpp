@@ -367,6 +367,18 @@ void check_launch(const LoopNest& lowered, const ScheduleChoice& choice) {
 
 constexpr const char* manifest_name = "manifest.json";
 
+/// The nest as the kernel of the schedule has it, for this matrix and bCol. Throws ScheduleError where there is none.
+LoopNest lowered_nest(const LoopNest& nest, const SparseMatrix& matrix, const ScheduleChoice& choice,
+                      std::int64_t bcol) {
+  check_legal(choice, product_columns(nest, bcol));
+  check_sizes(nest, matrix, bcol);
+  const std::vector<Directive> directives = directives_of(choice, nest.finishes_sums());
+  const LoopNest result = lower(nest, directives, patterns_of(directives, matrix));
+  check_final(result, choice);
+  check_launch(result, choice);
+  return with_lines(result, directives, matrix.columns, bcol);
+}
+
 }  // namespace
 
 ProductColumns product_columns(const LoopNest& nest, std::int64_t bcol) {
@@ -379,16 +391,6 @@ ProductColumns product_columns(const LoopNest& nest, std::int64_t bcol) {
   }
   const std::optional<Layout>& dense = canonical.array(ArrayRole::dense).layout;
   return {bcol * columns, !dense || has_contiguous_columns(*dense)};
-}
-
-LoopNest lowered_nest(const LoopNest& nest, const SparseMatrix& matrix, const ScheduleChoice& choice, std::int64_t bcol) {
-  check_legal(choice, product_columns(nest, bcol));
-  check_sizes(nest, matrix, bcol);
-  const std::vector<Directive> directives = directives_of(choice, nest.finishes_sums());
-  const LoopNest result = lower(nest, directives, patterns_of(directives, matrix));
-  check_final(result, choice);
-  check_launch(result, choice);
-  return with_lines(result, directives, matrix.columns, bcol);
 }
 
 std::uint64_t planned_bytes(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {

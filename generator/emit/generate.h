@@ -58,9 +58,6 @@ std::uint64_t planned_bytes(const SparseMatrix& matrix, const LoopNest& nest, co
 /// Columns of C of a product with `bcol` items: the columns themselves, or those of so many images.
 ProductColumns product_columns(const LoopNest& nest, std::int64_t bcol);
 
-/// The nest as the kernel of the schedule has it, for this matrix and bCol. Throws ScheduleError where there is none.
-LoopNest lowered_nest(const LoopNest& nest, const SparseMatrix& matrix, const ScheduleChoice& choice, std::int64_t bcol);
-
 /// Lowers the nest for the matrix and packs it. A pure function of its arguments, safe to run in parallel.
 /// Throws UserError when the schedule is illegal for bCol, when the nest's constant sizes are not the matrix's, or when
 /// the matrix needs more blocks than a grid can have; UnsuitableSchedule when family panel is illegal for the matrix

@@ -11,9 +11,9 @@
 #include "generator/emit/generate.h"
 #include "generator/frontend/format_source.h"
 #include "generator/frontend/host_compiler/tokens.h"
-#include "generator/schedule/target.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
+#include "generator/verify/described_layer.h"
 #include "generator/verify/text_policy.h"
 
 namespace esc {
@@ -23,42 +23,6 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const fs::path& place, const std::string& rule) {
   throw UserError(place.string(), rule, "generate the bundle again", ExitStatus::check_failed);
-}
-
-/// The name of the matrix file stands in comments, out of which it must not lead.
-bool is_file_name(std::string_view name) {
-  return std::ranges::none_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '/'; });
-}
-
-GenerateOptions options_of(const Manifest& manifest, const fs::path& file) {
-  if (!is_file_name(manifest.source)) {
-    refuse(file, "has a source that is no file's name");
-  }
-  GenerateOptions options{.name = manifest.name,
-                          .source_file = manifest.source,
-                          .bcol = manifest.bcol,
-                          .architectures = {},
-                          .choice = parse_choice(manifest.schedule, manifest.schedule_source)};
-  for (const std::string& architecture : manifest.architectures) {
-    options.architectures.push_back(parse_architecture(architecture));
-  }
-  return options;
-}
-
-/// The layer that the manifest and the packed matrix are of, generated again.
-GeneratedLayer layer_of(const LoadedBundle& bundle, const LoopNest& nest, const fs::path& manifest_file) {
-  if (bundle.manifest.tool_version != tool_version) {
-    throw UserError(manifest_file.string(),
-                    fmt::format("is of escgen {}, this is escgen {}", bundle.manifest.tool_version, tool_version),
-                    "verify the bundle with that version, or generate it again");
-  }
-  try {
-    GeneratedLayer generated = generate_layer(bundle.matrix, nest, options_of(bundle.manifest, manifest_file));
-    generated.layer.rounding = bundle.manifest.rounding;  // the packed matrix no longer knows
-    return generated;
-  } catch (const UserError& problem) {
-    refuse(manifest_file, fmt::format("describes what cannot be generated: {}", problem.what()));
-  }
 }
 
 void check_files(const fs::path& folder, const KernelBundle& generated) {
@@ -108,7 +72,7 @@ bool has_same_tokens(const std::string& text, const std::string& generated) {
 
 BundleVerdict check_policy(const fs::path& folder, const LoadedBundle& bundle, const LoopNest& nest) {
   const fs::path manifest_file = folder / "manifest.json";
-  const GeneratedLayer layer = layer_of(bundle, nest, manifest_file);
+  const GeneratedLayer layer = described_layer(bundle.manifest, bundle.matrix, nest, manifest_file);
   const KernelBundle generated =
       make_bundle(layer, [](const std::string& file, const std::string& text) { return format_source(text, file); });
   check_files(folder, generated);

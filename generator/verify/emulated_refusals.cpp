@@ -16,6 +16,9 @@
 namespace esc {
 namespace {
 
+/// What a CUDA function returns that is made to fail.
+constexpr int unknown_error = 999;
+
 EmulationOptions options_with(std::int64_t host_steps) {
   EmulationOptions options;
   options.host_steps = host_steps;
@@ -55,6 +58,26 @@ void check_refused_unpackings(UnpackFunction function, const KernelToEmulate& ke
   take_faults(device, problems);
 }
 
+/// What is wrong where nobody has prepared the kernel and CUDA does not say either how much shared memory it has: then
+/// the launch's own error is returned. Of each device another CUDA function fails: first those in front of that
+/// question.
+void check_unexplained_call(const KernelToEmulate& kernel, const RefusedCall& call, std::span<std::byte> c,
+                            std::int64_t host_steps, std::vector<std::string>& problems) {
+  constexpr std::uint64_t most_in_front = 16;
+  int status = unknown_error;
+  for (std::uint64_t failing = 0; status == unknown_error && failing < most_in_front; ++failing) {
+    EmulationOptions options = options_with(host_steps);
+    options.failing_call = failing;
+    EmulatedDevice device(options);
+    device.add_buffer("C", c.data(), c.size(), BufferUse::output());
+    status = call_spmm(device, kernel, call.arguments).value_or(stopped_by_fault);
+    take_faults(device, problems);
+  }
+  if (status != call.status) {
+    problems.push_back(fmt::format("a call with {} returns {} instead of {}", call.wrong, status, call.status));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns, bool has_kernel,
@@ -81,6 +104,7 @@ std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarT
   };
   if (kernel.dispatch.needs_preparing) {
     expect_status(unprepared_call(good));
+    check_unexplained_call(kernel, unexplained_call(good), {c.data(), c.bytes()}, host_steps, problems);
   }
   device.call<int()>(kernel.program, kernel.name + "_prepare");
   for (const RefusedCall& call : refused_calls(good, kernel.dispatch.item_columns(), has_kernel)) {
@@ -101,7 +125,6 @@ std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarT
 
 std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns,
                                           const std::vector<KernelCall>& calls, std::int64_t host_steps) {
-  constexpr int unknown_error = 999;
   std::vector<std::string> problems;
   const PlacedBytes packed(kernel.packed, 0);
   const auto prepare = [&](EmulatedDevice& device) { return device.call<int()>(kernel.program, kernel.name + "_prepare"); };

@@ -3,7 +3,6 @@
 
 #include <span>
 
-#include "generator/emit/generate.h"
 #include "generator/matrix/fingerprint.h"
 #include "generator/matrix/statistics.h"
 #include "generator/patterns/unpacked_matrix.h"
@@ -94,13 +93,7 @@ void check_other_texts(const fs::path& folder, const std::string& name) {
 
 }  // namespace
 
-Dispatch dispatch_of(const Manifest& manifest, const LoopNest& nest, const SparseMatrix& matrix) {
-  const LoopNest lowered = lowered_nest(nest, matrix, parse_choice(manifest.schedule, "manifest"), manifest.bcol);
-  return dispatch_of(lowered, {{"M", matrix.rows}, {"K", matrix.columns}}, manifest.bcol);
-}
-
-BundleUnderTest LoadedBundle::under_test(LoopNest nest) const {
-  const Dispatch dispatch = dispatch_of(manifest, nest, matrix);
+BundleUnderTest LoadedBundle::under_test(LoopNest nest, const Dispatch& dispatch) const {
   return {manifest.name, std::move(nest), dispatch, kernel_text, transformer_text, std::as_bytes(std::span(packed))};
 }
 

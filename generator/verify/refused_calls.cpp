@@ -94,4 +94,8 @@ RefusedCall unprepared_call(const ProductArguments& good) {
   return {"a device that was not prepared", good, not_ready};
 }
 
+RefusedCall unexplained_call(const ProductArguments& good) {
+  return {"a device that was not prepared, where the kernel's attributes cannot be had,", good, invalid_value};
+}
+
 }  // namespace esc

@@ -33,5 +33,7 @@ RefusedUnpacking unprepared_unpacking(const UnpackArguments& good);
 
 /// The call that is in order, on a device where nobody has prepared the kernel, of one that must be.
 RefusedCall unprepared_call(const ProductArguments& good);
+/// The same where CUDA does not say how much shared memory the kernel has there.
+RefusedCall unexplained_call(const ProductArguments& good);
 
 }  // namespace esc

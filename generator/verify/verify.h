@@ -95,12 +95,9 @@ struct LoadedBundle {
   std::string packed;
   SparseMatrix matrix;  ///< unpacked; its pattern and values have the manifest's checksums
 
-  /// `nest` is what the front end reads in the manifest. Throws UserError when the manifest's schedule is not one for it.
-  BundleUnderTest under_test(LoopNest nest) const;
+  /// `nest` is what the front end reads in the manifest, `dispatch` that of the layer which the manifest describes.
+  BundleUnderTest under_test(LoopNest nest, const Dispatch& dispatch) const;
 };
-
-/// The dispatch of the kernel that a manifest is about. Throws UserError where its schedule is not one for the nest and the matrix.
-Dispatch dispatch_of(const Manifest& manifest, const LoopNest& nest, const SparseMatrix& matrix);
 
 /// Reads DIR/NAME. Throws UserError when a file is missing, the packed file is damaged, it is not the matrix of the manifest,
 /// or the header or the build file lacks a name that users of the bundle need.

@@ -27,6 +27,7 @@
 #include "generator/model/read_elements.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
+#include "generator/verify/described_layer.h"
 #include "generator/verify/gpu_check.h"
 #include "generator/verify/predecessor.h"
 #include "generator/verify/verify.h"
@@ -54,10 +55,9 @@ std::vector<BundleLine> read_list(const std::string& file) {
   return lines;
 }
 
-/// The manifest of the bundle, whose folder stands beside its library.
-Manifest manifest_beside(const BundleLine& line) {
-  const std::string file = (std::filesystem::path(line.library).parent_path() / line.name / "manifest.json").string();
-  return parse_manifest(read_file(file), file);
+/// That of the bundle, whose folder stands beside its library.
+std::string manifest_file_of(const BundleLine& line) {
+  return (std::filesystem::path(line.library).parent_path() / line.name / "manifest.json").string();
 }
 
 /// The bundle's loop nest, which must be the one that its manifest shows.
@@ -108,12 +108,14 @@ int run(const std::string& list) {
       matrix = read_elements(line.matrix, element);
       matrix_file = line.matrix;
     }
-    const Manifest manifest = manifest_beside(line);
+    const std::string manifest_file = manifest_file_of(line);
+    const Manifest manifest = parse_manifest(read_file(manifest_file), manifest_file);
     const LoopNest nest = nest_beside(line, manifest, element);
     const SparseMatrix product = block_diagonal(matrix, digits_of(nest));
     const BundleLibrary library(line.library, line.name);
     const std::filesystem::path predecessor = std::filesystem::path(line.library).parent_path() / predecessor_library;
-    const VerificationReport report = check_on_gpu(library, predecessor, nest, product, dispatch_of(manifest, nest, product));
+    const GeneratedLayer layer = described_layer(manifest, product, nest, manifest_file);
+    const VerificationReport report = check_on_gpu(library, predecessor, nest, product, dispatch_of(layer.layer));
     by_bcol[line.bcol].add(report);
     all.add(report);
     if (!report.passed()) {

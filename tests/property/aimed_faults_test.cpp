@@ -91,8 +91,8 @@ Verdict verdict_on(const AimedFault& fault, const RightBundle& right, const fs::
   const fs::path folder = write_faulty(fault, right, place);
   try {
     const LoadedBundle bundle = load_bundle(folder);
-    check_policy(folder, bundle, right.subject->nest);
-    const BundleUnderTest texts = bundle.under_test(right.subject->nest);
+    const BundleVerdict verdict = check_policy(folder, bundle, right.subject->nest);
+    const BundleUnderTest texts = bundle.under_test(right.subject->nest, verdict.dispatch);
     try {
       const VerificationReport report =
           fault.in_kernel ? verify_kernel(texts, bundle.matrix, right.transformer, tests::effort_of_a_verdict())

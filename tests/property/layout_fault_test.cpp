@@ -168,6 +168,9 @@ TEST(PreparationFaults, AreCaught) {
   subject.expect_caught("return status_of_launch(status, kernel)", "return status");
   subject.expect_caught("? cudaErrorNotReady", "? cudaErrorNotSupported");
   subject.expect_caught("attributes.maxDynamicSharedSizeBytes <", "attributes.maxDynamicSharedSizeBytes >");
+  const std::string question = "cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess";
+  subject.expect_caught(question, "cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess");
+  subject.expect_caught(question, "(attributes = {}, cudaFuncGetAttributes(&attributes, kernel), false)");
   EXPECT_NE(header_source(subject.layer().layer)
                 .find("cudaErrorNotReady where the kernel was not prepared on the current device"),
             std::string::npos);

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "generator/emit/dispatch.h"
 #include "generator/verify/bundle_policy.h"
+#include "generator/verify/described_layer.h"
 #include "tests/support/forked_jobs.h"
 
 namespace esc::tests {
@@ -24,7 +26,9 @@ RightBundles write_right_bundles(const std::vector<MutationSubject>& subjects, c
     right.subject = &subject;
     right.folder = folder / subject.name;
     right.bundle = load_bundle(right.folder);
-    right.texts = right.bundle.under_test(subject.nest);
+    const GeneratedLayer layer =
+        described_layer(right.bundle.manifest, right.bundle.matrix, subject.nest, right.folder / "manifest.json");
+    right.texts = right.bundle.under_test(subject.nest, dispatch_of(layer.layer));
   }
   return bundles;
 }
