@@ -253,6 +253,13 @@ class Ranking {
   std::vector<ScheduleChoice> choices_;
 };
 
+/// The choices without those whose schedule an earlier one has.
+std::vector<ScheduleChoice> each_once(const std::vector<ScheduleChoice>& choices) {
+  Ranking ranking;
+  ranking.add(choices);
+  return std::move(ranking).choices();
+}
+
 }  // namespace
 
 double unminded_bytes(const LayerShape& shape) {
@@ -388,7 +395,8 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
   }
   std::vector<ScheduleChoice> choices = std::move(ranking).choices();
   if (quarters_by_rule) {
-    choices = with_quarter_steps(std::move(choices), shape);
+    // Two that differ in this alone become one.
+    choices = each_once(with_quarter_steps(std::move(choices), shape));
   }
   return std::ranges::none_of(databases, has_one_column) ? with_one_column(std::move(choices), shape) : choices;
 }

@@ -11,6 +11,8 @@
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/listed_streams.h"
 #include "generator/schedule/scheduler.h"
+#include "generator/schedule/streamed_size.h"
+#include "tests/support/rule_layers.h"
 
 namespace esc {
 namespace {
@@ -48,189 +50,96 @@ LayerShape with_row_variation(double variation, LayerShape shape) {
   return shape;
 }
 
-/// A schedule with what the rule adds to it in this type for all devices of a target where it does not say who copies: bulk copies were measured for float32.
-std::string with_measured_copies(const std::string& text, const LayerShape& shape, const KernelTarget& target) {
-  auto schedule = std::get<StreamSchedule>(parse_schedule(text));
-  if (text.find("copies=") != text.npos) {
-    return print(schedule);
-  }
-  const bool bulk = !is_half_type(shape.dtype) && target.oldest_architecture >= StreamSchedule::bulk_architecture;
-  schedule.copies = bulk ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes;
-  return print(schedule);
-}
-
 struct RuleCase {
   std::string gpu;
   LayerShape shape;
-  std::string schedule;  ///< "": none
 };
 
 /// So that a failure says which.
-void PrintTo(const RuleCase& one, std::ostream* stream) {
-  *stream << one.gpu << ", " << one.shape.rows << " x " << one.shape.columns << ", " << one.shape.nonzeros << " non-zeros, bCol " << one.shape.bcol;
+std::string print(const RuleCase& one) {
+  return fmt::format("{}, {} x {}, {} non-zeros, bCol {}, {} {}", one.gpu, one.shape.rows, one.shape.columns,
+                     one.shape.nonzeros, one.shape.bcol, one.shape.dtype, one.shape.layout);
 }
 
-class Rule : public testing::TestWithParam<RuleCase> {};
-
-TEST_P(Rule, GivesThisLayerItsSchedule) {
-  const KernelTarget target = target_of(GetParam().gpu);
-  const std::vector<ScheduleChoice> choices = streamed_schedules(GetParam().shape, target);
-  if (GetParam().schedule.empty()) {
-    EXPECT_THAT(choices, IsEmpty());
-    return;
+/// Which schedule a layer gets is judged by what was measured (tests/unit/tuner/measured_choice_test.cpp); which layers
+/// are streamed is what docs/tuning.md says.
+TEST(StreamedSchedules, AreForLayersOfManyNonZeros) {
+  for (const RuleCase& one : {
+           RuleCase{"h200", layer(8192, 8192, 0.7, 8)},
+           RuleCase{"h200", layer(512, 512, 0.7, 32)},
+           RuleCase{"h200", layer(8192, 256, 0.7, 8)},
+           RuleCase{"h200", layer(500, 500, 0.7, 3)},
+           RuleCase{"h200", layer(4096, 4096, 0.9, 8)},
+           RuleCase{"a100", layer(8192, 8192, 0.7, 8)},
+           RuleCase{"l4", layer(8192, 8192, 0.7, 32)},
+           // Three products of float32 want warps, and columns of C.
+           RuleCase{"h200", layer(4096, 4096, 0.8, 32, "f32")},
+           RuleCase{"h200", layer(11008, 4096, 0.93, 64, "f32")},
+           RuleCase{"h200", layer(1024, 512, 0.8, 256, "f32")},
+           RuleCase{"a100", layer(512, 512, 0.6, 256, "f32")},
+           RuleCase{"h200", layer(1024, 2048, 0.7, 32, "f32")},
+           // One product in place of three pays in small layers too.
+           RuleCase{"h200", layer(512, 512, 0.5, 128, "tf32")},
+           RuleCase{"h200", layer(11008, 4096, 0.95, 64, "tf32")},
+           RuleCase{"a100", layer(2048, 512, 0.7, 64, "tf32")},
+           // Images: filters of three by three, and steps of two pixels.
+           RuleCase{"h200", of_taps(64, 576, 0.5, 100352)},
+           RuleCase{"h200", of_taps(256, 2304, 0.7, 196)},
+           RuleCase{"a100", of_taps(256, 2304, 0.8, 6272)},
+           RuleCase{"h200", in_layout("n_k_2n_2n.n_m_n_n", layer(512, 256, 0.7, 6272, "f32"))},
+       }) {
+    const std::vector<ScheduleChoice> choices = streamed_schedules(one.shape, target_of(one.gpu));
+    ASSERT_FALSE(choices.empty()) << print(one);
+    EXPECT_EQ(family(choices.front().schedule), "stream") << print(one);
+    EXPECT_THAT(choices.front().source, StartsWith("by rule: layers of this size and share of zeros are streamed; "))
+        << print(one);
+    EXPECT_FALSE(choices.front().database) << print(one);
   }
-  ASSERT_FALSE(choices.empty());
-  EXPECT_EQ(print(choices.front().schedule), with_measured_copies(GetParam().schedule, GetParam().shape, target));
-  const LayerShape& shape = GetParam().shape;
-  const auto& chosen = std::get<StreamSchedule>(choices.front().schedule);
-  const bool is_dense = chosen.dense != StreamSchedule::Dense::off;
-  const bool is_of_h200 = chosen.ahead || (chosen.cluster > 1 && !is_dense);
-  const char* const measured = shape.dtype == "f16"                                                             ? "not measured for f16"
-                               : !is_of_h200 && ((shape.dtype == "f32" && shape.layout == "kn") || is_dense) ? "measured on one NVIDIA H100"
-                                                                                                                : "measured on one NVIDIA H200";
-  EXPECT_EQ(choices.front().source, fmt::format("by rule: layers of this size and share of zeros are streamed; {}", measured));
-  EXPECT_FALSE(choices.front().database);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Streamed, Rule,
-    testing::Values(
-        // The GPU is filled once: 8192 rows are 512 panels, four for each of 128 blocks.
-        RuleCase{"h200", layer(8192, 8192, 0.7, 8), "stream:columns=8,panels=4,warps=2,stages=4"},
-        RuleCase{"h200", layer(8192, 8192, 0.7, 16), "stream:columns=16,panels=4,warps=2,stages=3"},
-        RuleCase{"h200", layer(8192, 8192, 0.7, 32), "stream:columns=32,panels=4,warps=2,stages=3"},
-        RuleCase{"h200", layer(11008, 4096, 0.6, 8), "stream:columns=8,panels=6,warps=1,stages=4"},
-        RuleCase{"h200", layer(4096, 4096, 0.7, 8), "stream:columns=8,panels=2,warps=4,stages=3"},
-        // Few panels: one for each block, whose warps share the windows there are.
-        RuleCase{"h200", layer(2048, 2048, 0.7, 8), "stream:columns=8,panels=1,warps=8,stages=2"},
-        RuleCase{"h200", layer(2048, 2048, 0.7, 32), "stream:columns=32,panels=1,warps=4,stages=2"},
-        RuleCase{"h200", layer(512, 512, 0.7, 8), "stream:columns=8,panels=1,warps=2,stages=2"},
-        // Multiprocessors without a block take columns.
-        RuleCase{"h200", layer(1024, 1024, 0.7, 32), "stream:columns=16,panels=1,warps=4,stages=2"},
-        RuleCase{"h200", layer(512, 512, 0.7, 32), "stream:columns=8,panels=1,warps=2,stages=2"},
-        RuleCase{"h200", layer(8192, 256, 0.7, 8), "stream:columns=8,panels=4,warps=1,stages=2"},
-        // What fills up the last panel and the last window counts as zeros.
-        RuleCase{"h200", layer(500, 500, 0.7, 3), "stream:columns=8,panels=1,warps=2,stages=2"},
-        RuleCase{"h200", layer(1000, 300, 0.8, 8), ""},
-        // Sparse, small and uneven layers are for kernels that skip zeros.
-        RuleCase{"h200", layer(2048, 2048, 0.9, 8), ""}, RuleCase{"h200", layer(2048, 2048, 0.9, 32), ""},
-        RuleCase{"h200", layer(4096, 4096, 0.9, 8), "stream:columns=8,panels=2,warps=4,stages=3"},
-        RuleCase{"h200", layer(8192, 8192, 0.95, 8), ""}, RuleCase{"h200", layer(256, 512, 0.5, 8), ""},
-        RuleCase{"h200", layer(1, 1, 0, 1), ""},
-        RuleCase{"h200", with_row_variation(1.5, layer(8192, 8192, 0.7, 8)), ""},
-        // Three products of float32 want warps; the schedules are those that were the fastest when measured, or within 2 % of them. From 80 % zeros on the columns of
-        // panels of 32 rows fit.
-        RuleCase{"h200", layer(4096, 4096, 0.8, 32, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=2,rows=32,cluster=2"},
-        RuleCase{"h200", layer(4096, 4096, 0.8, 64, "f32"), "stream:columns=64,panels=1,warps=8,stages=4,share=4,rows=144,copies=bulk,cluster=4,ahead=on,dense=placed"},
-        RuleCase{"h200", layer(4096, 4096, 0.8, 128, "f32"), "stream:columns=64,panels=1,warps=8,stages=4,share=4,rows=128,copies=bulk,cluster=2,ahead=on,dense=placed"},
-        RuleCase{"h200", layer(4096, 4096, 0.7, 32, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=2,rows=32,cluster=2"},
-        RuleCase{"h200", layer(4096, 4096, 0.7, 64, "f32"), "stream:columns=64,panels=1,warps=8,stages=4,share=4,rows=144,copies=bulk,cluster=4,ahead=on,dense=placed"},
-        RuleCase{"h200", layer(4096, 4096, 0.7, 128, "f32"), "stream:columns=64,panels=1,warps=8,stages=4,share=4,rows=128,copies=bulk,cluster=2,ahead=on,dense=placed"},
-        RuleCase{"h200", layer(4096, 4096, 0.6, 32, "f32"), "stream:columns=32,panels=1,warps=8,stages=2,share=4,rows=32,dense=listed"},
-        RuleCase{"h200", layer(2048, 4096, 0.6, 64, "f32"), "stream:columns=32,panels=2,warps=4,stages=3,share=4,rows=32,cluster=2,dense=on"},
-        RuleCase{"h200", layer(1024, 4096, 0.6, 128, "f32"), "stream:columns=32,panels=2,warps=4,stages=3,share=4,rows=32,cluster=2,dense=on"},
-        RuleCase{"h200", layer(1024, 4096, 0.6, 64, "f32"), "stream:columns=32,panels=1,warps=8,stages=2,share=4,rows=32,cluster=2,dense=on"},
-        RuleCase{"h200", layer(1024, 4096, 0.6, 32, "f32"), "stream:columns=16,panels=1,warps=4,stages=4,share=4,rows=32,cluster=2,dense=on"},
-        RuleCase{"h200", layer(2048, 2048, 0.6, 128, "f32"), "stream:columns=64,panels=2,warps=4,stages=2,share=4,rows=32,cluster=2,dense=on"},
-        // In TF32 values are listed, of layers that are multiplied at once with few of them too.
-        RuleCase{"h200", layer(11008, 4096, 0.6, 128, "tf32"), "stream:columns=128,panels=1,warps=8,stages=4,share=8,rows=176,copies=bulk,cluster=2,ahead=on,dense=placed"},
-        RuleCase{"h200", layer(11008, 4096, 0.6, 32, "tf32"), "stream:columns=64,panels=1,warps=8,stages=3,share=4,rows=176,copies=bulk,cluster=2,ahead=on,dense=placed"},
-        RuleCase{"h200", layer(4096, 4096, 0.6, 64, "tf32"), "stream:columns=64,panels=2,warps=8,stages=3,share=2,rows=32,cluster=2,dense=placed"},
-        RuleCase{"h200", layer(4096, 4096, 0.9, 32, "tf32"), "stream:columns=32,panels=2,warps=8,stages=2,share=4,rows=32,cluster=2,dense=listed"},
-        RuleCase{"h200", layer(2048, 4096, 0.7, 128, "tf32"), "stream:columns=64,panels=2,warps=4,stages=2,share=4,rows=32,cluster=2,dense=listed"},
-        RuleCase{"h200", layer(2048, 4096, 0.6, 64, "tf32"), "stream:columns=64,panels=1,warps=4,stages=3,share=4,rows=32,cluster=2,dense=listed"},
-        RuleCase{"h200", layer(1024, 2048, 0.6, 128, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,rows=32,copies=bulk,cluster=2,dense=on"},
-        RuleCase{"h200", layer(11008, 4096, 0.5, 32, "f32"), "stream:columns=32,panels=3,warps=4,stages=2,share=4,rows=32,dense=listed"},
-        RuleCase{"h200", layer(11008, 4096, 0.6, 64, "f32"), "stream:columns=64,panels=1,warps=8,stages=3,share=4,rows=176,copies=bulk,cluster=2,ahead=on,dense=placed"},
-        RuleCase{"h200", layer(11008, 4096, 0.8, 32, "f32"), "stream:columns=64,panels=1,warps=8,stages=4,share=4,rows=176,copies=bulk,cluster=2,ahead=on,dense=placed"},
-        RuleCase{"h200", layer(11008, 4096, 0.6, 128, "f32"), "stream:columns=128,panels=1,warps=8,stages=4,share=8,rows=176,copies=bulk,cluster=2,ahead=on,dense=placed"},
-        RuleCase{"h200", layer(11008, 4096, 0.93, 64, "f32"), "stream:columns=64,panels=1,warps=8,stages=4,share=4,rows=176,copies=bulk,cluster=2,ahead=on,dense=placed"},
-        RuleCase{"h200", layer(11008, 4096, 0.95, 64, "tf32"), "stream:columns=64,panels=1,warps=8,stages=4,share=4,rows=176,copies=bulk,cluster=2,ahead=on,dense=placed"},
-        RuleCase{"h200", layer(11008, 4096, 0.95, 128, "tf32"), "stream:columns=128,panels=1,warps=8,stages=4,share=8,rows=176,copies=bulk,cluster=2,ahead=on,dense=placed"},
-        RuleCase{"h200", layer(4096, 4096, 0.75, 128, "f32"), "stream:columns=64,panels=1,warps=8,stages=4,share=4,rows=128,copies=bulk,cluster=2,ahead=on,dense=placed"},
-        RuleCase{"h200", layer(11008, 4096, 0.8, 128, "f32"), "stream:columns=128,panels=1,warps=8,stages=4,share=8,rows=176,copies=bulk,cluster=2,ahead=on,dense=placed"},
-        RuleCase{"h200", layer(2048, 2048, 0.7, 128, "f32"), "stream:columns=64,panels=1,warps=16,stages=3,share=4,rows=64,copies=bulk,cluster=2,dense=placed"},
-        RuleCase{"h200", layer(2048, 2048, 0.8, 128, "f32"), "stream:columns=64,panels=1,warps=16,stages=3,share=4,rows=64,copies=bulk,cluster=2,dense=placed"},
-        RuleCase{"h200", layer(2048, 2048, 0.8, 64, "f32"), "stream:columns=64,panels=1,warps=16,stages=2,share=4,rows=80,copies=bulk,cluster=4,dense=placed"},
-        // In small layers there are blocks of 64 rows, of 32, or of 16 columns for about all multiprocessors, with many non-zeros of dense steps.
-        RuleCase{"h200", layer(2048, 512, 0.6, 128, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,rows=32,copies=bulk,dense=on"},
-        RuleCase{"h200", layer(2048, 512, 0.7, 64, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,copies=bulk,dense=on"},
-        RuleCase{"h200", layer(512, 2048, 0.7, 256, "f32"), "stream:columns=64,panels=1,warps=16,stages=2,share=4,rows=80,copies=bulk,cluster=4,dense=placed"},
-        RuleCase{"h200", layer(512, 2048, 0.5, 256, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,rows=32,copies=bulk,cluster=2,dense=on"},
-        RuleCase{"h200", layer(512, 512, 0.6, 256, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,copies=bulk,dense=on"},
-        RuleCase{"h200", layer(1024, 512, 0.8, 256, "f32"), "stream:columns=32,panels=2,warps=2,stages=2,share=2,rows=32"},
-        RuleCase{"a100", layer(4096, 4096, 0.7, 32, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=2,rows=32"},
-        // They do not pay where a layer is small, or sparse, or has few columns of C or few windows.
-        RuleCase{"h200", layer(2048, 2048, 0.7, 32, "f32"), "stream:columns=32,panels=1,warps=4,stages=2,share=2,rows=32,cluster=2"},
-        RuleCase{"h200", layer(1024, 4096, 0.7, 64, "f32"), "stream:columns=32,panels=1,warps=8,stages=2,share=4,rows=32,copies=bulk,cluster=2,dense=on"},
-        RuleCase{"h200", layer(2048, 2048, 0.9, 128, "f32"), ""},
-        RuleCase{"h200", layer(1024, 1024, 0.7, 64, "f32"), ""}, RuleCase{"h200", layer(512, 2048, 0.7, 128, "f32"), "stream:columns=32,panels=1,warps=8,stages=2,share=4,rows=32,copies=bulk,cluster=2,dense=on"},
-        RuleCase{"h200", layer(512, 512, 0.8, 256, "f32"), ""}, RuleCase{"h200", layer(2048, 512, 0.9, 256, "f32"), ""},
-        RuleCase{"h200", layer(4096, 4096, 0.9, 128, "f32"), "stream:columns=64,panels=1,warps=8,stages=4,share=4,rows=128,copies=bulk,cluster=2,ahead=on,dense=placed"},
-        RuleCase{"h200", layer(33288, 512, 0.6, 128, "f32"), ""},
-        RuleCase{"h200", in_layout("nk", layer(8192, 8192, 0.7, 32, "f32")), ""},
-        // One product in place of three pays in small layers too: values are listed, where blocks would be few a cluster shares its windows.
-        RuleCase{"h200", layer(2048, 512, 0.7, 64, "tf32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,dense=on,copies=lanes"},
-        RuleCase{"h200", layer(2048, 512, 0.7, 128, "tf32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,rows=32,copies=bulk,dense=listed"},
-        RuleCase{"h200", layer(2048, 512, 0.8, 256, "tf32"), "stream:columns=64,panels=1,warps=16,stages=3,share=4,rows=64,copies=bulk,dense=placed"},
-        RuleCase{"h200", layer(512, 2048, 0.7, 64, "tf32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,rows=32,copies=bulk,cluster=4,dense=on"},
-        RuleCase{"h200", layer(512, 2048, 0.7, 256, "tf32"), "stream:columns=32,panels=2,warps=2,stages=3,share=2,rows=32,copies=bulk,cluster=2,dense=on"},
-        RuleCase{"h200", layer(512, 2048, 0.5, 256, "tf32"), "stream:columns=32,panels=2,warps=2,stages=3,share=2,rows=32,copies=bulk,cluster=2,dense=on"},
-        RuleCase{"h200", layer(2048, 512, 0.5, 256, "tf32"), "stream:columns=64,panels=1,warps=16,stages=2,share=4,rows=64,copies=bulk,dense=placed"},
-        RuleCase{"h200", layer(512, 512, 0.5, 256, "tf32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,dense=on,copies=lanes"},
-        RuleCase{"h200", layer(512, 512, 0.5, 128, "tf32"), "stream:columns=16,panels=1,warps=4,stages=3,share=4,rows=32,copies=bulk,dense=on"},
-        RuleCase{"h200", layer(512, 512, 0.5, 64, "tf32"), ""}, RuleCase{"h200", layer(2048, 512, 0.7, 32, "tf32"), ""},
-        RuleCase{"h200", layer(2048, 512, 0.5, 64, "tf32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,copies=lanes,dense=on"},
-        RuleCase{"h200", layer(2048, 512, 0.8, 128, "tf32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,rows=32,copies=bulk,dense=listed"},
-        RuleCase{"h200", layer(2048, 512, 0.9, 128, "tf32"), ""},
-        RuleCase{"h200", layer(4096, 1024, 0.5, 256, "tf32"), "stream:columns=64,panels=1,warps=16,stages=2,share=4,rows=96,copies=bulk,dense=placed"},
-        RuleCase{"h200", layer(4096, 1024, 0.7, 128, "f32"), "stream:columns=64,panels=1,warps=16,stages=3,share=4,rows=64,copies=bulk,dense=placed"},
-        RuleCase{"h200", layer(2048, 2048, 0.5, 256, "f32"), "stream:columns=128,panels=1,warps=16,stages=3,share=8,rows=64,copies=bulk,cluster=2,dense=placed"},
-        // Many windows of A for many columns, and three products of few elements, are placed in blocks as high as leaves few multiprocessors without one.
-        RuleCase{"h200", layer(256, 4096, 0.5, 256, "tf32"), "stream:columns=64,panels=1,warps=16,stages=2,share=4,rows=80,copies=bulk,cluster=4,dense=placed"},
-        RuleCase{"h200", layer(512, 4608, 0.7, 256, "tf32"), "stream:columns=64,panels=1,warps=16,stages=2,share=4,rows=80,copies=bulk,cluster=4,dense=placed"},
-        RuleCase{"h200", layer(2048, 512, 0.8, 128, "f32"), "stream:columns=32,panels=2,warps=2,stages=2,share=2,rows=32"},
-        // Without clusters they are streamed in one wave.
-        RuleCase{"a100", layer(2048, 512, 0.7, 64, "tf32"), "stream:columns=32,panels=2,warps=2,stages=2,rows=32"},
-        RuleCase{"a100", layer(512, 2048, 0.7, 256, "tf32"), "stream:columns=32,panels=2,warps=3,stages=2,rows=32"},
-        RuleCase{"a100", layer(2048, 512, 0.5, 256, "tf32"), "stream:columns=32,panels=4,warps=1,stages=2,rows=32"},
-        RuleCase{"a100", layer(512, 512, 0.5, 256, "tf32"), "stream:columns=32,panels=3,warps=1,stages=2"},
-        RuleCase{"a100", layer(2048, 512, 0.6, 128, "f32"), "stream:columns=32,panels=2,warps=2,stages=2,share=2,rows=32"},
-        RuleCase{"a100", layer(512, 512, 0.6, 256, "f32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4"},
-        RuleCase{"h200", in_layout("nk", layer(2048, 512, 0.7, 128, "tf32")), ""},
-        // Images: filters of three by three, with 64 channels of 56 x 56 pixels, 256 of 14 x 14, and 512 of 7 x 7.
-        RuleCase{"h200", of_taps(64, 576, 0.8, 3136), "stream:columns=32,panels=4,warps=2,stages=2"},
-        RuleCase{"h200", of_taps(64, 576, 0.8, 25088), "stream:columns=64,panels=2,warps=4,stages=3,share=4,rows=32"},
-        RuleCase{"h200", of_taps(64, 576, 0.5, 100352), "stream:columns=64,panels=4,warps=2,stages=2"},
-        RuleCase{"h200", of_taps(256, 2304, 0.7, 196), "stream:columns=16,panels=2,warps=4,stages=2"},
-        RuleCase{"h200", of_taps(128, 1152, 0.7, 25088), "stream:columns=64,panels=4,warps=2,stages=3,share=2,rows=32"},
-        RuleCase{"h200", of_taps(256, 2304, 0.7, 6272), "stream:columns=64,panels=2,warps=4,stages=2,share=2,rows=32"},
-        RuleCase{"h200", of_taps(256, 2304, 0.8, 6272), "stream:columns=32,panels=4,warps=4,stages=3,share=4,rows=32"},
-        RuleCase{"h200", of_taps(512, 4608, 0.8, 392), "stream:columns=32,panels=4,warps=2,stages=2"},
-        // Steps of two pixels.
-        RuleCase{"h200", in_layout("n_k_2n_2n.n_m_n_n", layer(512, 256, 0.7, 6272, "f32")), "stream:columns=64,panels=8,warps=1,stages=2"},
-        // Other numbers of multiprocessors.
-        RuleCase{"a100", of_taps(256, 2304, 0.8, 6272), "stream:columns=64,panels=4,warps=2,stages=3,share=2,rows=32"},
-        // Panels are faster for sparse ones, for few columns of C, or channels that stand beside each other; of points the databases know more.
-        RuleCase{"h200", of_taps(64, 576, 0.98, 100352), ""}, RuleCase{"h200", of_taps(128, 1152, 0.9, 784), ""},
-        RuleCase{"h200", of_taps(512, 4608, 0.8, 49), ""},
-        RuleCase{"h200", in_layout("n_k_n_n.n_m_n_n", layer(256, 64, 0.7, 100352, "f32")), ""},
-        RuleCase{"h200", in_layout("n_k_n_n.n_m_n_n", layer(256, 1024, 0.7, 6272, "f32")), ""},
-        RuleCase{"h200", in_layout("n_nk_nk_k.n_n_n_m", layer(256, 2304, 0.7, 6272, "f32")), ""},
-        // Other elements, other layouts, and GPUs without sparse tensor cores.
-        RuleCase{"h200", layer(8192, 8192, 0.7, 8, "f32"), ""}, RuleCase{"h200", layer(8192, 8192, 0.7, 8, "f64"), ""},
-        RuleCase{"h200", in_layout("n_k_n_n.n_m_n_n", layer(8192, 8192, 0.7, 8)), ""},
-        RuleCase{"t4", layer(8192, 8192, 0.7, 8), ""},
-        // Float32 whose blocks of 64 rows, of 32, or of 16 columns would fill half of the multiprocessors: two blocks share windows, where panels are slower.
-        RuleCase{"h200", layer(1024, 4096, 0.7, 128, "f32"), "stream:columns=64,panels=1,warps=16,stages=2,share=4,rows=80,copies=bulk,cluster=4,dense=placed"},
-        RuleCase{"h200", layer(1024, 4096, 0.8, 32, "f32"), "stream:columns=16,panels=1,warps=8,stages=2,share=2,rows=32,cluster=2"},
-        RuleCase{"h200", layer(1024, 2048, 0.7, 32, "f32"), "stream:columns=16,panels=1,warps=8,stages=2,share=2,rows=32,cluster=2"}, RuleCase{"h200", layer(1024, 2048, 0.8, 32, "f32"), ""},
-        RuleCase{"h200", layer(768, 3072, 0.5, 64, "tf32"), "stream:columns=32,panels=2,warps=4,stages=2,share=4,rows=32,copies=bulk,cluster=4,dense=on"},
-        RuleCase{"h200", layer(1024, 4096, 0.9, 64, "f32"), ""}, RuleCase{"h200", layer(1024, 1024, 0.5, 32, "f32"), ""},
-        RuleCase{"a100", layer(1024, 4096, 0.7, 64, "f32"), ""},
-        // Less shared memory: fewer warps and stages; other numbers of multiprocessors.
-        RuleCase{"a100", layer(8192, 8192, 0.7, 8), "stream:columns=8,panels=5,warps=2,stages=3"},
-        RuleCase{"l4", layer(8192, 8192, 0.7, 32), "stream:columns=32,panels=3,warps=1,stages=3"}));
+TEST(StreamedSchedules, LeaveOtherLayersToOtherFamilies) {
+  for (const RuleCase& one : {
+           // What fills up the last panel and the last window counts as zeros.
+           RuleCase{"h200", layer(1000, 300, 0.8, 8)},
+           // Sparse, small and uneven layers are for kernels that skip zeros.
+           RuleCase{"h200", layer(2048, 2048, 0.9, 8)},
+           RuleCase{"h200", layer(2048, 2048, 0.9, 32)},
+           RuleCase{"h200", layer(8192, 8192, 0.95, 8)},
+           RuleCase{"h200", layer(256, 512, 0.5, 8)},
+           RuleCase{"h200", layer(1, 1, 0, 1)},
+           RuleCase{"h200", with_row_variation(1.5, layer(8192, 8192, 0.7, 8))},
+           // They do not pay where a layer is small, or sparse, or has few columns of C or few windows.
+           RuleCase{"h200", layer(2048, 2048, 0.9, 128, "f32")},
+           RuleCase{"h200", layer(1024, 1024, 0.7, 64, "f32")},
+           RuleCase{"h200", layer(512, 512, 0.8, 256, "f32")},
+           RuleCase{"h200", layer(2048, 512, 0.9, 256, "f32")},
+           RuleCase{"h200", layer(33288, 512, 0.6, 128, "f32")},
+           RuleCase{"h200", layer(1024, 2048, 0.8, 32, "f32")},
+           RuleCase{"h200", layer(1024, 4096, 0.9, 64, "f32")},
+           RuleCase{"h200", layer(1024, 1024, 0.5, 32, "f32")},
+           RuleCase{"a100", layer(1024, 4096, 0.7, 64, "f32")},
+           RuleCase{"h200", layer(512, 512, 0.5, 64, "tf32")},
+           RuleCase{"h200", layer(2048, 512, 0.7, 32, "tf32")},
+           RuleCase{"h200", layer(2048, 512, 0.9, 128, "tf32")},
+           // Panels are faster for sparse filters, for few columns of C, or channels that stand beside each other; of
+           // points the databases know more.
+           RuleCase{"h200", of_taps(64, 576, 0.98, 100352)},
+           RuleCase{"h200", of_taps(128, 1152, 0.9, 784)},
+           RuleCase{"h200", of_taps(512, 4608, 0.8, 49)},
+           RuleCase{"h200", in_layout("n_k_n_n.n_m_n_n", layer(256, 64, 0.7, 100352, "f32"))},
+           RuleCase{"h200", in_layout("n_k_n_n.n_m_n_n", layer(256, 1024, 0.7, 6272, "f32"))},
+           RuleCase{"h200", in_layout("n_nk_nk_k.n_n_n_m", layer(256, 2304, 0.7, 6272, "f32"))},
+           // Other elements, other layouts, and GPUs without sparse tensor cores.
+           RuleCase{"h200", layer(8192, 8192, 0.7, 8, "f32")},
+           RuleCase{"h200", layer(8192, 8192, 0.7, 8, "f64")},
+           RuleCase{"h200", in_layout("nk", layer(8192, 8192, 0.7, 32, "f32"))},
+           RuleCase{"h200", in_layout("nk", layer(2048, 512, 0.7, 128, "tf32"))},
+           RuleCase{"h200", in_layout("n_k_n_n.n_m_n_n", layer(8192, 8192, 0.7, 8))},
+           RuleCase{"t4", layer(8192, 8192, 0.7, 8)},
+       }) {
+    EXPECT_THAT(streamed_schedules(one.shape, target_of(one.gpu)), IsEmpty()) << print(one);
+  }
+}
 
 TEST(StreamedSchedules, AreLegalAndFitOnEveryTarget) {
   std::map<std::string, int> found;
@@ -248,8 +157,9 @@ TEST(StreamedSchedules, AreLegalAndFitOnEveryTarget) {
                 EXPECT_NO_THROW(check_legal(choice.schedule, bcol)) << print(choice.schedule) << ", bCol " << bcol;
               }
               if (!choices.empty()) {
-                EXPECT_EQ(print(choices.back().schedule),
-                          with_measured_copies("stream:columns=8,panels=1,warps=1,stages=2", shape, target));
+                const auto& last = std::get<StreamSchedule>(choices.back().schedule);
+                EXPECT_TRUE(last.columns == 8 && last.panels == 1 && last.warps == 1 && last.stages == 2)
+                    << print(last) << ", which needs least shared memory of all";
               }
             }
           }
@@ -284,7 +194,10 @@ TEST(StreamedSchedules, FitEachOfTheArchitecturesThatAKernelIsBuiltFor) {
   EXPECT_EQ(kernel_target({}, {}).multiprocessors, 132);
   EXPECT_EQ(kernel_target({}, {}).memory_gigabytes, both.memory_gigabytes);
   EXPECT_LT(kernel_target(device_of_gpu("h100").key, {}).memory_gigabytes, both.memory_gigabytes);
-  EXPECT_EQ(print(streamed_schedules(layer(8192, 8192, 0.7, 8), both).front().schedule), "stream:columns=8,panels=4,warps=2,stages=3,pdl=on");
+  const LayerShape shape = layer(8192, 8192, 0.7, 8);
+  const ScheduleChoice choice = streamed_schedules(shape, both).front();
+  EXPECT_TRUE(
+      fits_shared_memory(std::get<StreamSchedule>(choice.schedule), streamed_size(shape).unit_bytes, shape, both));
   EXPECT_THAT(streamed_schedules(layer(8192, 8192, 0.7, 8), kernel_target(device_of_gpu("h200").key, {75, 90})), IsEmpty());
 }
 
@@ -332,48 +245,30 @@ TEST(StreamedSchedules, OfLargeLayersAndManyColumnsCopyInBulkAsMeasured) {
   }
 }
 
-/// What a layer in layout kn gets on an H200: the schedule, or a part of it.
-struct QuarteredCase {
-  LayerShape shape;
-  std::string schedule;
-};
-
-class Quartered : public testing::TestWithParam<QuarteredCase> {};
-
-TEST_P(Quartered, LayersLargerThanACacheHaveQuarterSteps) {
-  const ScheduleChoice choice = choose_schedule(GetParam().shape, device_of_gpu("h200").key);
-  EXPECT_EQ(print(choice.schedule), GetParam().schedule);
-  EXPECT_THAT(choice.source, testing::HasSubstr("measured on one NVIDIA H200"));
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Streamed, Quartered,
-    testing::Values(QuarteredCase{layer(8192, 8192, 0.8, 8), "stream:columns=8,panels=4,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(8192, 8192, 0.7, 16, "bf16"), "stream:columns=16,panels=4,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(8192, 8192, 0.9, 32), "stream:columns=32,panels=4,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    // Six panels for each of 115 blocks are six for the busiest multiprocessor, four for each of 172 are eight.
-                    QuarteredCase{layer(11008, 4096, 0.9, 8), "stream:columns=8,panels=6,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(11008, 4096, 0.8, 32), "stream:columns=32,panels=6,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(28672, 8192, 0.9, 32), "stream:columns=32,panels=7,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(8192, 8192, 0.9, 16), "stream:columns=16,panels=4,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    // Boxes of a B with other columns have rows, which lanes copy faster.
-                    QuarteredCase{layer(8192, 8192, 0.8, 12), "stream:columns=16,panels=4,warps=4,stages=2,pdl=on,copies=units,quarters=on"},
-                    QuarteredCase{layer(4096, 14336, 0.8, 12), "stream:columns=16,panels=2,warps=8,stages=2,pdl=on,copies=units,quarters=on"},
-                    QuarteredCase{layer(11008, 4096, 0.9, 16), "stream:columns=16,panels=6,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(8192, 28672, 0.9, 16), "stream:columns=16,panels=4,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(8192, 28672, 0.8, 32), "stream:columns=32,panels=4,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(28672, 8192, 0.8, 16), "stream:columns=16,panels=7,warps=2,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(4096, 14336, 0.8, 16), "stream:columns=16,panels=2,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(4096, 14336, 0.8, 32), "stream:columns=32,panels=2,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(4096, 11008, 0.8, 8), "stream:columns=8,panels=2,warps=8,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(4096, 11008, 0.8, 32), "stream:columns=32,panels=2,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(5120, 13824, 0.8, 8), "stream:columns=8,panels=3,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(8192, 8192, 0.8, 1), "stream:columns=1,panels=4,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"},
-                    QuarteredCase{layer(8192, 8192, 0.9, 4), "stream:columns=8,panels=4,warps=4,stages=2,pdl=on,copies=bulk,quarters=on"}));
-
 bool has_quarters(const ScheduleChoice& choice) {
   const auto* const stream = std::get_if<StreamSchedule>(&choice.schedule);
   return stream != nullptr && stream->quarters;
+}
+
+TEST(StreamedSchedules, HaveQuarterStepsInLayersThatAreLargerThanACache) {
+  const DeviceKey h200 = device_of_gpu("h200").key;
+  for (const LayerShape& shape :
+       {layer(8192, 8192, 0.8, 8), layer(8192, 8192, 0.7, 16, "bf16"), layer(11008, 4096, 0.8, 32),
+        layer(28672, 8192, 0.9, 32), layer(8192, 8192, 0.8, 12), layer(4096, 14336, 0.8, 16),
+        layer(5120, 13824, 0.8, 8), layer(8192, 8192, 0.8, 1), layer(8192, 8192, 0.9, 4)}) {
+    const ScheduleChoice choice = choose_schedule(shape, h200);
+    EXPECT_TRUE(has_quarters(choice)) << print({"h200", shape});
+    EXPECT_THAT(choice.source, HasSubstr("measured on one NVIDIA H200")) << print({"h200", shape});
+  }
+}
+
+/// Boxes of a B with other columns have rows, which lanes copy faster.
+TEST(StreamedSchedules, CopyUnitsAloneWhereBHasOtherColumns) {
+  for (const LayerShape& shape : {layer(8192, 8192, 0.8, 12), layer(4096, 14336, 0.8, 12)}) {
+    const ScheduleChoice choice = choose_schedule(shape, device_of_gpu("h200").key);
+    EXPECT_EQ(std::get<StreamSchedule>(choice.schedule).copies, StreamSchedule::Copies::units)
+        << print({"h200", shape});
+  }
 }
 
 TEST(StreamedSchedules, HaveNoQuarterStepsWhereTheyDoNotPay) {
@@ -400,13 +295,15 @@ TEST(StreamedSchedules, HaveLinesInBoxesWhereBHasTheColumnsOfABlock) {
 /// In 16 bits values are listed where half of them are not zero and columns are few, by one block for each multiprocessor of a device whose memory is slow.
 TEST(StreamedSchedules, ListTheValuesOfHalfFullLayersThatFillTheDeviceOnce) {
   const KernelTarget h100 = target_of("h100");
-  const auto best = [&](const LayerShape& shape) { return print(listed_streams(shape, h100).front().schedule); };
-  EXPECT_EQ(best(layer(8192, 8192, 0.5, 1)), "stream:columns=8,panels=2,warps=4,stages=2,pdl=on,rows=32,copies=units,dense=listed");
-  EXPECT_EQ(best(layer(8192, 8192, 0.5, 16, "bf16")), "stream:columns=16,panels=4,warps=3,stages=2,pdl=on,copies=units,dense=listed");
-  EXPECT_EQ(best(layer(11008, 4096, 0.5, 8)), "stream:columns=8,panels=6,warps=2,stages=2,pdl=on,copies=units,dense=listed");
-  EXPECT_EQ(best(layer(4096, 14336, 0.5, 8)), "stream:columns=8,panels=2,warps=6,stages=2,pdl=on,copies=units,dense=listed");
-  EXPECT_EQ(best(layer(28672, 8192, 0.5, 8)), "stream:columns=8,panels=7,warps=1,stages=3,pdl=on,rows=32,copies=units,dense=listed");
-  EXPECT_EQ(print(choose_schedule(layer(8192, 8192, 0.5, 8), device_of_gpu("h100").key).schedule), best(layer(8192, 8192, 0.5, 8)));
+  for (const LayerShape& shape : {layer(8192, 8192, 0.5, 1), layer(8192, 8192, 0.5, 16, "bf16"),
+                                  layer(11008, 4096, 0.5, 8), layer(4096, 14336, 0.5, 8), layer(28672, 8192, 0.5, 8)}) {
+    const std::vector<ScheduleChoice> choices = listed_streams(shape, h100);
+    ASSERT_FALSE(choices.empty()) << print({"h100", shape});
+    EXPECT_EQ(std::get<StreamSchedule>(choices.front().schedule).dense, StreamSchedule::Dense::listed);
+    test::expect_even_panels(shape, choices.front().schedule);
+    EXPECT_EQ(choose_schedule(shape, device_of_gpu("h100").key).schedule, choices.front().schedule)
+        << print({"h100", shape});
+  }
   for (const LayerShape& shape : {layer(8192, 8192, 0.6, 8), layer(8192, 8192, 0.5, 32), layer(16384, 4096, 0.5, 8), layer(65536, 1024, 0.5, 8), layer(1024, 65536, 0.5, 8),
                                   layer(4096, 4096, 0.5, 8), layer(8192, 8192, 0.5, 8, "f32"), in_layout("nk", layer(8192, 8192, 0.5, 8))}) {
     EXPECT_THAT(listed_streams(shape, h100), IsEmpty()) << shape.rows << " x " << shape.columns;
