@@ -227,7 +227,10 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
       add(schedule, how);
     }
   }
-  add(smallest(shape, target), how);
+  // Where only dense steps pay, other families are faster than that which has room for all patterns.
+  if (unclustered || !clustered.empty()) {
+    add(smallest(shape, target), how);
+  }
   return choices;
 }
 
