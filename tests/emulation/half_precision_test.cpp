@@ -9,6 +9,7 @@
 
 #include "generator/support/error.h"
 #include "tests/emulation/emulation_fixture.h"
+#include "tests/support/refusals.h"
 
 namespace esc::testing {
 namespace {
@@ -127,13 +128,10 @@ INSTANTIATE_TEST_SUITE_P(Types, HalfPrecision, ::testing::Values(kHalf, kBfloat1
 
 /// What a text is refused with that has `statement` in a function.
 std::string refusal_of(const std::string& statement) {
-  try {
+  return test::refusal_of([&] {
     compile("#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n__global__ void k(__half h, __nv_bfloat16 b, float f) {\n" +
             statement + "\n}\n");
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "accepted";
+  });
 }
 
 TEST(HalfPrecisionText, HasNoImplicitConversions) {

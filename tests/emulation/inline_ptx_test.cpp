@@ -11,6 +11,7 @@
 #include "generator/support/error.h"
 #include "tests/emulation/emulation_fixture.h"
 #include "tests/support/matrix_instruction_cases.h"
+#include "tests/support/refusals.h"
 
 namespace esc::testing {
 namespace {
@@ -374,13 +375,10 @@ TEST(InlinePtxFaults, MetadataWithoutAMeaning) {
 // Which texts are refused.
 
 std::string refusal_with(const std::string& statement) {
-  try {
+  return test::refusal_of([&] {
     compile("__global__ void k(unsigned* p, float* q, unsigned long long wide) {\n  unsigned d = 0;\n" + statement +
             "\n  p[0] = d;\n}\n");
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "accepted";
+  });
 }
 
 constexpr const char* load_x1 = "\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\"";

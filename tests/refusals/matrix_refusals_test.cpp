@@ -15,35 +15,15 @@
 #include "generator/matrix/sample.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
+#include "tests/support/refusals.h"
 #include "tests/unit/matrix_fixtures.h"
 
 namespace esc {
 namespace {
 
+using test::expect_refusals;
 using testing::HasSubstr;
 using testing::Not;
-
-/// Input that is to be refused, the place that is named and words of the rule.
-struct Refusal {
-  std::string input;
-  std::string place;
-  std::string words;
-};
-
-template <typename Read>
-void expect_refusals(const std::vector<Refusal>& refusals, const Read& read) {
-  for (const Refusal& refusal : refusals) {
-    SCOPED_TRACE(refusal.words + " <- " + refusal.input.substr(0, 100));
-    try {
-      read(refusal.input);
-      ADD_FAILURE() << "accepted";
-    } catch (const UserError& error) {
-      EXPECT_EQ(error.place(), refusal.place);
-      EXPECT_THAT(error.rule(), HasSubstr(refusal.words));
-      EXPECT_THAT(error.remedy(), Not(testing::IsEmpty()));
-    }
-  }
-}
 
 TEST(SmtxRefusals, NameTheLine) {
   const std::string digits(2000, '1');

@@ -13,37 +13,17 @@
 #include "generator/model/model.h"
 #include "generator/model/scipy_matrix.h"
 #include "generator/support/error.h"
+#include "tests/support/refusals.h"
 #include "tests/unit/model_fixtures.h"
 
 namespace esc {
 namespace {
 
 using namespace std::string_literals;
+using test::expect_refusals;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-/// Input that is to be refused, the place that is named and words of the rule.
-struct Refusal {
-  std::string input;
-  std::string place;
-  std::string words;
-};
-
-template <typename Read>
-void expect_refusals(const std::vector<Refusal>& refusals, const Read& read) {
-  for (const Refusal& refusal : refusals) {
-    SCOPED_TRACE(refusal.words + " <- " + testing::PrintToString(refusal.input.substr(0, 200)));
-    try {
-      read(refusal.input);
-      ADD_FAILURE() << "accepted";
-    } catch (const UserError& error) {
-      EXPECT_EQ(error.place(), refusal.place);
-      EXPECT_THAT(error.rule(), HasSubstr(refusal.words));
-      EXPECT_THAT(error.remedy(), Not(testing::IsEmpty()));
-    }
-  }
-}
 
 const std::string two = raw_bytes<float>({1, 2});
 

@@ -14,6 +14,7 @@
 #include "generator/report/measured_times.h"
 #include "generator/report/model_tables.h"
 #include "generator/support/error.h"
+#include "tests/support/refusals.h"
 
 namespace esc {
 namespace {
@@ -156,12 +157,7 @@ TEST(ModelTables, SayWhatLayersLikeMeasuredOnesAreExpectedToTake) {
 TEST(MeasuredTimes, OfOtherFilesAreRefused) {
   const auto refusal = [](std::string text, const std::string& from, const std::string& to) {
     text.replace(text.find(from), from.size(), to);
-    try {
-      parse_measured_times(text, "times.json");
-    } catch (const UserError& error) {
-      return std::string(error.what());
-    }
-    return std::string("accepted");
+    return test::refusal_of([&] { parse_measured_times(text, "times.json"); });
   };
   for (const char* const from : {"measured layers", "format_version\": 1"}) {
     EXPECT_THAT(refusal(two_layers, from, "other"), HasSubstr("times.json")) << from;

@@ -7,6 +7,7 @@
 #include "generator/support/error.h"
 #include "generator/support/escaped.h"
 #include "generator/support/strict_json.h"
+#include "tests/support/refusals.h"
 
 namespace esc {
 namespace {
@@ -60,21 +61,16 @@ TEST(CommentText, CanNeitherEndNorJoinNorBeSomethingElse) {
 
 TEST(StrictJson, RefusesAKeyThatIsThereTwice) {
   const auto refusal = [](const char* text) {
-    try {
-      static_cast<void>(parse_strict_json(text, "spec.json"));
-    } catch (const UserError& problem) {
-      return std::string(problem.what());
-    }
-    return std::string();
+    return test::refusal_of([&] { static_cast<void>(parse_strict_json(text, "spec.json")); });
   };
-  EXPECT_EQ(refusal(R"({"a": [{"b": 1, "c": 2}, {"b": 1}], "d": {"b": 1}})"), "");
+  EXPECT_EQ(refusal(R"({"a": [{"b": 1, "c": 2}, {"b": 1}], "d": {"b": 1}})"), "accepted");
   EXPECT_THAT(refusal(R"({"a": 1, "a": 1})"), StartsWith("spec.json: a: is there twice"));
   EXPECT_THAT(refusal(R"({"a": 1, "\u0061": 1})"), StartsWith("spec.json: a: is there twice"));
   EXPECT_THAT(refusal(R"({"a": [1, [2], {"b": 1}, {"c": {}, "b": [], "b": 1}]})"),
               StartsWith("spec.json: a[3].b: is there twice"));
   EXPECT_THAT(refusal(R"({"a": ["b", "c\u0000d"]})"), StartsWith("spec.json: a[1]: has a NUL in a text"));
   EXPECT_THAT(refusal(R"({"a\u0000": 1})"), StartsWith("spec.json: a?: has a NUL in a text"));
-  EXPECT_EQ(refusal((std::string(900, '[') + std::string(900, ']')).c_str()), "");
+  EXPECT_EQ(refusal((std::string(900, '[') + std::string(900, ']')).c_str()), "accepted");
   EXPECT_EQ(refusal(std::string(2000, '[').c_str()),
             "spec.json: is nested too deeply; leave the brackets out that nothing needs");
   EXPECT_THAT(refusal(R"({"a": [{"b": 1}, [1e999]]})"),

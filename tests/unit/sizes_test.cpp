@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // --size, and the key "sizes" of a spec.
 
+#include "generator/commands/sizes.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
 #include "generator/commands/layer_request.h"
-#include "generator/commands/sizes.h"
+#include "tests/support/refusals.h"
 
 namespace esc {
 namespace {
@@ -15,13 +17,10 @@ namespace {
 using testing::HasSubstr;
 
 void expect_refusal(const std::function<void()>& act, const std::string& words) {
-  try {
-    act();
-    FAIL() << "accepted; expected: " << words;
-  } catch (const UserError& error) {
-    EXPECT_THAT(error.what(), HasSubstr(words));
-    EXPECT_EQ(error.status(), ExitStatus::bad_input);
-  }
+  const std::optional<UserError> error = test::error_of(act);
+  ASSERT_TRUE(error) << "accepted; expected: " << words;
+  EXPECT_THAT(error->what(), HasSubstr(words));
+  EXPECT_EQ(error->status(), ExitStatus::bad_input);
 }
 
 TEST(Sizes, AreNamesWithNumbers) {

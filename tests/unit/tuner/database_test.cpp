@@ -15,6 +15,7 @@
 #include "generator/schedule/target.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
+#include "tests/support/refusals.h"
 #include "tests/unit/tuner/mixed_database.h"
 
 namespace esc {
@@ -31,12 +32,7 @@ using testing::StartsWith;
 constexpr const char* head = "device sm90-132sm-60mib NVIDIA H200\ndtype f32\nevidence measured\n";
 
 std::string refusal_of(const std::string& text) {
-  try {
-    ScheduleDatabase::parse(text, "file.txt");
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return test::refusal_of([&] { ScheduleDatabase::parse(text, "file.txt"); });
 }
 
 TEST(Database, RoundTrips) {

@@ -12,6 +12,7 @@
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/support/temporary_folder.h"
+#include "tests/support/refusals.h"
 #include "tests/unit/tuner/mixed_database.h"
 
 namespace esc {
@@ -114,12 +115,7 @@ class DatabaseFiles : public testing::Test {
  protected:
   std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
   std::string refusal(const std::string& name) const {
-    try {
-      read_databases(path(name));
-    } catch (const UserError& error) {
-      return error.what();
-    }
-    return "accepted";
+    return test::refusal_of([&] { read_databases(path(name)); });
   }
 
   TemporaryFolder folder_;
