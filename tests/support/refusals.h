@@ -41,15 +41,15 @@ struct Refusal {
 template <typename Read>
 void expect_refusals(const std::vector<Refusal>& refusals, const Read& read) {
   for (const Refusal& refusal : refusals) {
-    SCOPED_TRACE(refusal.words + " <- " + testing::PrintToString(refusal.input.substr(0, 200)));
+    SCOPED_TRACE(refusal.words + " <- " + ::testing::PrintToString(refusal.input.substr(0, 200)));
     const std::optional<UserError> error = error_of([&] { read(refusal.input); });
     if (!error) {
       ADD_FAILURE() << "accepted";
       continue;
     }
     EXPECT_EQ(error->place(), refusal.place);
-    EXPECT_THAT(error->rule(), testing::HasSubstr(refusal.words));
-    EXPECT_THAT(error->remedy(), testing::Not(testing::IsEmpty()));
+    EXPECT_THAT(error->rule(), ::testing::HasSubstr(refusal.words));
+    EXPECT_THAT(error->remedy(), ::testing::Not(::testing::IsEmpty()));
   }
 }
 
