@@ -47,30 +47,37 @@ struct HalfFloat : HalfBits<exponent_bits> {
     return value;
   }
   static uint16_t rounded(double value) {
+    constexpr int dropped = 52 - fraction_bits;
+    constexpr uint64_t least_normal = static_cast<uint64_t>(double_bias + least_exponent) << 52;
+    constexpr uint64_t normal_exponents = 2 - 2 * least_exponent;
     const uint64_t wide = bits_of(value);
     const uint32_t sign = static_cast<uint32_t>(wide >> 63) << 15;
+    const uint64_t magnitude = wide & ~(uint64_t{1} << 63);
+    if (magnitude - least_normal < normal_exponents << 52) {
+      // What rounding carries counts in the exponent, and behind the largest one makes infinity.
+      const uint64_t to_even = (uint64_t{1} << (dropped - 1)) - 1 + (magnitude >> dropped & 1);
+      const uint64_t beyond_least = (magnitude - least_normal + to_even) >> dropped;
+      return static_cast<uint16_t>(sign | static_cast<uint32_t>(beyond_least + (1u << fraction_bits)));
+    }
     const uint64_t fraction = wide & ((uint64_t{1} << 52) - 1);
-    const int biased = static_cast<int>(wide >> 52 & 0x7ff);
+    const int biased = static_cast<int>(magnitude >> 52);
     if (biased == 2 * double_bias + 1 && fraction != 0) {
-      return static_cast<uint16_t>(sign | infinity | 1u << (fraction_bits - 1) | fraction >> (52 - fraction_bits));
+      return static_cast<uint16_t>(sign | infinity | 1u << (fraction_bits - 1) | fraction >> dropped);
     }
     const int exponent = biased - double_bias;
     if (biased == 0 || exponent < least_exponent - fraction_bits - 1) {
       return static_cast<uint16_t>(sign);  // less than half of the least number
     }
-    if (exponent > -least_exponent + 1) {
-      return static_cast<uint16_t>(sign | infinity);
-    }
-    const bool is_normal = exponent >= least_exponent;
-    const int dropped = 52 - fraction_bits + (is_normal ? 0 : least_exponent - exponent);
+    return static_cast<uint16_t>(sign | (exponent < least_exponent ? subnormal(fraction, exponent) : infinity));
+  }
+  /// A number less than the least normal one, rounded.
+  static uint32_t subnormal(uint64_t fraction, int exponent) {
+    const int dropped = 52 - fraction_bits + least_exponent - exponent;
     const uint64_t significand = fraction | uint64_t{1} << 52;
-    uint64_t kept = significand >> dropped;
+    const uint64_t kept = significand >> dropped;
     const uint64_t rest = significand & ((uint64_t{1} << dropped) - 1);
     const uint64_t half = uint64_t{1} << (dropped - 1);
-    kept += rest > half || (rest == half && (kept & 1) != 0) ? 1 : 0;
-    // The leading one of a normal number, and what rounding carries into it, count in the exponent.
-    const uint64_t steps = is_normal ? static_cast<uint64_t>(exponent - least_exponent) : 0;
-    return static_cast<uint16_t>(sign | static_cast<uint32_t>((steps << fraction_bits) + kept));
+    return static_cast<uint32_t>(kept + (rest > half || (rest == half && (kept & 1) != 0) ? 1 : 0));
   }
 };
 
