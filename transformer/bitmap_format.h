@@ -30,8 +30,9 @@ namespace esc::transformer {
 // and 2 stand in column l, one behind the other from row 0 on; those in the K blocks 1 and 3 stand in the odd column of
 // the lane, one in front of the other from the last row on. Odd columns are a permutation of the lanes that brings long
 // and short ones together: the lane with the most words in even K blocks meets the one with the fewest in odd ones, and
-// so on; of lanes with equally many the lower one comes first. There are as many rows as the longest column has words, and one more where
-// it has none of odd K blocks: so there is a word behind those of even ones, which registers without a non-zero read.
+// so on; of lanes with equally many the lower one comes first. There are as many rows as the longest column has words,
+// and one more where it has none of odd K blocks: so there is a word behind those of even ones, which registers without
+// a non-zero read.
 //
 // Bytes of a unit:
 //   bits         [K block / 2][lane][K block % 2] uint32
@@ -43,7 +44,8 @@ namespace esc::transformer {
 //
 //   units     [panel][K tile], from the next multiple of 256 on, one behind the other
 //
-// What lies between is zero.
+// What lies between is zero. Nothing but the header says of which pattern a packed matrix is: a kernel that has room
+// for the largest unit reads any matrix of its shape.
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr uint32_t bitmap_rows = 16;                                            ///< of a panel
@@ -53,6 +55,7 @@ inline constexpr uint32_t bitmap_blocks = bitmap_tile_columns / bitmap_block_col
 inline constexpr uint32_t bitmap_lanes = 32;
 inline constexpr uint32_t bitmap_word_bytes = 4;
 inline constexpr uint32_t bitmap_piece_bytes = 32;  ///< in which units are counted: what memory gives at once
+inline constexpr uint64_t max_bitmap_pieces = UINT32_MAX;
 inline constexpr uint32_t bitmap_count_bits = 8;    ///< of the number of rows of words, one a lane
 inline constexpr uint32_t bitmap_column_mask = bitmap_lanes - 1;  ///< the odd column in its byte
 inline constexpr uint32_t bitmap_count_bit = 5;                   ///< of that byte
@@ -110,22 +113,31 @@ struct BitmapCut {
 
 using BitmapShape = Shape<BitmapCut>;
 
-/// How much there is in all units.
+/// The shape for a kernel that has room for so many rows of words in a unit.
+constexpr BitmapShape with_room(BitmapShape shape, uint32_t words) {
+  shape.most_words = words;
+  return shape;
+}
+
+/// How much there is in all units, and which matrix that is of.
 struct BitmapCounts {
   uint64_t nonzeros = 0;
-  uint64_t pieces = 0;  ///< of 32 bytes
+  uint64_t pieces = 0;   ///< of 32 bytes
+  uint64_t pattern = 0;  ///< digest of where the non-zeros are
 
   template <typename Visit>
   constexpr void visit(const BitmapShape&, const Visit& visit) {
     visit("nonzeros", nonzeros, between(0, max_count));
-    visit("pieces", pieces, between(0, UINT32_MAX));
+    visit("pieces", pieces, between(0, max_bitmap_pieces));
+    visit("pattern", pattern, between(0, INT64_MAX));
   }
 };
 
 /// The whole description of a packed matrix; packer, unpacker and kernel read sizes and places from it alone.
 struct BitmapFormat : Description<BitmapCut, BitmapCounts> {
   static constexpr char magic[9] = "ESCBITM\x1a";
-  static constexpr uint32_t version = 1;
+  static constexpr uint32_t version = 2;
+  static constexpr bool takes_any_pattern = true;
 
   uint64_t units_at = 0;
   uint64_t bytes = 0;  ///< of the whole, header included

@@ -1,28 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
-#include <type_traits>
 #include <vector>
 
 #include "transformer/bitmap_packing.h"
 #include "transformer/checked_shape.h"
+#include "transformer/half_floats.h"
 #include "transformer/pack.h"
-#include "transformer/view_sources.h"
 
 namespace esc::transformer {
 namespace {
 
-/// Panels beside each other: what one counts or writes is its own. Calls work(panel, tile) for each of its units.
+/// Panels beside each other: what one counts or writes is its own.
 template <typename Work>
-void for_each_unit(const BitmapFormat& format, const Work& work) {
-  tbb::parallel_for(std::uint64_t{0}, format.panels(), [&](std::uint64_t panel) {
-    for (std::uint64_t tile = 0; tile < format.tiles(); ++tile) {
-      work(panel, tile);
-    }
-  });
+void for_each_panel(const BitmapFormat& format, const Work& work) {
+  tbb::parallel_for(std::uint64_t{0}, format.panels(), work);
 }
+
+/// The non-zeros of a panel, of which each unit has its own.
+class PanelNonzeros {
+ public:
+  PanelNonzeros(const CsrView& matrix, const BitmapFormat& format, std::uint64_t panel) : units_(format.tiles()) {
+    const auto number = static_cast<std::int64_t>(panel);
+    for (std::uint32_t row = 0; row < format.shape.rows_in(number); ++row) {
+      take_row(matrix, static_cast<std::size_t>(format.shape.first_row(number) + row), row);
+    }
+  }
+
+  const BitmapNonzeros& unit(std::uint64_t tile) const { return units_[static_cast<std::size_t>(tile)]; }
+
+ private:
+  /// A K block at a time: its number is in a register while its entries are read.
+  void take_row(const CsrView& matrix, std::size_t row_of_matrix, std::uint32_t row) {
+    const auto end = static_cast<std::size_t>(matrix.offsets[row_of_matrix + 1]);
+    for (auto at = static_cast<std::size_t>(matrix.offsets[row_of_matrix]); at < end;) {
+      const std::int32_t block = matrix.column_of[at] / static_cast<std::int32_t>(bitmap_block_columns);
+      const std::int32_t first = block * static_cast<std::int32_t>(bitmap_block_columns);
+      std::uint64_t nonzeros = 0;
+      for (; at < end && matrix.column_of[at] - first < static_cast<std::int32_t>(bitmap_block_columns); ++at) {
+        nonzeros |= std::uint64_t{matrix.values[at] != 0} << (matrix.column_of[at] - first);
+      }
+      units_[static_cast<std::size_t>(block) / bitmap_blocks].of_row[row][block % bitmap_blocks] = nonzeros;
+    }
+  }
+
+  std::vector<BitmapNonzeros> units_;
+};
+
+/// A panel with its zeros, and the columns that its last K tile lacks.
+template <typename Half>
+class PanelElements {
+ public:
+  PanelElements(const CsrView& matrix, const BitmapFormat& format, std::uint64_t panel)
+      : columns_(static_cast<std::size_t>(format.tiles()) * bitmap_tile_columns), elements_(bitmap_rows * columns_) {
+    const auto number = static_cast<std::int64_t>(panel);
+    for (std::uint32_t row = 0; row < format.shape.rows_in(number); ++row) {
+      const auto of_matrix = static_cast<std::size_t>(format.shape.first_row(number) + row);
+      const auto end = static_cast<std::size_t>(matrix.offsets[of_matrix + 1]);
+      for (auto at = static_cast<std::size_t>(matrix.offsets[of_matrix]); at < end; ++at) {
+        elements_[row * columns_ + static_cast<std::size_t>(matrix.column_of[at])] = Half(matrix.values[at]);
+      }
+    }
+  }
+
+  void read_unit(std::uint64_t tile, BitmapElements<Half>& elements) const {
+    for (std::uint32_t row = 0; row < bitmap_rows; ++row) {
+      const Half* const from = elements_.data() + row * columns_ + tile * bitmap_tile_columns;
+      std::copy_n(from, bitmap_tile_columns, elements.of_row[row]);
+    }
+  }
+
+ private:
+  std::size_t columns_;
+  std::vector<Half> elements_;
+};
 
 /// The format, and where its units begin, with one more for where they end.
 struct PlacedUnits {
@@ -31,32 +85,40 @@ struct PlacedUnits {
 };
 
 PlacedUnits place(const CsrView& matrix, const BitmapCut& cut) {
-  BitmapShape shape = checked_shape(matrix, BitmapCut{.height = cut.height});
-  PlacedUnits placed{describe(shape, {}), {}};
-  const BitmapFormat& format = placed.format;
-  std::vector<BitmapTally> panels(static_cast<std::size_t>(format.panels()));
-  placed.begins.resize(static_cast<std::size_t>(format.units()) + 1);
-  for_each_unit(format, [&](std::uint64_t panel, std::uint64_t tile) {
-    BitmapElements<double> elements;
-    read_unit(rows_of(matrix), format, panel, tile, elements);
-    const BitmapTally unit = tally_of(format, plan_unit(elements));
-    panels[static_cast<std::size_t>(panel)].add(unit);
-    placed.begins[static_cast<std::size_t>(panel * format.tiles() + tile + 1)] =
-        static_cast<std::uint32_t>(unit.pieces);
+  const BitmapShape shape = checked_shape(matrix, BitmapCut{.height = cut.height});
+  const BitmapFormat frame = describe(shape, {});
+  std::vector<UnitSize> units(static_cast<std::size_t>(frame.units()));
+  for_each_panel(frame, [&](std::uint64_t panel) {
+    const PanelNonzeros nonzeros(matrix, frame, panel);
+    for (std::uint64_t tile = 0; tile < frame.tiles(); ++tile) {
+      units[static_cast<std::size_t>(panel * frame.tiles() + tile)] = plan_unit(nonzeros.unit(tile)).size;
+    }
   });
+  PlacedUnits placed;
   BitmapTally tally;
-  for (const BitmapTally& panel : panels) {
-    tally.add(panel);
+  for (const UnitSize& unit : units) {
+    placed.begins.push_back(static_cast<std::uint32_t>(tally.pieces));
+    tally.add(frame, unit);
   }
-  if (tally.pieces > UINT32_MAX) {
+  if (tally.pieces > max_bitmap_pieces) {
     throw std::length_error("units of bitmaps have more bytes than their numbers count");
   }
-  for (std::size_t unit = 1; unit < placed.begins.size(); ++unit) {
-    placed.begins[unit] += placed.begins[unit - 1];
-  }
-  shape.most_words = tally.most_words;
-  placed.format = describe(shape, {.nonzeros = tally.nonzeros, .pieces = tally.pieces});
+  placed.begins.push_back(static_cast<std::uint32_t>(tally.pieces));
+  placed.format = tally.format_of(shape);
   return placed;
+}
+
+template <typename Half>
+void write_panel(const CsrView& matrix, const PlacedUnits& placed, std::uint64_t panel, unsigned char* bytes) {
+  const BitmapFormat& format = placed.format;
+  const PanelElements<Half> panel_elements(matrix, format, panel);
+  for (std::uint64_t tile = 0; tile < format.tiles(); ++tile) {
+    const std::uint32_t begin = placed.begins[static_cast<std::size_t>(panel * format.tiles() + tile)];
+    BitmapElements<Half> elements;
+    panel_elements.read_unit(tile, elements);
+    write_begin(format, panel, tile, begin, bytes);
+    write_unit(format, elements, plan_unit(nonzeros_of(elements)), bytes + format.unit_at(begin));
+  }
 }
 
 }  // namespace
@@ -68,15 +130,8 @@ Packed<BitmapFormat> pack(const CsrView& matrix, const BitmapCut& cut) {
   const BitmapFormat& format = placed.format;
   Packed<BitmapFormat> packed(format);
   auto* const bytes = reinterpret_cast<unsigned char*>(packed.bytes.data());
-  with_half_source(matrix, [&](const auto& source) {
-    for_each_unit(format, [&](std::uint64_t panel, std::uint64_t tile) {
-      const std::uint32_t begin = placed.begins[static_cast<std::size_t>(panel * format.tiles() + tile)];
-      BitmapElements<typename std::remove_cvref_t<decltype(source)>::ElementType> elements;
-      read_unit(source, format, panel, tile, elements);
-      write_begin(format, panel, tile, begin, bytes);
-      write_unit(format, elements, plan_unit(elements), bytes + format.unit_at(begin));
-    });
-  });
+  const auto write = matrix.element == ScalarType::f16 ? write_panel<Float16> : write_panel<BFloat16>;
+  for_each_panel(format, [&](std::uint64_t panel) { write(matrix, placed, panel, bytes); });
   write_begin(format, format.panels(), 0, format.counts.pieces, bytes);
   seal(format, bytes);
   return packed;

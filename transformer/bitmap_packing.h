@@ -35,12 +35,9 @@ void read_unit(const Source& source, const BitmapFormat& format, uint64_t panel,
             left < bitmap_tile_columns ? static_cast<uint32_t>(left) : bitmap_tile_columns, elements.of_row);
 }
 
-/// What is known of a unit before its words are written.
-struct PlannedUnit {
-  uint32_t bits[bitmap_blocks][bitmap_lanes];
-  uint32_t odd_column[bitmap_lanes];
-  uint32_t words;
-  uint64_t nonzeros;
+/// The non-zeros of a unit: bit c of a number says whether column c of a K block is one.
+struct BitmapNonzeros {
+  uint64_t of_row[bitmap_rows][bitmap_blocks];
 };
 
 /// Bit c says whether column c of a K block is a non-zero.
@@ -59,6 +56,31 @@ uint64_t nonzeros_of(const Element* row) {
   return nonzeros;
 }
 
+template <typename Element>
+BitmapNonzeros nonzeros_of(const BitmapElements<Element>& elements) {
+  BitmapNonzeros nonzeros;
+  for (uint32_t row = 0; row < bitmap_rows; ++row) {
+    for (uint32_t block = 0; block < bitmap_blocks; ++block) {
+      nonzeros.of_row[row][block] = nonzeros_of(elements.of_row[row] + block * bitmap_block_columns);
+    }
+  }
+  return nonzeros;
+}
+
+/// What a unit adds to its matrix.
+struct UnitSize {
+  uint32_t words = 0;  ///< rows of them
+  uint32_t nonzeros = 0;
+  uint64_t pattern = 0;  ///< digest of where they are
+};
+
+/// What is known of a unit before its words are written.
+struct PlannedUnit {
+  uint32_t bits[bitmap_blocks][bitmap_lanes];
+  uint32_t odd_column[bitmap_lanes];
+  UnitSize size;
+};
+
 /// The pairs of a lane in a row whose first one begins at bit 0. They are 8 columns apart, and those of columns 32 to
 /// 63 belong between those of columns 0 to 31.
 constexpr uint32_t pairs_of_lane(uint64_t nonzeros) {
@@ -66,9 +88,22 @@ constexpr uint32_t pairs_of_lane(uint64_t nonzeros) {
   return static_cast<uint32_t>(pairs | pairs >> 30);
 }
 
-constexpr uint32_t words_of_lane(uint32_t bits) {
-  return popcount(registers_with_two(bits)) + (popcount(registers_with_one(bits)) + 1) / 2;
-}
+/// Registers of a lane in a K block by how many non-zeros they have.
+struct LaneRegisters {
+  uint32_t with_one;
+  uint32_t with_two;
+
+  /// Counts both at once, each in a half of a number, of which every other bit is zero.
+  explicit constexpr LaneRegisters(uint32_t bits) : with_one(0), with_two(0) {
+    uint64_t counts = registers_with_one(bits) | static_cast<uint64_t>(registers_with_two(bits)) << 32;
+    counts = (counts & 0x3333333333333333u) + (counts >> 2 & 0x3333333333333333u);
+    counts = ((counts + (counts >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x01010101u;
+    with_one = static_cast<uint32_t>(counts >> 24 & 0xff);
+    with_two = static_cast<uint32_t>(counts >> 56);
+  }
+  constexpr uint32_t words() const { return with_two + (with_one + 1) / 2; }
+  constexpr uint32_t nonzeros() const { return 2 * with_two + with_one; }
+};
 
 /// Numbers of lanes, those with the fewest words first.
 struct LaneOrder {
@@ -95,32 +130,28 @@ inline void pair_columns(const uint32_t (&even)[bitmap_lanes], const uint32_t (&
     missing[lane] = max_bitmap_words / 2 - even[lane];
   }
   const LaneOrder longest(missing), shortest(odd);
-  unit.words = 0;
   for (uint32_t i = 0; i < bitmap_lanes; ++i) {
     const uint32_t column = longest.lanes[i], lane = shortest.lanes[i];
     unit.odd_column[lane] = column;
     const uint32_t rows = even[column] + (odd[lane] == 0 ? 1 : odd[lane]);
-    unit.words = rows > unit.words ? rows : unit.words;
+    unit.size.words = rows > unit.size.words ? rows : unit.size.words;
   }
 }
 
-template <typename Element>
-PlannedUnit plan_unit(const BitmapElements<Element>& elements) {
+inline PlannedUnit plan_unit(const BitmapNonzeros& nonzeros) {
   PlannedUnit unit;
-  unit.nonzeros = 0;
+  unit.size.pattern = checksum(nonzeros.of_row, sizeof nonzeros.of_row);
   uint32_t words[2][bitmap_lanes] = {};
   for (uint32_t block = 0; block < bitmap_blocks; ++block) {
-    uint64_t nonzeros[bitmap_rows];
-    for (uint32_t row = 0; row < bitmap_rows; ++row) {
-      nonzeros[row] = nonzeros_of(elements.of_row[row] + block * bitmap_block_columns);
-      unit.nonzeros += popcount(nonzeros[row]);
-    }
     for (uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
       const uint32_t row = lane / 4, shift = lane % 4 * 2;
-      const uint32_t pairs = pairs_of_lane(nonzeros[row] >> shift) | pairs_of_lane(nonzeros[row + 8] >> shift) << 4;
+      const uint32_t pairs = pairs_of_lane(nonzeros.of_row[row][block] >> shift) |
+                             pairs_of_lane(nonzeros.of_row[row + 8][block] >> shift) << 4;
       const uint32_t bits = pairs ^ (pairs >> 1 & lower_code_bits);
       unit.bits[block][lane] = bits;
-      words[block % 2][lane] += words_of_lane(bits);
+      const LaneRegisters registers(bits);
+      unit.size.nonzeros += registers.nonzeros();
+      words[block % 2][lane] += registers.words();
     }
   }
   pair_columns(words[0], words[1], unit);
@@ -170,18 +201,18 @@ unsigned char* write_words(const BitmapElements<Element>& elements, uint32_t blo
   return next;
 }
 
-/// Writes a unit, unit_bytes(unit.words) bytes.
+/// Writes a unit, unit_bytes(unit.size.words) bytes.
 template <typename Element>
 void write_unit(const BitmapFormat& format, const BitmapElements<Element>& elements, const PlannedUnit& unit,
                 unsigned char* bytes) {
   constexpr int32_t row_bytes = bitmap_lanes * bitmap_word_bytes;
-  memset(bytes, 0, static_cast<size_t>(format.unit_bytes(unit.words)));
+  memset(bytes, 0, static_cast<size_t>(format.unit_bytes(unit.size.words)));
   for (uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
     const uint32_t column = unit.odd_column[lane];
-    const uint32_t count_bit = lane < bitmap_count_bits ? unit.words >> lane & 1 : 0;
+    const uint32_t count_bit = lane < bitmap_count_bits ? unit.size.words >> lane & 1 : 0;
     bytes[format.odd_column_at(lane)] = static_cast<unsigned char>(column | count_bit << bitmap_count_bit);
     unsigned char* top = bytes + format.word_at(0, lane);
-    unsigned char* bottom = bytes + format.word_at(unit.words, column) - row_bytes;
+    unsigned char* bottom = bytes + format.word_at(unit.size.words, column) - row_bytes;
     for (uint32_t block = 0; block < bitmap_blocks; ++block) {
       const uint32_t bits = unit.bits[block][lane];
       memcpy(bytes + format.bits_at(block, lane), &bits, sizeof bits);
@@ -194,26 +225,29 @@ void write_unit(const BitmapFormat& format, const BitmapElements<Element>& eleme
   }
 }
 
-/// What there is to find out about units before they have places.
+/// What units need, one behind the other.
 struct BitmapTally {
   uint64_t nonzeros = 0;
   uint64_t pieces = 0;
+  uint64_t pattern = 0;  ///< digest of where the non-zeros are
+  uint64_t units = 0;
+  uint64_t fullest = 0;  ///< number of the first unit that has the most words
   uint32_t most_words = 0;
 
-  constexpr void add(const BitmapTally& other) {
-    nonzeros += other.nonzeros;
-    pieces += other.pieces;
-    most_words = other.most_words > most_words ? other.most_words : most_words;
+  void add(const BitmapFormat& format, const UnitSize& unit) {
+    nonzeros += unit.nonzeros;
+    pieces += format.unit_pieces(unit.words);
+    pattern = mix(pattern, unit.pattern);
+    fullest = unit.words > most_words ? units : fullest;
+    most_words = unit.words > most_words ? unit.words : most_words;
+    ++units;
   }
-  constexpr bool is_of(const BitmapFormat& format) const {
-    return nonzeros == format.counts.nonzeros && pieces == format.counts.pieces &&
-           most_words == format.shape.most_words;
+  /// The format of a matrix of which these are all units.
+  constexpr BitmapFormat format_of(BitmapShape shape) const {
+    shape.most_words = most_words;
+    return describe(shape, {nonzeros, pieces, pattern >> 1});
   }
 };
-
-constexpr BitmapTally tally_of(const BitmapFormat& format, const PlannedUnit& unit) {
-  return {unit.nonzeros, format.unit_pieces(unit.words), unit.words};
-}
 
 /// Writes where a unit begins, or, behind the last one, where units end.
 inline void write_begin(const BitmapFormat& format, uint64_t panel, uint64_t tile, uint64_t begin,
@@ -229,32 +263,77 @@ inline void seal(const BitmapFormat& format, unsigned char* packed) {
   write_header(format, packed);
 }
 
-/// Packs A into `packed`, format.bytes bytes aligned to 8. False, and nothing promised of `packed`, when A does not
-/// have the counts of the format; nothing is ever written outside it.
+/// What a matrix needs, whatever there is for it.
+struct BitmapNeed {
+  BitmapFormat format;   ///< of the packed matrix
+  uint64_t fullest = 0;  ///< number of the first unit that has the most words
+};
+
+/// Where the most is asked of a kernel, and how much it has room for.
+struct FullestPart {
+  int64_t first_row;
+  int64_t behind_row;
+  int64_t first_column;
+  int64_t behind_column;
+  uint64_t needed;
+  uint64_t room;
+  const char* what;  ///< is counted
+};
+
+/// For a kernel that has room for most_words of the shape.
+constexpr FullestPart fullest_part(const BitmapNeed& need, const BitmapShape& shape) {
+  const int64_t panel = static_cast<int64_t>(need.fullest / need.format.tiles());
+  const int64_t first_column = static_cast<int64_t>(need.fullest % need.format.tiles() * bitmap_tile_columns);
+  const int64_t left = shape.columns - first_column;
+  return {shape.first_row(panel),
+          shape.first_row(panel) + shape.rows_in(panel),
+          first_column,
+          first_column + (left < bitmap_tile_columns ? left : bitmap_tile_columns),
+          need.format.shape.most_words,
+          shape.most_words,
+          "rows of words"};
+}
+
+/// More bytes than that no matrix of the shape may need: where a unit begins is a number of 32 bits.
+constexpr uint64_t most_bytes(const BitmapShape& shape) { return describe(shape, {0, max_bitmap_pieces, 0}).bytes; }
+
+/// Packs A, whatever its pattern, into `packed`, of `bytes` bytes and aligned to 8, and says what it needs. Where that
+/// is more than `bytes` or most_bytes, or than the shape's most_words in a unit, nothing is promised of `packed`, which
+/// for no bytes may be null; nothing is ever written outside it. What is behind the packed matrix becomes zero.
 template <typename Source>
-bool pack_serially(const Source& source, const BitmapFormat& format, void* packed) {
-  unsigned char* const bytes = static_cast<unsigned char*>(packed);
+BitmapNeed pack_serially(const Source& source, const BitmapShape& shape, void* packed, uint64_t bytes) {
+  const BitmapFormat frame = describe(shape, {});
+  unsigned char* const to = static_cast<unsigned char*>(packed);
+  const uint64_t room = bytes < frame.units_at ? 0 : bytes - frame.units_at;
+  bool fits = bytes >= frame.units_at;
   BitmapTally tally;
-  for (uint64_t panel = 0; panel < format.panels(); ++panel) {
-    for (uint64_t tile = 0; tile < format.tiles(); ++tile) {
+  for (uint64_t panel = 0; panel < frame.panels(); ++panel) {
+    for (uint64_t tile = 0; tile < frame.tiles(); ++tile) {
       BitmapElements<typename Source::ElementType> elements;
-      read_unit(source, format, panel, tile, elements);
-      const PlannedUnit unit = plan_unit(elements);
+      read_unit(source, frame, panel, tile, elements);
+      const PlannedUnit unit = plan_unit(nonzeros_of(elements));
       const uint64_t begin = tally.pieces;
-      tally.add(tally_of(format, unit));
-      if (tally.pieces > format.counts.pieces) {
-        return false;
+      tally.add(frame, unit.size);
+      fits = fits && tally.pieces <= room / bitmap_piece_bytes;
+      if (fits) {
+        write_begin(frame, panel, tile, begin, to);
+        write_unit(frame, elements, unit, to + frame.unit_at(begin));
       }
-      write_begin(format, panel, tile, begin, bytes);
-      write_unit(format, elements, unit, bytes + format.unit_at(begin));
     }
   }
-  if (!tally.is_of(format)) {
-    return false;
+  const BitmapNeed need{tally.format_of(shape), tally.fullest};
+  if (fits && need.format.shape.most_words <= shape.most_words) {
+    write_begin(frame, frame.panels(), 0, tally.pieces, to);
+    seal(need.format, to);
+    memset(to + need.format.bytes, 0, static_cast<size_t>(bytes - need.format.bytes));
   }
-  write_begin(format, format.panels(), 0, tally.pieces, bytes);
-  seal(format, bytes);
-  return true;
+  return need;
+}
+
+/// What a matrix needs, without packing it.
+template <typename Source>
+BitmapNeed measure(const Source& source, const BitmapShape& shape) {
+  return pack_serially(source, shape, nullptr, 0);
 }
 
 // [packing text ends]

@@ -71,6 +71,10 @@ struct Shape : Cut {
 /// All that a format follows from; `describe(shape, counts)` gives the format.
 template <typename Cut, typename Counts>
 struct Description {
+  /// Whether a kernel reads packed matrices of other patterns, too, than that of the one which it was made for. Then
+  /// packing takes a shape in place of a format, and says what a matrix needs.
+  static constexpr bool takes_any_pattern = false;
+
   Shape<Cut> shape;
   Counts counts;
 

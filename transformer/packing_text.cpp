@@ -83,7 +83,8 @@ std::string packing_text(const PackedFormat& format, Reading reading) {
   for (const std::string_view file : own.packing) {
     text += between_markers(file);
   }
-  return text += between_markers(pattern_check_file);
+  const bool is_bound = !std::visit([](const auto& known) { return known.takes_any_pattern; }, format);
+  return text += is_bound ? between_markers(pattern_check_file) : "";
 }
 
 std::string model_file_text() {

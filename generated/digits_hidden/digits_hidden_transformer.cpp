@@ -177,6 +177,10 @@ struct Shape : Cut {
 /// All that a format follows from; `describe(shape, counts)` gives the format.
 template <typename Cut, typename Counts>
 struct Description {
+  /// Whether a kernel reads packed matrices of other patterns, too, than that of the one which it was made for. Then
+  /// packing takes a shape in place of a format, and says what a matrix needs.
+  static constexpr bool takes_any_pattern = false;
+
   Shape<Cut> shape;
   Counts counts;
 
@@ -864,6 +868,16 @@ inline Status refuse(Status status, const char* reason) {
   return status;
 }
 
+inline Status check_buffer(const void* packed) {
+  if (packed == nullptr) {
+    return refuse(bad_argument, "packed is null");
+  }
+  if (reinterpret_cast<uintptr_t>(packed) % 8 != 0) {
+    return refuse(bad_argument, "packed is not aligned to 8 bytes");
+  }
+  return done;
+}
+
 inline Status refuse_group(int64_t group, const PatternDigest& found) {
   const int64_t first = layer_format.shape.first_row(group * panels_per_group(layer_format.shape));
   const int64_t behind =
@@ -880,16 +894,6 @@ inline Status refuse_group(int64_t group, const PatternDigest& found) {
   return pattern_differs;
 }
 
-inline Status check_buffer(const void* packed) {
-  if (packed == nullptr) {
-    return refuse(bad_argument, "packed is null");
-  }
-  if (reinterpret_cast<uintptr_t>(packed) % 8 != 0) {
-    return refuse(bad_argument, "packed is not aligned to 8 bytes");
-  }
-  return done;
-}
-
 template <typename Source>
 Status pack_layer(const Source& source, void* packed) {
   for (int64_t group = 0; group < pattern_groups(layer_format.shape); ++group) {
@@ -904,12 +908,38 @@ Status pack_layer(const Source& source, void* packed) {
   return done;
 }
 
+inline DenseRows<float> dense_rows(const float* a, int64_t lda) {
+  return {a, lda, layer_format.shape.columns};
+}
+
+inline CsrRows<int32_t, float> csr_rows(const int32_t* offsets, const int32_t* columns,
+                                        const float* values) {
+  return {offsets, columns, values};
+}
+
+inline Status check_dense(const void* a, int64_t lda) {
+  if (a == nullptr) {
+    return refuse(bad_argument, "a is null");
+  }
+  if (lda < layer_format.shape.columns) {
+    return refuse(bad_argument, "lda is less than 256, the columns of a");
+  }
+  return done;
+}
+
 inline Status check_rows(const CsrRows<int32_t, float>& matrix) {
   const auto refuse_row = [](int64_t row, const char* problem) {
     snprintf(error_text, sizeof error_text, "digits_hidden: row %lld: %s",
              static_cast<long long>(row), problem);
     return bad_argument;
   };
+  if (matrix.offsets == nullptr) {
+    return refuse(bad_argument, "offsets is null");
+  }
+  if (matrix.offsets[layer_format.shape.rows] != 0 &&
+      (matrix.column_of == nullptr || matrix.values == nullptr)) {
+    return refuse(bad_argument, "columns or values is null");
+  }
   if (matrix.offsets[0] != 0) {
     return refuse(bad_argument, "the offsets do not start at 0");
   }
@@ -969,28 +999,18 @@ extern "C" const char* digits_hidden_transform_error(void) {
 extern "C" int digits_hidden_transform(const float* a, int64_t lda, void* packed) {
   using namespace digits_hidden_packing;
   error_text[0] = '\0';
-  if (a == nullptr) {
-    return refuse(bad_argument, "a is null");
+  Status status = check_buffer(packed);
+  if (status == done) {
+    status = check_dense(a, lda);
   }
-  if (lda < layer_format.shape.columns) {
-    return refuse(bad_argument, "lda is less than 256, the columns of a");
-  }
-  const Status status = check_buffer(packed);
-  return status != done ? status
-                        : pack_layer(DenseRows<float>{a, lda, layer_format.shape.columns}, packed);
+  return status != done ? status : pack_layer(dense_rows(a, lda), packed);
 }
 
 extern "C" int digits_hidden_transform_csr(const int32_t* offsets, const int32_t* columns,
                                            const float* values, void* packed) {
   using namespace digits_hidden_packing;
   error_text[0] = '\0';
-  if (offsets == nullptr) {
-    return refuse(bad_argument, "offsets is null");
-  }
-  if (offsets[layer_format.shape.rows] != 0 && (columns == nullptr || values == nullptr)) {
-    return refuse(bad_argument, "columns or values is null");
-  }
-  const CsrRows<int32_t, float> matrix = {offsets, columns, values};
+  const auto matrix = csr_rows(offsets, columns, values);
   Status status = check_buffer(packed);
   if (status == done) {
     status = check_rows(matrix);

@@ -25,7 +25,10 @@ constexpr std::uint64_t line_bytes = 128;
 std::uint64_t up_to_line(std::uint64_t bytes) { return transformer::round_up(bytes, line_bytes); }
 
 /// Of a unit's copy, so that its words begin at a line: word c of a row is in bank c.
-std::uint64_t room_in_front(const transformer::BitmapFormat& format) { return up_to_line(format.words_at()) - format.words_at(); }
+std::uint64_t room_in_front() {
+  constexpr transformer::BitmapFormat format;
+  return up_to_line(format.words_at()) - format.words_at();
+}
 
 std::int64_t tile_bytes(const LoopNest& nest) { return nest.constant("tile_rows") * nest.constant("tile_columns") * bytes_of(nest.element()); }
 
@@ -73,14 +76,25 @@ std::string copy_of_whole_pieces(const LoopNest& nest) {
 }  // namespace
 
 Environment bitmap_sizes(const transformer::BitmapFormat& format) {
-  const std::uint64_t room = up_to_line(room_in_front(format) + format.unit_bytes(format.shape.most_words));
   return {{"most_words", format.shape.most_words},
           {"unit_begins", static_cast<std::int64_t>(format.units()) + 1},
-          {"unit_room", static_cast<std::int64_t>(room)}};
+          {"unit_room", room_for_words(format.shape.most_words)}};
+}
+
+std::int64_t room_for_words(std::uint32_t words) {
+  return static_cast<std::int64_t>(up_to_line(room_in_front() + transformer::BitmapFormat().unit_bytes(words)));
+}
+
+std::uint32_t words_in_room(std::int64_t unit_room) {
+  std::uint32_t words = 0;
+  while (words < transformer::max_bitmap_words && room_for_words(words + 1) <= unit_room) {
+    ++words;
+  }
+  return words;
 }
 
 std::vector<std::string> bitmap_constants(const LoopNest& nest, const transformer::BitmapFormat& format) {
-  const std::uint64_t front = room_in_front(format);
+  const std::uint64_t front = room_in_front();
   return {c_constant("unsigned int", "M", format.shape.rows, "rows of C"),
           c_constant("unsigned int", "K", format.shape.columns, "rows of B"),
           c_constant("unsigned int", "panels", format.panels(), "of 16 rows"),

@@ -69,6 +69,7 @@ Dispatch dispatch_of(const Layer& layer) {
       .unpacks = can_unpack(layer)};
   if (has_bitmap(lowered)) {
     dispatch.block_rows = lowered.constant("block_panels") * lowered.constant("panel_height");
+    dispatch.unit_words = words_in_room(sizes.at("unit_room"));
   }
   if (lowered.vectors) {
     dispatch.has_vectors = true;

@@ -36,6 +36,7 @@ struct Dispatch {
   bool runs_earlier = true;        ///< before first_bulk_major
   bool needs_preparing = false;    ///< on a device where it was not prepared a launch is refused
   std::int64_t block_rows = 0;     ///< of C that a block owns, where its packed matrix is the same whatever a block owns; else 0
+  std::uint32_t unit_words = 0;    ///< rows of words of a bitmap's unit that a block has room for
   bool unpacks = false;            ///< there are functions that write A from its packed form, and values of A into it
   std::int64_t turn_columns = 0;   ///< that a block takes at a time, where its threads take turns over all columns; else 0
 

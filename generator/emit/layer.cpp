@@ -13,6 +13,10 @@ std::uint64_t packed_bytes(const Layer& layer) {
   return std::visit([](const auto& format) { return format.bytes; }, layer.format);
 }
 
+bool takes_any_pattern(const Layer& layer) {
+  return has_kernel(layer) && std::visit([](const auto& format) { return format.takes_any_pattern; }, layer.format);
+}
+
 std::string grant(const std::string& prefix) {
   return fmt::format(
       "{0}SPDX-License-Identifier: 0BSD\n"

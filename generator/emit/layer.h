@@ -39,6 +39,9 @@ inline bool has_kernel(const Layer& layer) { return needs_kernel(layer.input, la
 /// and NAME_values are there.
 inline bool can_unpack(const Layer& layer) { return has_kernel(layer) && !layer.lowered.unpacking.empty(); }
 
+/// Whether the layer's kernel reads packed matrices of other patterns than its own, too.
+bool takes_any_pattern(const Layer& layer);
+
 /// Bytes of the packed matrix.
 std::uint64_t packed_bytes(const Layer& layer);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "generator/emit/bitmap_text.h"
 #include "generator/emit/block_memory.h"
 #include "generator/emit/built_architectures.h"
 #include "generator/emit/device_text.h"
@@ -14,6 +15,7 @@
 #include "generator/emit/launcher_text.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/operand_text.h"
+#include "generator/emit/pattern_text.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
 #include "generator/emit/templates.h"
@@ -52,17 +54,6 @@ std::string source(std::string_view text, const Layer& layer, const char* commen
                                                  {"COLUMNS", number(layer.statistics.columns)},
                                                  {"ELEMENT", c_name(layer.lowered.element())}});
   return fill(text, holes);
-}
-
-std::string digest_table(const Layer& layer) {
-  std::string table;
-  for (const transformer::PatternDigest& digest : layer.digests) {
-    table += fmt::format("    {{{:#018x}u, {}}},\n", digest.hash, digest.nonzeros);
-  }
-  if (!table.empty()) {
-    table.pop_back();
-  }
-  return table;
 }
 
 /// How it works, as comment lines: what the passes say, one after the other.
@@ -212,6 +203,11 @@ std::map<std::string, std::string> host_element_holes(const Layer& layer) {
                                     reading_of(layer));
 }
 
+/// Of a kernel that takes any pattern, what it has room for in a unit.
+std::optional<std::uint32_t> unit_room_of(const Layer& layer) {
+  return takes_any_pattern(layer) ? std::optional(words_in_room(layer.sizes.at("unit_room"))) : std::nullopt;
+}
+
 /// What is to be said of the elements that a caller packs.
 std::string packed_elements_note(const Layer& layer) {
   const ScalarType element = layer.lowered.element();
@@ -239,30 +235,35 @@ std::string transformer_source(const Layer& layer) {
   std::map<std::string, std::string> holes = host_element_holes(layer);
   holes.merge(
       std::map<std::string, std::string>{{"LAYER_FORMAT", transformer::layer_format_text(layer.format)},
+                                         {"NAME", layer.name},
                                          {"PACKED_BYTES", number(packed_bytes(layer))},
-                                         {"DIGESTS", digest_table(layer)},
                                          {"PACKING_TEXT", transformer::packing_text(layer.format, reading_of(layer))}});
+  const TakenPatterns patterns{layer.digests, unit_room_of(layer)};
+  holes.merge(pattern_holes(patterns, holes));
+  holes.erase("PACKED_SOURCE");
   return source(transformer_template, layer, "// ", std::move(holes));
 }
 
 std::string header_source(const Layer& layer) {
   const ScalarType element = layer.lowered.element();
-  return source(header_template, layer, " * ",
-                {{"TYPE", type_of(layer)},
-                 {"BCOL", number(layer.bcol)},
-                 {"FORMS", header_forms(layer)},
-                 {"PLACES", places(layer)},
-                 {"EPILOGUE", product_note(layer)},
-                 {"OPERANDS", declared_operands(layer.lowered)},
-                 {"ELEMENT", declared_name(element)},
-                 {"HOST_ELEMENT", host_element_holes(layer).at("ARGUMENT")},
-                 {"DECLARATION", declaration_of(element)},
-                 {"BITS", packed_elements_note(layer)},
-                 {"OPERAND_NAMES", operand_names(layer.lowered)},
-                 {"NOT_PREPARED", needs_preparing(layer) ? not_prepared_note : ""},
-                 {"NOTES", notes(layer)},
-                 {"DEVICE_FUNCTIONS", can_unpack(layer) ? "four" : "two"},
-                 {"UNPACK", unpack_declarations(layer)}});
+  const std::string argument = host_element_holes(layer).at("ARGUMENT");
+  std::map<std::string, std::string> holes = header_pattern_holes(takes_any_pattern(layer), layer.name, argument);
+  holes.merge(std::map<std::string, std::string>{{"TYPE", type_of(layer)},
+                                                 {"BCOL", number(layer.bcol)},
+                                                 {"FORMS", header_forms(layer)},
+                                                 {"PLACES", places(layer)},
+                                                 {"EPILOGUE", product_note(layer)},
+                                                 {"OPERANDS", declared_operands(layer.lowered)},
+                                                 {"ELEMENT", declared_name(element)},
+                                                 {"HOST_ELEMENT", argument},
+                                                 {"DECLARATION", declaration_of(element)},
+                                                 {"BITS", packed_elements_note(layer)},
+                                                 {"OPERAND_NAMES", operand_names(layer.lowered)},
+                                                 {"NOT_PREPARED", needs_preparing(layer) ? not_prepared_note : ""},
+                                                 {"NOTES", notes(layer)},
+                                                 {"DEVICE_FUNCTIONS", can_unpack(layer) ? "four" : "two"},
+                                                 {"UNPACK", unpack_declarations(layer)}});
+  return source(header_template, layer, " * ", std::move(holes));
 }
 
 std::string cmake_source(const Layer& layer) {

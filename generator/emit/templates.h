@@ -11,6 +11,9 @@ extern const std::string_view unpack_template;        ///< NAME_unpack and NAME_
 extern const std::string_view zero_layer_template;    ///< NAME.cu of a matrix without non-zeros
 
 extern const std::string_view transformer_template;   ///< NAME_transformer.cpp
+extern const std::string_view bound_pattern_template;          ///< in it, of a kernel that is bound to a pattern
+extern const std::string_view any_pattern_template;            ///< in it, of one that takes any
+extern const std::string_view any_pattern_functions_template;  ///< and its further C functions
 extern const std::string_view header_template;        ///< NAME.h
 extern const std::string_view bundle_cmake_template;  ///< CMakeLists.txt of the bundle
 extern const std::string_view model_header_template;  ///< NAME.h of a model

@@ -27,6 +27,16 @@ struct TransformerFunctions {
       transform_csr;
   std::function<int(const PackedFile& file, void* packed)> load;
   std::function<std::string()> transform_error;
+  // Of a kernel that takes any pattern; else they are empty.
+  std::function<std::size_t(const void* a, std::int64_t lda)> bytes_for = {};
+  std::function<std::size_t(const std::int32_t* offsets, const std::int32_t* columns, const void* values)>
+      bytes_for_csr = {};
+  std::function<int(const void* a, std::int64_t lda, void* packed, std::size_t bytes)> transform_into = {};
+  std::function<int(const std::int32_t* offsets, const std::int32_t* columns, const void* values, void* packed,
+                    std::size_t bytes)>
+      transform_csr_into = {};
+
+  bool takes_any_pattern() const { return bytes_for && bytes_for_csr && transform_into && transform_csr_into; }
 };
 
 /// The functions of a bundle that launch. cudaError_t and cudaStream_t are passed as int and void*.

@@ -36,6 +36,16 @@ BundleLibrary::BundleLibrary(const fs::path& file, const std::string& name) : li
                     return load_from_disk(load, packed_file, packed);
                   },
                   library_.function<const char*()>(name + "_transform_error", remedy)};
+  if (const auto bytes_for = library_.find_function<std::size_t(const void*, std::int64_t)>(name + "_bytes_for")) {
+    using Indices = const std::int32_t*;
+    transformer_.bytes_for = bytes_for;
+    transformer_.bytes_for_csr =
+        library_.function<std::size_t(Indices, Indices, const void*)>(name + "_bytes_for_csr", remedy);
+    transformer_.transform_into =
+        library_.function<int(const void*, std::int64_t, void*, std::size_t)>(name + "_transform_into", remedy);
+    transformer_.transform_csr_into =
+        library_.function<int(Indices, Indices, const void*, void*, std::size_t)>(name + "_transform_csr_into", remedy);
+  }
   kernel_ = {library_.function<int()>(name + "_prepare", remedy),
              [spmm = library_.function<void()>(name + "_spmm", remedy)](const ProductArguments& arguments) {
                return call_product(reinterpret_cast<void*>(spmm), arguments);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "generator/emulate/watched.h"
 #include "generator/matrix/matrix_shape.h"
 #include "generator/verify/bundle_interface.h"
+#include "generator/verify/other_patterns.h"
 
 namespace esc {
 
@@ -16,11 +19,12 @@ namespace esc {
 /// have taken that process over.
 class ConfinedTransformer {
  public:
-  /// Compiles the text of `name`_transformer.cpp there. `matrix` must outlive this; it will be packed into
-  /// `packed_bytes`, from dense where it has no more than `most_dense_elements`. Throws UserError for a text that does
-  /// not compile, ConfinedEnd as ConfinedProcess does.
+  /// Compiles the text of `name`_transformer.cpp there. `matrix` must outlive this; it will be packed into `packed`'s
+  /// size, from dense where it has no more than `most_dense_elements`, and other patterns into some more where the
+  /// kernel takes any. Throws UserError for a text that does not compile, ConfinedEnd as ConfinedProcess does.
   ConfinedTransformer(const std::string& text, const std::string& name, const SparseMatrix& matrix,
-                      std::size_t packed_bytes, std::int64_t most_dense_elements, const Allowance& allowance, Watched watched);
+                      std::span<const std::byte> packed, std::int64_t most_dense_elements, bool any_pattern,
+                      const Allowance& allowance, Watched watched);
 
   /// Bytes that the text says it writes. Where they are not those that were expected, nothing may be packed.
   std::uint64_t packed_bytes() const { return packed_bytes_; }
@@ -38,7 +42,8 @@ class ConfinedTransformer {
   };
   /// The places of all arrays.
   struct Layout {
-    Layout(const SparseMatrix& matrix, std::size_t packed_bytes, std::int64_t most_dense_elements);
+    Layout(const SparseMatrix& matrix, std::size_t packed_bytes, std::int64_t most_dense_elements,
+           const FurtherRoom& further);
 
     std::size_t packed_bytes;
     PartsOfMemory parts;
@@ -51,17 +56,27 @@ class ConfinedTransformer {
   };
 
   static void serve(const Channel& channel, const std::string& text, const std::string& name, const MatrixShape& shape,
-                    const SharedPlace& memory, Watched watched);
+                    bool any_pattern, const SharedPlace& memory, Watched watched);
   int transform(const void* a, std::int64_t lda, void* packed);
   int transform_csr(const std::int32_t* offsets, const std::int32_t* columns, const void* values, void* packed);
+  int transform_into(const void* a, std::int64_t lda, void* packed, std::size_t bytes);
+  int transform_csr_into(const std::int32_t* offsets, const std::int32_t* columns, const void* values, void* packed,
+                         std::size_t bytes);
+  std::size_t bytes_for(const void* a, std::int64_t lda);
+  std::size_t bytes_for_csr(const std::int32_t* offsets, const std::int32_t* columns, const void* values);
+  /// What the process is told of a caller's matrix, whose arrays are copied there.
+  std::vector<std::uint64_t> told(const void* a, std::int64_t lda);
+  std::vector<std::uint64_t> told(const std::int32_t* offsets, const std::int32_t* columns, const void* values);
   /// Where the copy of an array is, whose address has the same alignment, as the process is told.
   std::uint64_t copied(const Place& place, const void* array, std::size_t bytes);
-  /// The status of a call that writes to `packed`, once it stands there.
-  int packed_answer(const Message& request, void* packed);
+  /// The status of a call that writes so many bytes to `packed`, once they stand there; its number is the last one.
+  int packed_answer(std::uint32_t kind, std::vector<std::uint64_t> numbers, void* packed, std::size_t bytes);
+  std::size_t bytes_answer(std::uint32_t kind, std::vector<std::uint64_t> numbers);
   int load(const PackedFile& file, void* packed);
   std::string error();
 
   const SparseMatrix& matrix_;
+  bool any_pattern_;
   Layout layout_;
   SharedMemory memory_;
   ConfinedProcess process_;

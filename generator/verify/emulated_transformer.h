@@ -15,8 +15,9 @@ namespace esc {
 /// makes them, are the only memory that it may touch.
 class EmulatedTransformer {
  public:
-  /// Compiles the text of `name`_transformer.cpp, for a matrix of this shape.
-  EmulatedTransformer(const std::string& text, const std::string& name, const MatrixShape& matrix,
+  /// Compiles the text of `name`_transformer.cpp, for a matrix of this shape. It has the functions for any pattern
+  /// where the kernel takes any.
+  EmulatedTransformer(const std::string& text, const std::string& name, const MatrixShape& matrix, bool any_pattern,
                       Watched watched = Watched::accesses);
 
   /// Its C interface; a call that ends in a fault returns an error. They refer to this object.
@@ -25,13 +26,33 @@ class EmulatedTransformer {
   const EmulatedDevice& device() const { return device_; }
 
  private:
-  int transform(const void* a, std::int64_t lda, void* packed);
-  int transform_csr(const std::int32_t* offsets, const std::int32_t* columns, const void* values, void* packed);
+  /// A caller's matrix, as either form of a function takes it.
+  struct Dense {
+    const void* a;
+    std::int64_t lda;
+  };
+  struct Csr {
+    const std::int32_t* offsets;
+    const std::int32_t* columns;
+    const void* values;
+  };
+
+  class Arrays;
+
+  void add(Arrays& arrays, const Dense& matrix) const;
+  void add(Arrays& arrays, const Csr& matrix) const;
+  int transform(const Dense& matrix, void* packed);
+  int transform(const Csr& matrix, void* packed);
+  int transform_into(const Dense& matrix, void* packed, std::size_t bytes);
+  int transform_into(const Csr& matrix, void* packed, std::size_t bytes);
+  std::size_t bytes_for(const Dense& matrix);
+  std::size_t bytes_for(const Csr& matrix);
   int load(const PackedFile& file, void* packed);
   std::string error();
 
   std::string name_;
   MatrixShape matrix_;
+  bool any_pattern_;
   HostProgram program_;
   EmulatedDevice device_;
   std::size_t packed_bytes_ = 0;

@@ -58,7 +58,7 @@ class GpuKernel {
   }
 
   /// Every byte that NAME_values makes of the packed matrix.
-  void repack(const KernelCall& call, const OtherValues& other, const std::vector<std::byte>& packed) {
+  void repack(const KernelCall& call, const OtherMatrix& other, const std::vector<std::byte>& packed) {
     if (can_unpack(call, other.matrix)) {
       const GpuProduct result = gpu_repacking(on_gpu(packed, other.matrix), call, values_to_take(other.matrix));
       tell(print_unpacking(call, UnpackFunction::values),
@@ -163,9 +163,11 @@ void check_unpacking(GpuKernel& kernel, const KernelFunctions& functions, const 
 VerificationReport check_on_gpu(const BundleLibrary& bundle, const std::filesystem::path& predecessor, const LoopNest& nest, const SparseMatrix& matrix,
                                 const Dispatch& dispatch) {
   const CudaRuntime runtime;
-  TransformCheck transform = check_transformer(
-      bundle.transformer(), matrix,
-      {.most_dense_elements = most_dense_elements, .breadth = Breadth::generated, .line_rows = dispatch.scaled_rows});
+  TransformCheck transform = check_transformer(bundle.transformer(), matrix,
+                                               {.most_dense_elements = most_dense_elements,
+                                                .breadth = Breadth::generated,
+                                                .line_rows = dispatch.scaled_rows,
+                                                .unit_words = dispatch.unit_words});
   VerificationReport report{
       .method = "gpu", .tolerance = tolerance_of(matrix, dispatch.products), .problems = std::move(transform.problems)};
   if (transform.packed.empty()) {
@@ -192,6 +194,11 @@ VerificationReport check_on_gpu(const BundleLibrary& bundle, const std::filesyst
     KernelCall call = calls.front();
     call.reason = other_values_reason;
     kernel.make(call, transform.other->matrix, transform.other->packed);
+  }
+  for (const OtherMatrix& pattern : transform.patterns) {
+    KernelCall call = calls.front();
+    call.reason = other_pattern_reason;
+    kernel.make(call, pattern.matrix, pattern.packed);
   }
   return report;
 }

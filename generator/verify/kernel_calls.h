@@ -56,8 +56,10 @@ std::string print(const KernelCall& call);
 /// Of the work of a whole product, for a call that asks which variant comes rather than what it computes.
 inline constexpr double part_of_a_product = 1.0 / 128;
 
-/// What the product with the values of `OtherValues` is for.
+/// What the product with other values is for.
 inline constexpr const char* other_values_reason = "other values in the same pattern";
+/// And with another pattern, where the kernel takes any.
+inline constexpr const char* other_pattern_reason = "another pattern";
 
 /// A call for n items of a kernel that is dispatched so, neither B nor C with gaps.
 ProductCase product_without_gaps(const Dispatch& dispatch, std::int64_t items);

@@ -16,7 +16,8 @@
 
 #include "generator/support/error.h"
 #include "generator/support/number_in.h"
-#include "generator/verify/value_draw.h"
+#include "generator/verify/other_patterns.h"
+#include "generator/verify/transformer_calls.h"
 #include "transformer/pattern_check.h"
 #include "transformer/unpack.h"
 
@@ -25,42 +26,6 @@ namespace {
 
 /// Up to here a transformer that is not known is called for whatever may be wrong with an entry.
 constexpr std::int64_t few_nonzeros = 1 << 16;
-
-/// What the transformer's functions return, as the header of the bundle says.
-enum Status { done = 0, bad_argument = 1, pattern_differs = 2, unreadable_file = 3, bad_file = 4 };
-
-/// Room for a packed matrix at an address that is divisible by 8, which the interface asks for, and by turns by no
-/// more, or by 64.
-class PackedRoom {
- public:
-  explicit PackedRoom(std::size_t bytes) : bytes_(bytes), memory_(bytes + spare) {}
-
-  /// Nothing that a call has left there.
-  void poison() { std::ranges::fill(memory_, std::byte{0xa5}); }
-
-  /// To the other one of its addresses.
-  void move() { shift_ = 8 - shift_; }
-
-  std::byte* data() {
-    const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory_.data()) % alignment;
-    return memory_.data() + (alignment - beyond) % alignment + shift_;
-  }
-  std::vector<std::byte> contents() { return {data(), data() + bytes_}; }
-
- private:
-  static constexpr std::size_t alignment = 64;
-  static constexpr std::size_t spare = alignment + 16;
-  std::size_t bytes_;
-  std::size_t shift_ = 0;
-  std::vector<std::byte> memory_;
-};
-
-/// A matrix as the CSR functions take it.
-struct CsrArrays {
-  std::vector<std::int32_t> offsets;
-  std::vector<std::int32_t> columns;
-  std::vector<double> values;
-};
 
 /// The rows of "... rows 8 to 15 ...", the first time that a text says so; nothing where it does not.
 std::optional<std::pair<std::int64_t, std::int64_t>> rows_in(std::string_view text) {
@@ -78,10 +43,6 @@ std::optional<std::pair<std::int64_t, std::int64_t>> rows_in(std::string_view te
   text.remove_prefix(goes_on ? between.size() : 0);
   const std::optional<std::int64_t> last = take_number();
   return first && goes_on && last ? std::optional(std::pair(*first, *last)) : std::nullopt;
-}
-
-CsrArrays csr_of(const SparseMatrix& matrix) {
-  return {std::vector<std::int32_t>(matrix.offsets.begin(), matrix.offsets.end()), matrix.column_of, matrix.values};
 }
 
 /// The same with zeros, of either sign, stored in each row that has room for them, beside each other where that is.
@@ -108,21 +69,6 @@ CsrArrays with_stored_zeros(const SparseMatrix& matrix) {
     arrays.offsets.push_back(static_cast<std::int32_t>(arrays.columns.size()));
   }
   return arrays;
-}
-
-/// Values over the whole range of the type.
-SparseMatrix with_other_values(const SparseMatrix& matrix, const TransformEffort& effort) {
-  const ValueDraw draw(effort.seed, ValueDraw::Range::whole);
-  SparseMatrix other = matrix;
-  for (std::int64_t row = 0; row < matrix.rows; ++row) {
-    for (std::int64_t entry = matrix.offsets[static_cast<std::size_t>(row)];
-         entry < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
-      const auto at = static_cast<std::size_t>(entry);
-      other.values[at] =
-          drawn_value(draw, row / effort.line_rows, row, matrix.column_of[at], matrix.element, Zeros::forbidden);
-    }
-  }
-  return other;
 }
 
 /// A non-zero with a zero behind it in its row.
@@ -174,22 +120,6 @@ std::vector<RowRange> pattern_groups_of(std::span<const std::byte> packed) {
     groups.clear();  // which are not those of the packed file either
   }
   return groups;
-}
-
-/// What a caller may have for elements that a transformer rounds: bits that rounding takes away, of half a unit nearer
-/// to zero and of a little less than that farther from it.
-TypedElements with_further_bits(TypedElements elements) {
-  if (elements.type() == ScalarType::tf32) {
-    constexpr std::uint32_t half = 0x1000;
-    auto* const numbers = elements.elements<float>();
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-      if (std::isfinite(numbers[i]) && numbers[i] != 0) {
-        const auto bits = std::bit_cast<std::uint32_t>(numbers[i]);
-        numbers[i] = std::bit_cast<float>(i % 2 == 0 ? bits - half : bits + half - 1);
-      }
-    }
-  }
-  return elements;
 }
 
 constexpr std::int64_t farthest_gap_of_lda = 512;
@@ -248,9 +178,9 @@ SparseMatrix with_infinite_values(SparseMatrix matrix, std::uint64_t seed) {
 class Check {
  public:
   Check(const TransformerFunctions& transformer, const SparseMatrix& matrix, Breadth breadth)
-      : transformer_(transformer), matrix_(matrix), breadth_(breadth), room_(transformer.packed_bytes()) {}
+      : calls_(transformer), matrix_(matrix), breadth_(breadth), room_(transformer.packed_bytes()) {}
 
-  std::vector<std::string> problems() && { return std::move(problems_); }
+  JudgedCalls& calls() { return calls_; }
 
   /// What the transformer packs; nothing where it refuses, which is a problem.
   std::optional<std::vector<std::byte>> pack(const char* what, const CsrArrays& arrays) {
@@ -260,13 +190,13 @@ class Check {
   std::optional<std::vector<std::byte>> pack_dense(const char* what, const SparseMatrix& matrix, std::int64_t lda,
                                                    double zero = 0.0) {
     const TypedElements a = with_further_bits(dense_elements(matrix, lda, zero));
-    const bool packed = call(what, done, [&](void* to) { return transformer_.transform(a.data(), lda, to); });
+    const bool packed = call(what, done, [&](void* to) { return transformer().transform(a.data(), lda, to); });
     return packed ? std::optional(room_.contents()) : std::nullopt;
   }
 
   void expect_same(const char* what, const std::optional<std::vector<std::byte>>& packed, const std::vector<std::byte>& expected) {
     if (packed && *packed != expected) {
-      problems_.push_back(fmt::format("the transformer packs {} otherwise than the same matrix as CSR", what));
+      calls_.add(fmt::format("the transformer packs {} otherwise than the same matrix as CSR", what));
     }
   }
 
@@ -277,16 +207,17 @@ class Check {
       const auto is_same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
       if (held.offsets != matrix.offsets || held.column_of != matrix.column_of ||
           !std::ranges::equal(held.values, matrix.values, is_same)) {
-        problems_.emplace_back("the transformer packs other values than those that it is given");
+        calls_.add("the transformer packs other values than those that it is given");
       }
     } catch (const transformer::FormatError& problem) {
-      problems_.push_back(fmt::format("the transformer packs other values wrongly: {}", problem.what()));
+      calls_.add(fmt::format("the transformer packs other values wrongly: {}", problem.what()));
     }
   }
 
   /// A non-zero moved in each group of panels of which a digest is kept, or in as many as a text of this kind is worth:
-  /// the first, the last and some that are drawn.
-  void refuse_moved_nonzeros(const std::vector<std::byte>& packed, const TransformEffort& effort) {
+  /// the first, the last and some that are drawn; a kernel that takes any pattern does not mind. And what else is wrong
+  /// there with an entry.
+  void refuse_in_groups(const std::vector<std::byte>& packed, const TransformEffort& effort) {
     constexpr std::int64_t nonzeros_of_generated = 1 << 18;
     constexpr std::int64_t nonzeros_of_unknown = 1 << 26;
     std::vector<RowRange> groups = pattern_groups_of(packed);
@@ -304,14 +235,14 @@ class Check {
     CsrArrays arrays = csr_of(matrix_);
     TypedElements values(matrix_.element, arrays.values);
     const auto function = [&](void* to) {
-      return transformer_.transform_csr(arrays.offsets.data(), arrays.columns.data(), values.data(), to);
+      return transformer().transform_csr(arrays.offsets.data(), arrays.columns.data(), values.data(), to);
     };
     for (const RowRange& rows : groups) {
       const std::vector<MovableNonzero> movable = movable_nonzeros(matrix_, rows.first, rows.behind);
-      if (!movable.empty()) {
+      if (is_bound() && !movable.empty()) {
         const MovableNonzero& moved = movable[random() % movable.size()];
         std::int32_t& column = arrays.columns[moved.entry];
-        refuse_while("a matrix with a non-zero in another place", column, column + 1, function, pattern_differs);
+        refuse_while("a matrix with a non-zero in another place", column, column + 1, function, refused_pattern);
         expect_place(moved.row);
       }
       if (breadth_ == Breadth::unknown) {
@@ -333,14 +264,16 @@ class Check {
       return;
     }
     const std::size_t at = first + drawn % count;
-    with_element(matrix_.element, [&](auto zero) {
-      refuse_while("a matrix with a zero where the pattern has a non-zero", values.elements<decltype(zero)>()[at], zero,
-                   function, pattern_differs);
-    });
     const auto row = static_cast<std::size_t>(std::ranges::upper_bound(matrix_.offsets, static_cast<std::int64_t>(at)) -
                                               matrix_.offsets.begin()) -
                      1;
-    expect_place(static_cast<std::int64_t>(row));
+    if (is_bound()) {
+      with_element(matrix_.element, [&](auto zero) {
+        refuse_while("a matrix with a zero where the pattern has a non-zero", values.elements<decltype(zero)>()[at],
+                     zero, function, refused_pattern);
+      });
+      expect_place(static_cast<std::int64_t>(row));
+    }
     refuse_while("a column behind the last", arrays.columns[at], static_cast<std::int32_t>(matrix_.columns), function);
     refuse_while("a negative column", arrays.columns[at], -1, function);
     if (static_cast<std::int64_t>(at) > matrix_.offsets[row]) {
@@ -355,22 +288,24 @@ class Check {
     CsrArrays arrays = csr_of(matrix_);
     TypedElements values(matrix_.element, arrays.values);
     const auto raw = [&](const std::int32_t* offsets, const std::int32_t* columns, const void* numbers) {
-      return [=, this](void* to) { return transformer_.transform_csr(offsets, columns, numbers, to); };
+      return [=, this](void* to) { return transformer().transform_csr(offsets, columns, numbers, to); };
     };
     const auto all = raw(arrays.offsets.data(), arrays.columns.data(), values.data());
     call("null offsets", bad_argument, raw(nullptr, arrays.columns.data(), values.data()));
-    const Status without_entries = matrix_.nonzeros() == 0 ? done : bad_argument;
+    const TransformStatus without_entries = matrix_.nonzeros() == 0 ? done : bad_argument;
     call("null columns", without_entries, raw(arrays.offsets.data(), nullptr, values.data()));
     call("null values", without_entries, raw(arrays.offsets.data(), arrays.columns.data(), nullptr));
     refuse_rooms("CSR", all);
     refuse_broken_rows(arrays, all);
-    refuse_other_patterns(arrays, values, all);
+    if (is_bound()) {
+      refuse_other_patterns(arrays, values, all);
+    }
   }
 
   void refuse_dense() {
     const TypedElements a = dense_elements(matrix_, matrix_.columns);
     const auto with = [&](const void* elements, std::int64_t lda) {
-      return [this, elements, lda](void* to) { return transformer_.transform(elements, lda, to); };
+      return [this, elements, lda](void* to) { return transformer().transform(elements, lda, to); };
     };
     call("a null matrix", bad_argument, with(nullptr, matrix_.columns));
     for (const std::int64_t lda :
@@ -382,12 +317,15 @@ class Check {
 
   void load(const std::vector<std::byte>& packed) {
     const auto file = [this](std::span<const std::byte> contents) {
-      return [this, contents](void* to) { return transformer_.load({PackedFile::Path::file, contents}, to); };
+      return [this, contents](void* to) { return transformer().load({PackedFile::Path::file, contents}, to); };
     };
     refuse_rooms("load", file(packed));
-    call("a null path", bad_argument, [this](void* to) { return transformer_.load({PackedFile::Path::null, {}}, to); });
-    call("the path of no file", unreadable_file,
-         [this](void* to) { return transformer_.load({PackedFile::Path::missing, {}}, to); });
+    call("a null path", bad_argument, [this](void* to) {
+      return transformer().load({PackedFile::Path::null, {}}, to);
+    });
+    call("the path of no file", unreadable_file, [this](void* to) {
+      return transformer().load({PackedFile::Path::missing, {}}, to);
+    });
     call("an empty packed file", bad_file, file({}));
     call("a packed file that is too short", bad_file, file(std::span(packed).first(packed.size() - 1)));
     std::vector<std::byte> other = packed;
@@ -399,56 +337,53 @@ class Check {
     for (const std::size_t at : damaged_bytes(packed.size(), breadth_)) {
       if (at < other.size()) {
         other[at] ^= std::byte{1};
-        call(fmt::format("a packed file with byte {} changed", at).c_str(), bad_file, file(other));
+        call(fmt::format("a packed file with byte {} changed", at), bad_file, file(other));
         other[at] ^= std::byte{1};
       }
     }
     if (call("its own packed file", done, file(packed)) && room_.contents() != packed) {
-      problems_.emplace_back("the transformer loads a packed file otherwise than it is");
+      calls_.add("the transformer loads a packed file otherwise than it is");
     }
   }
 
  private:
-  /// Whether the call returns what it should, and has a text for it only where it refuses.
+  using enum TransformStatus;
+
+  const TransformerFunctions& transformer() const { return calls_.transformer(); }
+  bool is_bound() const { return !transformer().takes_any_pattern(); }
+
   template <typename Function>
-  bool call(const char* what, Status wanted, const Function& function) {
+  bool call(const std::string& what, TransformStatus wanted, const Function& function) {
     if (wanted == done) {
       room_.move();
     }
     return call_with(what, wanted, room_.data(), function);
   }
   template <typename Function>
-  bool call_with(const char* what, Status wanted, void* room, const Function& function) {
+  bool call_with(const std::string& what, TransformStatus wanted, void* room, const Function& function) {
     if (wanted == done) {
       room_.poison();
     }
-    const int status = function(room);
-    const std::string text = transformer_.transform_error();
-    if (status != wanted) {
-      problems_.push_back(fmt::format("the transformer returns {} instead of {} for {}{}{}", status, static_cast<int>(wanted), what,
-                                      text.empty() ? "" : ": ", text));
-    } else if (text.empty() != (wanted == done)) {
-      problems_.push_back(fmt::format("the transformer {} for {}", wanted == done ? "has an error text" : "has no error text", what));
-    }
-    return status == wanted;
+    return calls_.call(what, wanted, [&] { return function(room); });
   }
 
   template <typename Function>
   void refuse_rooms(const char* form, const Function& function) {
-    call_with(fmt::format("{} into a null buffer", form).c_str(), bad_argument, nullptr, function);
+    call_with(fmt::format("{} into a null buffer", form), bad_argument, nullptr, function);
     for (const int shift : breadth_ == Breadth::generated ? std::vector{1, 4} : std::vector{1, 2, 3, 4, 5, 6, 7}) {
-      call_with(fmt::format("{} into a misaligned buffer", form).c_str(), bad_argument, room_.data() + shift, function);
+      call_with(fmt::format("{} into a misaligned buffer", form), bad_argument, room_.data() + shift, function);
     }
   }
 
   int transform_csr(const CsrArrays& arrays, void* to) {
     const TypedElements values = with_further_bits({matrix_.element, arrays.values});
-    return transformer_.transform_csr(arrays.offsets.data(), arrays.columns.data(), values.data(), to);
+    return transformer().transform_csr(arrays.offsets.data(), arrays.columns.data(), values.data(), to);
   }
 
   /// The call must be refused while an element of its arrays has this value.
   template <typename Element, typename Function>
-  void refuse_while(const char* what, Element& element, Element value, const Function& function, Status status = bad_argument) {
+  void refuse_while(const char* what, Element& element, Element value, const Function& function,
+                    TransformStatus status = bad_argument) {
     const Element good = std::exchange(element, value);
     call(what, status, function);
     element = good;
@@ -480,10 +415,10 @@ class Check {
 
   /// The text of a refusal says in which rows the pattern is another.
   void expect_place(std::int64_t row) {
-    const std::string text = transformer_.transform_error();
+    const std::string text = calls_.error_text();
     const std::optional<std::pair<std::int64_t, std::int64_t>> rows = rows_in(text);
     if (!rows || row < rows->first || row > rows->second || rows->second >= matrix_.rows) {
-      problems_.push_back(fmt::format("the transformer does not say that row {} differs: {}", row, text));
+      calls_.add(fmt::format("the transformer does not say that row {} differs: {}", row, text));
     }
   }
 
@@ -496,46 +431,25 @@ class Check {
     if (!movable.empty()) {
       for (const MovableNonzero& moved : {movable.front(), movable.back()}) {
         std::int32_t& column = arrays.columns[moved.entry];
-        refuse_while("a matrix with a non-zero in another place", column, column + 1, function, pattern_differs);
+        refuse_while("a matrix with a non-zero in another place", column, column + 1, function, refused_pattern);
         expect_place(moved.row);
       }
     }
     with_element(matrix_.element, [&](auto zero) {
       auto& last = values.elements<decltype(zero)>()[matrix_.nonzeros() - 1];
-      refuse_while("a matrix with a zero where the pattern has a non-zero", last, zero, function, pattern_differs);
+      refuse_while("a matrix with a zero where the pattern has a non-zero", last, zero, function, refused_pattern);
       refuse_while("a matrix with a negative zero where the pattern has a non-zero", last,
-                   static_cast<decltype(zero)>(-0.0), function, pattern_differs);
+                   static_cast<decltype(zero)>(-0.0), function, refused_pattern);
     });
   }
 
-  const TransformerFunctions& transformer_;
+  JudgedCalls calls_;
   const SparseMatrix& matrix_;
   Breadth breadth_;
   PackedRoom room_;
-  std::vector<std::string> problems_;
 };
 
 }  // namespace
-
-TypedElements dense_elements(const SparseMatrix& matrix, std::int64_t lda, double zero) {
-  TypedElements a(matrix.element, static_cast<std::size_t>((matrix.rows - 1) * lda + matrix.columns));
-  with_element(matrix.element, [&](auto of_type) {
-    using Element = decltype(of_type);
-    auto* const elements = a.elements<Element>();
-    for (std::int64_t row = 0; row < matrix.rows; ++row) {
-      std::fill_n(elements + row * lda, matrix.columns, static_cast<Element>(zero));
-      for (std::int64_t entry = matrix.offsets[static_cast<std::size_t>(row)];
-           entry < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
-        const auto at = static_cast<std::size_t>(entry);
-        elements[row * lda + matrix.column_of[at]] = static_cast<Element>(matrix.values[at]);
-      }
-      for (std::int64_t column = matrix.columns; row + 1 < matrix.rows && column < lda; ++column) {
-        elements[row * lda + column] = static_cast<Element>(std::numeric_limits<double>::quiet_NaN());
-      }
-    }
-  });
-  return a;
-}
 
 std::int64_t largest_lda(std::int64_t columns) {
   return std::max<std::int64_t>(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(columns) + 1)),
@@ -555,8 +469,9 @@ TransformCheck check_transformer(const TransformerFunctions& transformer, const 
   check.refuse_csr();
   if (const auto packed = check.pack("its own matrix", csr_of(matrix))) {
     result.packed = *packed;
-    check.refuse_moved_nonzeros(result.packed, effort);
-    SparseMatrix other = with_other_values(matrix, effort);
+    check.refuse_in_groups(result.packed, effort);
+    result.patterns = check_other_patterns(check.calls(), matrix, result.packed, effort);
+    SparseMatrix other = with_other_values(matrix, effort.seed, effort.line_rows);
     const auto other_packed = check.pack("other values with zeros between them", with_stored_zeros(other));
     if (other_packed) {
       check.expect_holds(*other_packed, other);
@@ -581,10 +496,10 @@ TransformCheck check_transformer(const TransformerFunctions& transformer, const 
     }
     check.load(result.packed);
     if (other_packed) {
-      result.other = OtherValues{std::move(other), *other_packed};
+      result.other = OtherMatrix{std::move(other), *other_packed};
     }
   }
-  result.problems = std::move(check).problems();
+  result.problems = std::move(check.calls()).problems();
   return result;
 }
 

@@ -73,10 +73,16 @@ VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const Spar
                                        const EmulationEffort& effort,
                                        StageProgress& progress = StageProgress::silent());
 
-/// What is found of a transformer, and what a kernel is then run with beside the packed file.
+/// What a kernel is run with beside the packed file.
+struct OtherMatrices {
+  std::optional<OtherMatrix> values;  ///< in the same pattern; absent where there is no transformer that makes them
+  std::vector<OtherMatrix> patterns;  ///< where it takes any
+};
+
+/// What is found of a transformer, and what it makes.
 struct TransformerVerification {
   VerificationReport report;
-  std::optional<OtherValues> other;  ///< absent where there is no transformer that makes them
+  OtherMatrices others;
 };
 
 /// The first half of verify_by_emulation: what of it the text of the transformer alone decides, and whether anything can be checked.

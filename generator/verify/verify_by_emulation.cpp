@@ -18,6 +18,7 @@
 #include "generator/verify/drawn_calls.h"
 #include "generator/verify/kernel_calls.h"
 #include "generator/verify/kernel_programs.h"
+#include "generator/verify/other_patterns.h"
 #include "generator/verify/panel_sample.h"
 #include "generator/verify/transformer_check.h"
 #include "generator/verify/unpack_calls.h"
@@ -182,18 +183,20 @@ std::optional<std::string> reason_not_to_watch(const BundleUnderTest& bundle, co
   return std::nullopt;
 }
 
-/// The bundle's own transformer must write the packed file and, where its accesses are watched, nothing that is not its own. Gives what it makes of other values.
-std::optional<OtherValues> check_confined_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix,
-                                                      const EmulationEffort& effort, Watched watched, VerificationReport& report) {
+/// The bundle's own transformer must write the packed file and, where its accesses are watched, nothing that is not its
+/// own. Gives what it makes of other values, and of other patterns.
+OtherMatrices check_confined_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix,
+                                         const EmulationEffort& effort, Watched watched, VerificationReport& report) {
   const std::int64_t dense = matrix.rows * matrix.columns;
   const std::int64_t packed_elements = matrix.nonzeros() + (dense <= effort.most_dense_elements ? dense : 0);
   // Of all calls together; an element that is searched takes four where accesses are watched.
   const std::int64_t searched = searched_elements(bundle.packed);
   const std::int64_t steps = packed_elements + (watched == Watched::accesses ? 4 * searched : searched / 4);
   const Allowance allowance = allowance_for(effort, static_cast<std::uint64_t>(steps), 16 * packed_elements + static_cast<std::int64_t>(bundle.packed.size()));
-  ConfinedTransformer transformer(bundle.transformer_text, bundle.name, matrix, bundle.packed.size(),
-                                  effort.most_dense_elements, allowance, watched);
-  std::optional<OtherValues> other;
+  const bool any_pattern = has_any_pattern(bundle.packed) && needs_kernel(bundle.nest, matrix.nonzeros());
+  ConfinedTransformer transformer(bundle.transformer_text, bundle.name, matrix, bundle.packed,
+                                  effort.most_dense_elements, any_pattern, allowance, watched);
+  OtherMatrices others;
   if (transformer.packed_bytes() != bundle.packed.size()) {
     report.problems.push_back(fmt::format("the transformer writes {} bytes, the packed file has {}",
                                           transformer.packed_bytes(), bundle.packed.size()));
@@ -202,9 +205,10 @@ std::optional<OtherValues> check_confined_transformer(const BundleUnderTest& bun
                                              {.most_dense_elements = effort.most_dense_elements,
                                               .breadth = effort.breadth,
                                               .seed = seed_of(bundle, effort) ^ transformer_of_text,
-                                              .line_rows = bundle.dispatch.scaled_rows});
+                                              .line_rows = bundle.dispatch.scaled_rows,
+                                              .unit_words = bundle.dispatch.unit_words});
     report.problems = std::move(check.problems);
-    other = std::move(check.other);
+    others = {std::move(check.other), std::move(check.patterns)};
     if (!std::ranges::equal(check.packed, bundle.packed)) {
       report.problems.push_back("the transformer does not write what the packed file holds");
     }
@@ -212,7 +216,7 @@ std::optional<OtherValues> check_confined_transformer(const BundleUnderTest& bun
   for (const std::string& fault : transformer.faults()) {
     report.problems.push_back("transformer: " + fault);
   }
-  return other;
+  return others;
 }
 
 /// The calls in another order, those with the same B beside each other; the first stays the first.
@@ -269,7 +273,7 @@ class Plan {
   }
 
   /// A call of NAME_values likewise, which writes other values into the packed matrix of the bundle.
-  void add_repacking(const KernelCall& call, const OtherValues& other) {
+  void add_repacking(const KernelCall& call, const OtherMatrix& other) {
     add_of(UnpackFunction::values, call, other.matrix, bundle_.packed,
            static_cast<std::int64_t>(bundle_.packed.size()));
     calls_.back().packed_of_values = other.packed;
@@ -459,18 +463,23 @@ std::vector<KernelCall> calls_for(const BundleUnderTest& bundle, const SparseMat
 }
 
 /// Judges the kernel by calls for as many items as can be checked, and by some with other values where there are such.
-void check_confined_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix,
-                           const std::optional<OtherValues>& other, const EmulationEffort& effort,
-                           VerificationReport& report, StageProgress& progress) {
+void check_confined_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix, const OtherMatrices& others,
+                           const EmulationEffort& effort, VerificationReport& report, StageProgress& progress) {
   const std::vector<KernelCall> calls = calls_for(bundle, matrix, effort);
   Plan plan(bundle, effort);
   for (const KernelCall& call : calls) {
     plan.add(call, matrix, bundle.packed);
   }
+  const std::optional<OtherMatrix>& other = others.values;
   if (other) {
     for (const KernelCall& call : with_other_values(calls)) {
       plan.add(call, other->matrix, other->packed);
     }
+  }
+  for (const OtherMatrix& pattern : others.patterns) {
+    KernelCall call = with_other_values(calls).front();
+    call.reason = other_pattern_reason;
+    plan.add(call, pattern.matrix, pattern.packed);
   }
   const std::vector<KernelCall> unpackings = unpack_calls(bundle.dispatch, matrix.columns);
   for (const KernelCall& call : unpackings) {
@@ -509,7 +518,7 @@ void judge(const std::string& file, std::vector<std::string>& problems, const Ch
 
 TransformerVerification verify_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix, const EmulationEffort& effort,
                                            StageProgress& progress) {
-  TransformerVerification found{.report = begin_report(bundle, matrix, effort), .other = std::nullopt};
+  TransformerVerification found{.report = begin_report(bundle, matrix, effort), .others = {}};
   if (bundle.transformer_text.empty()) {
     found.report.skipped.push_back("there is no transformer: the generator packs");
     return found;
@@ -525,7 +534,7 @@ TransformerVerification verify_transformer(const BundleUnderTest& bundle, const 
   progress.begin("running the data-transformer on the emulated host");
   const Watched watched = reason ? Watched::results : Watched::accesses;
   judge(bundle.name + "_transformer.cpp", found.report.problems,
-        [&] { found.other = check_confined_transformer(bundle, matrix, effort, watched, found.report); });
+        [&] { found.others = check_confined_transformer(bundle, matrix, effort, watched, found.report); });
   return found;
 }
 
@@ -534,7 +543,7 @@ VerificationReport verify_kernel(const BundleUnderTest& bundle, const SparseMatr
   VerificationReport report = std::move(transformer.report);
   progress.begin("compiling the kernel for the emulated grid");
   judge(bundle.name + ".cu", report.problems,
-        [&] { check_confined_kernel(bundle, matrix, transformer.other, effort, report, progress); });
+        [&] { check_confined_kernel(bundle, matrix, transformer.others, effort, report, progress); });
   return report;
 }
 

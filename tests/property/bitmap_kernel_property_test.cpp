@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "generator/emit/generate.h"
+#include "generator/emit/shared_kernel.h"
 #include "generator/ir/linear_nk_nest.h"
 #include "generator/matrix/round_values.h"
 #include "generator/matrix/sample.h"
@@ -145,6 +149,88 @@ RC_GTEST_PROP(EmittedBitmapTransformer, WritesThePackedFile, ()) {
   const auto lies = *rc::gen::element(Lies::in_rows, Lies::transposed).as("lies");
   const SparseMatrix matrix = matrix_of_tiles();
   RC_ASSERT(transformer_problem(fitting_layer(matrix, 32, *small_schedule(32).as("schedule"), lies), matrix) == "");
+}
+
+SparseMatrix drawn_halves(std::int64_t rows, std::int64_t columns, double sparsity, std::uint64_t seed) {
+  SparseMatrix matrix = sample_matrix({.rows = rows, .columns = columns, .sparsity = sparsity, .seed = seed});
+  round_values(matrix, ScalarType::f16);
+  return matrix;
+}
+
+constexpr BitmapSchedule of_warps{.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2};
+constexpr BitmapSchedule of_warpgroups{
+    .columns = 64, .panels = 4, .warps = 1, .stages = 3, .units = 2, .mma = BitmapSchedule::Mma::warpgroup};
+
+/// Packed matrices of any pattern whose units it has room for, of fewer bytes and of more than its own.
+TEST(EmittedBitmapKernel, MultipliesByOtherPatterns) {
+  const SparseMatrix own = drawn_halves(70, 900, 0.5, 1);
+  SparseMatrix emptier = own;  // but for its first panel, which has the fullest unit
+  emptier.offsets.assign(71, own.offsets[16]);
+  std::copy_n(own.offsets.begin(), 16, emptier.offsets.begin());
+  emptier.column_of.resize(static_cast<std::size_t>(own.offsets[16]));
+  emptier.values.resize(emptier.column_of.size());
+  for (const BitmapSchedule& schedule : {of_warps, of_warpgroups}) {
+    const int bcol = schedule.columns;
+    const GeneratedLayer of_half = layer_of(own, bcol, schedule), of_panel = layer_of(emptier, bcol, schedule);
+    const KernelCall call{.product = {.n = bcol, .ldb = bcol, .ldc = bcol}};
+    for (const SparseMatrix& other : {drawn_halves(70, 900, 0.7, 2), drawn_halves(70, 900, 0.97, 3), emptier}) {
+      EmulatedKernel kernel(of_half);
+      kernel.take_packed(layer_of(other, bcol, schedule).bytes());
+      EXPECT_TRUE(kernel.multiply(other, call).passed()) << tests::print(kernel.multiply(other, call));
+      EXPECT_EQ(kernel.unpacking_problem(other, kernel.unpackings(other).front()), "");
+    }
+    EmulatedKernel kernel(of_panel);
+    const SparseMatrix larger = drawn_halves(70, 900, 0.6, 4);
+    ASSERT_GT(layer_of(larger, bcol, schedule).bytes().size(), of_panel.bytes().size());
+    kernel.take_packed(layer_of(larger, bcol, schedule).bytes());
+    EXPECT_TRUE(kernel.multiply(larger, call).passed()) << tests::print(kernel.multiply(larger, call));
+  }
+}
+
+/// Nothing in the text of a kernel that layers share is a number of its matrix, but of its shape.
+TEST(EmittedBitmapKernel, IsTheSameForAllLayersOfAShape) {
+  for (const BitmapSchedule& schedule : {of_warps, of_warpgroups}) {
+    const auto shared = [&](double sparsity, std::uint64_t seed, std::int64_t columns = 900) {
+      return shared_kernel(layer_of(drawn_halves(70, columns, sparsity, seed), schedule.columns, schedule).layer, "m");
+    };
+    const SharedKernel one = shared(0.5, 1);
+    for (const SharedKernel& other : {shared(0.5, 2), shared(0.8, 3), shared(0.999, 4)}) {
+      EXPECT_EQ(one.name, other.name);
+      EXPECT_EQ(one.text, other.text);
+    }
+    EXPECT_NE(one.name, shared(0.5, 1, 901).name);
+  }
+}
+
+/// What a transformer does wrong with other patterns alone, or says wrongly of them.
+TEST(EmittedBitmapTransformer, IsJudgedByOtherPatterns) {
+  const SparseMatrix matrix = drawn_halves(40, 600, 0.5, 5);
+  const GeneratedLayer layer = layer_of(matrix, 8, of_warps);
+  const std::string text = tests::transformer_text(layer);
+  EXPECT_EQ(transformer_problem(layer, matrix, text), "");
+  const std::string own = fmt::format("{}", matrix.nonzeros());
+  const std::string own_digest =
+      fmt::format("{}", std::get<transformer::BitmapFormat>(layer.layer.format).counts.pattern);
+  const std::pair<const char*, std::string> faults[] = {
+      // The last element of the matrix is lost where it is another.
+      {"const Offset end = source.offsets[first_row + r + 1];",
+       "const Offset end = source.offsets[first_row + r + 1] - (source.offsets[40] != " + own +
+           " && source.offsets[first_row + r + 1] == source.offsets[40] ? 1 : 0);"},
+      {"? static_cast<size_t>(need.format.bytes)", "? static_cast<size_t>(need.format.bytes - 32)"},
+      {"need.format.bytes > bytes ||", "need.format.bytes > bytes + 32 ||"},
+      {"if (part.needed > part.room) {", "if (part.needed > part.room + 64) {"},
+      {"fits = fits && tally.pieces <= room / bitmap_piece_bytes;",
+       "fits = fits && tally.pieces <= room / bitmap_piece_bytes + 4;"},
+      {"memset(to + need.format.bytes, 0, static_cast<size_t>(bytes - need.format.bytes));", ""},
+      {"const BitmapNeed need{tally.format_of(shape), tally.fullest};",
+       "BitmapNeed need{tally.format_of(shape), tally.fullest}; need.format.counts.pattern = " + own_digest + ";"},
+  };
+  for (const auto& [right, wrong] : faults) {
+    const std::size_t at = text.find(right);
+    ASSERT_NE(at, text.npos) << right;
+    const std::string changed = std::string(text).replace(at, std::string(right).size(), wrong);
+    EXPECT_NE(transformer_problem(layer, matrix, changed), "") << right << " -> " << wrong;
+  }
 }
 
 /// Without one of its waits a kernel is wrong in whatever order its threads run, with an engine for bulk copies and

@@ -199,7 +199,7 @@ TEST(EmittedStreamTransformer, SearchesForAsLongAsItTakes) {
   const SparseMatrix matrix = sample_matrix({.rows = 256, .columns = 2048, .sparsity = 0.6, .seed = 3});
   const GeneratedLayer generated = fitting_layer(matrix, 16, {.columns = 16, .panels = 1, .warps = 1, .stages = 2});
   const std::string& name = generated.layer.name;
-  EmulatedTransformer transformer(transformer_source(generated.layer), name, matrix);
+  EmulatedTransformer transformer(transformer_source(generated.layer), name, matrix, false);
   std::vector<std::byte> packed(generated.bytes().size());
   const TypedElements dense = dense_elements(matrix);
   EXPECT_EQ(transformer.functions().transform(dense.data(), matrix.columns, packed.data()), 0) << transformer.device().describe_faults();

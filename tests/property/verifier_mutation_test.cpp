@@ -83,7 +83,8 @@ int verdict_on(const MutationTrial& trial, const RightBundle& right) {
     if (transformer.report.failed()) {
       return caught;
     }
-    const bool packs_as_before = transformer.other && transformer.other->packed == right.transformer.other->packed;
+    const bool packs_as_before =
+        transformer.others.values && transformer.others.values->packed == right.transformer.others.values->packed;
     return packs_as_before || verify_kernel(texts, matrix, std::move(transformer), effort).passed() ? survived : caught;
   } catch (const UserError&) {
     return does_not_compile;

@@ -118,6 +118,7 @@ void EmulatedKernel::take_packed(std::span<const std::byte> packed) {
   const std::shared_ptr<std::byte[]> own(new std::byte[packed.size()]);
   std::ranges::copy(packed, own.get());
   packed_ = own;
+  packed_bytes_ = packed.size();
 }
 
 std::vector<KernelCall> EmulatedKernel::calls(const SparseMatrix& matrix) const {
@@ -130,13 +131,20 @@ std::vector<KernelCall> EmulatedKernel::calls(const SparseMatrix& matrix) const 
   return calls;
 }
 
+std::string transformer_text(const GeneratedLayer& generated) {
+  return format_source(transformer_source(generated.layer), generated.layer.name + "_transformer.cpp");
+}
+
 std::string transformer_problem(const GeneratedLayer& generated, const SparseMatrix& matrix) {
-  const std::string& name = generated.layer.name;
-  EmulatedTransformer transformer(format_source(transformer_source(generated.layer), name + "_transformer.cpp"), name,
-                                  matrix);
-  const TransformCheck check = check_transformer(
-      transformer.functions(), matrix,
-      {.most_dense_elements = most_dense_elements, .line_rows = dispatch_of(generated.layer).scaled_rows});
+  return transformer_problem(generated, matrix, transformer_text(generated));
+}
+
+std::string transformer_problem(const GeneratedLayer& generated, const SparseMatrix& matrix, const std::string& text) {
+  EmulatedTransformer transformer(text, generated.layer.name, matrix, takes_any_pattern(generated.layer));
+  const TransformCheck check = check_transformer(transformer.functions(), matrix,
+                                                 {.most_dense_elements = most_dense_elements,
+                                                  .line_rows = dispatch_of(generated.layer).scaled_rows,
+                                                  .unit_words = dispatch_of(generated.layer).unit_words});
   if (!transformer.device().faults().empty()) {
     return transformer.device().faults().front().message;
   }

@@ -89,8 +89,14 @@ class EmulatedKernel {
 };
 
 /// What is wrong with the transformer's text, every access of it checked: the first problem, or empty. It must write
-/// the very bytes of the packed matrix from CSR and from dense, and refuse a matrix whose pattern is another.
+/// the very bytes of the packed matrix from CSR and from dense, and refuse a matrix whose pattern is another, or pack
+/// it where the kernel takes any.
 std::string transformer_problem(const GeneratedLayer& generated, const SparseMatrix& matrix);
+/// The same of another text in place of its own.
+std::string transformer_problem(const GeneratedLayer& generated, const SparseMatrix& matrix, const std::string& text);
+
+/// The text of a layer's transformer, laid out as in its bundle.
+std::string transformer_text(const GeneratedLayer& generated);
 
 }  // namespace esc::tests
 

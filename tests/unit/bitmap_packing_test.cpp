@@ -64,11 +64,13 @@ CsrMatrix without_zeros(const CsrMatrix& matrix) {
   return kept;
 }
 
-/// What the serial text makes of a source; nothing where it refuses.
+/// What the serial text makes of a source; nothing where it finds that it needs something else.
 template <typename Source>
 std::vector<std::uint64_t> packed_serially(const Source& source, const BitmapFormat& format) {
   std::vector<std::uint64_t> packed(format.bytes / 8, ~std::uint64_t{0});
-  return pack_serially(source, format, packed.data()) ? packed : std::vector<std::uint64_t>();
+  const bool is_right = measure(source, format.shape).format == format &&
+                        pack_serially(source, format.shape, packed.data(), format.bytes).format == format;
+  return is_right ? packed : std::vector<std::uint64_t>();
 }
 
 template <typename Half>
@@ -195,8 +197,9 @@ TEST(BitmapPacking, GivesTheSameBytesForAnyNumberOfThreads) {
   EXPECT_TRUE(same_bytes(pack(matrix.view(), BitmapCut{}).bytes.span(), packed.bytes.span()));
 }
 
-/// A format that another matrix has is refused, and nothing behind its bytes is written.
-RC_GTEST_PROP(BitmapPacking, OfAnotherMatrixStaysInsideItsBytes, ()) {
+/// Any matrix of a shape is packed into whatever there is, with zeros behind it, or found not to fit; nothing behind
+/// the bytes is written.
+RC_GTEST_PROP(BitmapPacking, TakesAnyPatternThatFitsAndStaysInsideItsBytes, ()) {
   const auto drawn = [](std::int64_t rows, std::int64_t columns) {
     const auto density = *rc::gen::element(0.0, 0.2, 0.3, 1.0);
     const auto seed = *rc::gen::arbitrary<std::uint64_t>();
@@ -204,13 +207,58 @@ RC_GTEST_PROP(BitmapPacking, OfAnotherMatrixStaysInsideItsBytes, ()) {
   };
   const auto rows = *rc::gen::inRange<std::int64_t>(1, 40);
   const auto columns = *rc::gen::inRange<std::int64_t>(1, 600);
-  const BitmapFormat format = plan(drawn(rows, columns).view(), BitmapCut{});
+  const BitmapFormat kernel = plan(drawn(rows, columns).view(), BitmapCut{});
   const CsrMatrix other = drawn(rows, columns);
   const DenseHalves<Float16> dense(other);
-  std::vector<std::uint64_t> packed(format.bytes / 8 + 2, 7);
-  const bool same = plan(other.view(), BitmapCut{}) == format;
-  RC_ASSERT(pack_serially(dense.source(), format, packed.data()) == same);
-  RC_ASSERT(packed[format.bytes / 8] == 7 && packed[format.bytes / 8 + 1] == 7);
+  const Packed<BitmapFormat> expected = pack(other.view(), BitmapCut{});
+  const std::uint64_t room =
+      *rc::gen::element<std::uint64_t>(0, 264, kernel.bytes, expected.format.bytes - 8, expected.format.bytes,
+                                       expected.format.bytes + 8, expected.format.bytes + 512);
+  std::vector<std::uint64_t> packed(room / 8 + 2, 7);
+  const BitmapNeed need = pack_serially(dense.source(), kernel.shape, packed.data(), room);
+  RC_ASSERT(need.format == expected.format);
+  RC_ASSERT(packed[room / 8] == 7 && packed[room / 8 + 1] == 7);
+  const FullestPart part = fullest_part(need, kernel.shape);
+  RC_ASSERT(part.needed == expected.format.shape.most_words && part.room == kernel.shape.most_words);
+  if (part.needed <= part.room && need.format.bytes <= room) {
+    const auto bytes = std::as_bytes(std::span(packed)).first(room);
+    RC_ASSERT(same_bytes(bytes.first(expected.format.bytes), expected.bytes.span()));
+    RC_ASSERT(std::ranges::count(bytes.subspan(expected.format.bytes), std::byte{0}) ==
+              static_cast<std::ptrdiff_t>(room - expected.format.bytes));
+  }
+}
+
+TEST(BitmapPacking, SaysWhichUnitIsTheFullest) {
+  CsrMatrix matrix{40, 600, std::vector<std::int64_t>(34, 0), {}, {}, ScalarType::f16};
+  for (std::int32_t column = 520; column < 600; ++column) {  // of row 33, which is in the last panel
+    matrix.column_of.push_back(column);
+    matrix.values.push_back(1);
+  }
+  matrix.offsets.resize(41, 80);
+  const BitmapNeed need =
+      measure(DenseHalves<Float16>(matrix).source(), BitmapShape{{.most_words = 4}, 40, 600, ScalarType::f16});
+  const FullestPart part = fullest_part(need, BitmapShape{{.most_words = 4}, 40, 600, ScalarType::f16});
+  EXPECT_EQ(part.first_row, 32);
+  EXPECT_EQ(part.behind_row, 40);
+  EXPECT_EQ(part.first_column, 512);
+  EXPECT_EQ(part.behind_column, 600);
+  EXPECT_EQ(part.needed, plan(matrix.view(), BitmapCut{}).shape.most_words);
+  EXPECT_EQ(part.room, 4U);
+}
+
+/// Though all other numbers of the headers are the same.
+TEST(BitmapPacking, KnowsAPatternFromAnother) {
+  const auto with_one = [](std::int32_t column, double value) {
+    return plan(CsrMatrix{1, 300, {0, 1}, {column}, {value}, ScalarType::f16}.view(), BitmapCut{});
+  };
+  const BitmapFormat first = with_one(0, 1);
+  EXPECT_EQ(first, with_one(0, 2));
+  for (const std::int32_t column : {1, 16, 63}) {
+    const BitmapFormat other = with_one(column, 1);
+    EXPECT_EQ(std::tuple(first.shape.most_words, first.counts.nonzeros, first.bytes),
+              std::tuple(other.shape.most_words, other.counts.nonzeros, other.bytes));
+    EXPECT_NE(first.counts.pattern, other.counts.pattern) << column;
+  }
 }
 
 TEST(BitmapPacking, IsForElementsOf16Bits) {

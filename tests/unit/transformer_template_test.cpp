@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "generator/emit/pattern_text.h"
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
 #include "generator/support/file.h"
@@ -26,6 +27,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 /// Calls one function of the transformer: `driver FUNCTION INPUT OUTPUT ROWS COLUMNS`. Prints its status and reason.
+/// What packs into any buffer is told BYTES of it, and bytes_for prints what it returns.
 constexpr const char* driver_text = R"driver(
 #define ESC_HOST_ONLY
 #include "tiny.h"
@@ -45,18 +47,34 @@ int main(int, char** arguments) {
   const std::string function = arguments[1];
   const size_t rows = std::strtoul(arguments[4], nullptr, 10);
   const size_t columns = std::strtoul(arguments[5], nullptr, 10);
-  std::vector<unsigned char> packed(tiny_packed_bytes() + 16, 0xa5);
+  const size_t bytes = arguments[6] != nullptr ? std::strtoul(arguments[6], nullptr, 10) : tiny_packed_bytes();
+  std::vector<unsigned char> packed(bytes + 16, 0xa5);
   FILE* const input = fopen(arguments[2], "rb");
   int status = -1;
   if (function == "dense") {
     const std::vector<ARGUMENT> a = take<ARGUMENT>(input, rows * columns);
-    status = tiny_transform(a.data(), static_cast<int64_t>(columns), packed.data());
+    const int64_t lda = static_cast<int64_t>(columns);
+#ifdef TAKES_ANY_PATTERN
+    if (arguments[6] != nullptr) {
+      std::printf("%zu ", tiny_bytes_for(a.data(), lda));
+      status = tiny_transform_into(a.data(), lda, packed.data(), bytes);
+    }
+#endif
+    status = arguments[6] != nullptr ? status : tiny_transform(a.data(), lda, packed.data());
   } else if (function == "csr") {
     const std::vector<int32_t> offsets = take<int32_t>(input, rows + 1);
     const size_t nonzeros = static_cast<size_t>(offsets.back());
     const std::vector<int32_t> column_of = take<int32_t>(input, nonzeros);
     const std::vector<ARGUMENT> values = take<ARGUMENT>(input, nonzeros);
-    status = tiny_transform_csr(offsets.data(), column_of.data(), values.data(), packed.data());
+#ifdef TAKES_ANY_PATTERN
+    if (arguments[6] != nullptr) {
+      std::printf("%zu ", tiny_bytes_for_csr(offsets.data(), column_of.data(), values.data()));
+      status = tiny_transform_csr_into(offsets.data(), column_of.data(), values.data(), packed.data(), bytes);
+    }
+#endif
+    status = arguments[6] != nullptr
+                 ? status
+                 : tiny_transform_csr(offsets.data(), column_of.data(), values.data(), packed.data());
   } else if (function == "load") {
     status = tiny_load(arguments[2], packed.data());
   } else if (function == "bad_arguments") {
@@ -67,29 +85,39 @@ int main(int, char** arguments) {
     std::printf("%d %s\n", tiny_transform(&a, 1000, packed.data() + 4), tiny_transform_error());
     std::printf("%d %s\n", tiny_transform_csr(nullptr, nullptr, &a, packed.data()), tiny_transform_error());
     std::printf("%d %s\n", tiny_load(nullptr, packed.data()), tiny_transform_error());
+#ifdef TAKES_ANY_PATTERN
+    std::printf("%zu %s\n", tiny_bytes_for(nullptr, 1), tiny_transform_error());
+    std::printf("%zu %s\n", tiny_bytes_for(&a, 1), tiny_transform_error());
+    std::printf("%zu %s\n", tiny_bytes_for_csr(nullptr, nullptr, &a), tiny_transform_error());
+    std::printf("%d %s\n", tiny_transform_into(&a, 1000, nullptr, 0), tiny_transform_error());
+    std::printf("%d %s\n", tiny_transform_into(nullptr, 1000, packed.data(), 0), tiny_transform_error());
+    std::printf("%d %s\n", tiny_transform_csr_into(nullptr, nullptr, &a, packed.data(), 0), tiny_transform_error());
+#endif
     return 0;
   }
   std::printf("%d %s", status, tiny_transform_error());
-  for (size_t i = tiny_packed_bytes(); i < packed.size(); ++i) {
+  for (size_t i = bytes; i < packed.size(); ++i) {
     if (packed[i] != 0xa5) {
       std::printf(" WROTE BEHIND THE BUFFER");
     }
   }
   if (status == 0) {
     FILE* const output = fopen(arguments[3], "wb");
-    fwrite(packed.data(), 1, tiny_packed_bytes(), output);
+    fwrite(packed.data(), 1, bytes, output);
     fclose(output);
   }
   return 0;
 }
 )driver";
 
-std::string digest_lines(const std::vector<PatternDigest>& digests) {
-  std::string lines;
-  for (const PatternDigest& digest : digests) {
-    lines += fmt::format("    {{{:#018x}u, {}u}},\n", digest.hash, digest.nonzeros);
+/// What the transformer of a matrix takes: bitmaps of any pattern with as full units, or with fuller ones.
+template <typename Format>
+TakenPatterns patterns_of(const CsrMatrix& matrix, const Format& format, std::uint32_t further_words) {
+  TakenPatterns patterns{pattern_digests(matrix.view(), format.shape.height), std::nullopt};
+  if constexpr (Format::takes_any_pattern) {
+    patterns.unit_room = format.shape.most_words + further_words;
   }
-  return lines.substr(0, lines.size() - 1);
+  return patterns;
 }
 
 template <typename Element>
@@ -137,7 +165,8 @@ class Transformer {
  public:
   Transformer(const DenseMatrix& matrix, const ListCut& cut) : Transformer(to_csr(matrix), cut) {}
   template <typename Cut>
-  Transformer(const CsrMatrix& matrix, const Cut& cut, Reading reading = Reading::as_they_are)
+  Transformer(const CsrMatrix& matrix, const Cut& cut, Reading reading = Reading::as_they_are,
+              std::uint32_t further_words = 0)
       : rows_(matrix.rows), columns_(matrix.columns), packed_(text(pack(matrix.view(), cut).bytes.span())) {
     const auto format = plan(matrix.view(), cut);
     std::map<std::string, std::string> holes = element_holes(matrix.element, reading);
@@ -145,44 +174,46 @@ class Transformer {
     std::string name = (std::filesystem::temp_directory_path() / "esc_transformer_XXXXXX").string();
     folder_ = mkdtemp(name.data());
     const std::string provenance = "// Made by a test.";
-    holes.merge(
-        std::map<std::string, std::string>{{"PROVENANCE", provenance},
-                                           {"NAME", "tiny"},
-                                           {"PACKING_TEXT", packing_text(format, reading)},
-                                           {"ROWS", std::to_string(rows_)},
-                                           {"COLUMNS", std::to_string(columns_)},
-                                           {"LAYER_FORMAT", layer_format_text(format)},
-                                           {"PACKED_BYTES", std::to_string(format.bytes)},
-                                           {"DIGESTS", digest_lines(pattern_digests(matrix.view(), cut.height))}});
+    holes.merge(std::map<std::string, std::string>{{"PROVENANCE", provenance},
+                                                   {"NAME", "tiny"},
+                                                   {"PACKING_TEXT", packing_text(format, reading)},
+                                                   {"ROWS", std::to_string(rows_)},
+                                                   {"COLUMNS", std::to_string(columns_)},
+                                                   {"LAYER_FORMAT", layer_format_text(format)},
+                                                   {"PACKED_BYTES", std::to_string(format.bytes)}});
+    holes.merge(pattern_holes(patterns_of(matrix, format, further_words), holes));
+    holes.erase("PACKED_SOURCE");
     write_file_whole(folder_ / "tiny_transformer.cpp", fill(transformer_template, holes));
-    write_file_whole(folder_ / "tiny.h", fill(header_template, {{"PROVENANCE", provenance},
-                                                                {"NOTES", ""},
-                                                                {"UNPACK", ""},
-                                                                {"DEVICE_FUNCTIONS", "two"},
-                                                                {"EPILOGUE", ""},
-                                                                {"OPERANDS", ""},
-                                                                {"OPERAND_NAMES", ""},
-                                                                {"NAME", "tiny"},
-                                                                {"ROWS", std::to_string(rows_)},
-                                                                {"COLUMNS", std::to_string(columns_)},
-                                                                {"ELEMENT", argument},
-                                                                {"HOST_ELEMENT", argument},
-                                                                {"DECLARATION", ""},
-                                                                {"BITS", ""},
-                                                                {"TYPE", "float32"},
-                                                                {"BCOL", "32"},
-                                                                {"FORMS", ""},
-                                                                {"NOT_PREPARED", ""},
-                                                                {"PLACES", ""}}));
+    std::map<std::string, std::string> header_holes = header_pattern_holes(format.takes_any_pattern, "tiny", argument);
+    header_holes.merge(std::map<std::string, std::string>{{"PROVENANCE", provenance},
+                                                          {"NOTES", ""},
+                                                          {"UNPACK", ""},
+                                                          {"DEVICE_FUNCTIONS", "two"},
+                                                          {"EPILOGUE", ""},
+                                                          {"OPERANDS", ""},
+                                                          {"OPERAND_NAMES", ""},
+                                                          {"NAME", "tiny"},
+                                                          {"ROWS", std::to_string(rows_)},
+                                                          {"COLUMNS", std::to_string(columns_)},
+                                                          {"ELEMENT", argument},
+                                                          {"HOST_ELEMENT", argument},
+                                                          {"DECLARATION", ""},
+                                                          {"BITS", ""},
+                                                          {"TYPE", "float32"},
+                                                          {"BCOL", "32"},
+                                                          {"FORMS", ""},
+                                                          {"NOT_PREPARED", ""},
+                                                          {"PLACES", ""}});
+    write_file_whole(folder_ / "tiny.h", fill(header_template, header_holes));
     write_file_whole(folder_ / "driver.cpp", std::string_view(driver_text));
     write_file_whole(folder_ / "tiny.packed", std::string_view(packed_));
     constexpr const char* strict = "-Wall -Wextra -Wpedantic -Wshadow -Werror";
     // The header is included before the transformer here, so that the compiler compares the two.
-    compiler_output_ =
-        output_of(fmt::format("cd {0} && {1} -x c -std=c99 {2} -DESC_HOST_ONLY -fsyntax-only tiny.h && "
-                              "{1} -std=c++17 {2} -DESC_HOST_ONLY -include tiny.h -c tiny_transformer.cpp && "
-                              "{1} -std=c++17 {2} -DARGUMENT={3} driver.cpp tiny_transformer.o -o driver",
-                              folder_.string(), ESC_HOST_COMPILER, strict, argument));
+    compiler_output_ = output_of(fmt::format(
+        "cd {0} && {1} -x c -std=c99 {2} -DESC_HOST_ONLY -fsyntax-only tiny.h && "
+        "{1} -std=c++17 {2} -DESC_HOST_ONLY -include tiny.h -c tiny_transformer.cpp && "
+        "{1} -std=c++17 {2} -DARGUMENT={3}{4} driver.cpp tiny_transformer.o -o driver",
+        folder_.string(), ESC_HOST_COMPILER, strict, argument, format.takes_any_pattern ? " -DTAKES_ANY_PATTERN" : ""));
   }
   Transformer(const Transformer&) = delete;
   Transformer& operator=(const Transformer&) = delete;
@@ -218,9 +249,11 @@ class Transformer {
   std::string load(const std::filesystem::path& file) { return call("load", file); }
   std::string call(const char* function, const std::filesystem::path& input) {
     std::filesystem::remove(folder_ / "output");
-    return output_of(fmt::format("{}/driver {} {} {}/output {} {}", folder_.string(), function, input.string(),
-                                 folder_.string(), rows_, columns_));
+    return output_of(fmt::format("{}/driver {} {} {}/output {} {}{}", folder_.string(), function, input.string(),
+                                 folder_.string(), rows_, columns_, bytes_.empty() ? "" : " " + bytes_));
   }
+  /// From now on dense and csr are the functions that are told how many bytes there are.
+  void pack_into(std::uint64_t bytes) { bytes_ = std::to_string(bytes); }
   std::string packed() const { return read_file(folder_ / "output"); }
 
   static std::string text(std::span<const std::byte> bytes) {
@@ -231,6 +264,7 @@ class Transformer {
   std::int64_t rows_;
   std::int64_t columns_;
   std::string packed_;  ///< by the library
+  std::string bytes_;   ///< that there are, where functions are told
   std::filesystem::path folder_;
   std::string compiler_output_;
 };
@@ -376,7 +410,9 @@ void expect_halves_packed(ScalarType element, const Cut& cut) {
   EXPECT_EQ(transformer.packed(), transformer.packed_by_library());
   CsrMatrix zeroed = matrix;
   *std::ranges::find_if(zeroed.values, [](double value) { return value != 0; }) = -0.0;
-  EXPECT_THAT(transformer.csr(zeroed), StartsWith("2 tiny: rows "));
+  if constexpr (!decltype(plan(matrix.view(), cut))::takes_any_pattern) {
+    EXPECT_THAT(transformer.csr(zeroed), StartsWith("2 tiny: rows "));
+  }
 }
 
 /// What a caller has before it is rounded is packed as the matrix of what it is rounded to.
@@ -417,6 +453,98 @@ TEST(GeneratedTransformerOfHalves, TakesTheBitsOfTheElements) {
   expect_halves_packed(ScalarType::bf16, FragmentCut{.block_panels = 2, .steps = 2, .extras = 1});
   expect_halves_packed(ScalarType::f16, BitmapCut{});
   expect_halves_packed(ScalarType::bf16, BitmapCut{});
+}
+
+/// A matrix of 45 x 300, of which a kernel is made that takes others of this shape.
+class GeneratedTransformerOfAnyPattern : public testing::Test {
+ protected:
+  static CsrMatrix drawn(double density, std::uint64_t seed) {
+    return in_halves(to_csr(random_matrix(45, 300, density, seed), true), ScalarType::f16);
+  }
+  static Packed<BitmapFormat> packed(const CsrMatrix& matrix) { return pack(matrix.view(), BitmapCut{}); }
+  /// The packed matrix with zeros behind it.
+  static std::string padded(const Packed<BitmapFormat>& matrix, std::uint64_t bytes) {
+    std::string text = Transformer::text(matrix.bytes.span());
+    text.resize(bytes, '\0');
+    return text;
+  }
+};
+
+TEST_F(GeneratedTransformerOfAnyPattern, PacksWhatNeedsNoMoreBytes) {
+  const CsrMatrix own = drawn(0.5, 1), thinner = drawn(0.3, 2);
+  Transformer transformer(own, BitmapCut{});
+  ASSERT_EQ(transformer.compiler_output(), "");
+  const std::uint64_t bytes = packed(own).format.bytes;
+  ASSERT_LT(packed(thinner).format.bytes, bytes);
+  EXPECT_EQ(transformer.csr(thinner), "0 ");
+  EXPECT_EQ(transformer.packed(), padded(packed(thinner), bytes));
+  EXPECT_EQ(transformer.dense(dense_text(thinner)), "0 ");
+  EXPECT_EQ(transformer.packed(), padded(packed(thinner), bytes));
+  EXPECT_EQ(unpack(packed(thinner).bytes.span()).column_of.size(),
+            static_cast<std::size_t>(std::ranges::count_if(thinner.values, [](double v) { return v != 0; })));
+}
+
+TEST_F(GeneratedTransformerOfAnyPattern, SaysHowManyBytesAreNeeded) {
+  const CsrMatrix own = drawn(0.3, 1), fuller = drawn(0.6, 2);
+  Transformer transformer(own, BitmapCut{}, Reading::as_they_are, 40);
+  ASSERT_EQ(transformer.compiler_output(), "");
+  const std::uint64_t bytes = packed(own).format.bytes, needed = packed(fuller).format.bytes;
+  const std::string refusal = fmt::format(
+      "2 tiny: this pattern needs {} bytes, the kernel's packed matrix has {}: call tiny_bytes_for and "
+      "tiny_transform_into",
+      needed, bytes);
+  EXPECT_EQ(transformer.csr(fuller), refusal);
+  EXPECT_EQ(transformer.dense(dense_text(fuller)), refusal);
+  for (const std::uint64_t more : {0, 8, 1000}) {
+    transformer.pack_into(needed + more);
+    EXPECT_EQ(transformer.csr(fuller), fmt::format("{} 0 ", needed));
+    EXPECT_EQ(transformer.packed(), padded(packed(fuller), needed + more));
+    EXPECT_EQ(transformer.dense(dense_text(fuller)), fmt::format("{} 0 ", needed));
+    EXPECT_EQ(transformer.packed(), padded(packed(fuller), needed + more));
+  }
+  for (const std::uint64_t room : {needed - 1, needed - 32, std::uint64_t{512}, std::uint64_t{8}, std::uint64_t{0}}) {
+    transformer.pack_into(room);
+    EXPECT_EQ(transformer.csr(fuller),
+              fmt::format("{0} 2 tiny: this pattern needs {0} bytes, more than there are of packed", needed));
+  }
+}
+
+TEST_F(GeneratedTransformerOfAnyPattern, RefusesUnitsThatTheKernelHasNoRoomFor) {
+  const CsrMatrix own = drawn(0.3, 1), full = drawn(1, 2);
+  Transformer transformer(own, BitmapCut{}, Reading::as_they_are, 3);
+  ASSERT_EQ(transformer.compiler_output(), "");
+  const std::string refusal = fmt::format(
+      "tiny: the unit of rows 0 to 15 and columns 0 to 255 needs 64 rows of words, the kernel has room for {}",
+      packed(own).format.shape.most_words + 3);
+  EXPECT_EQ(transformer.csr(full), "2 " + refusal);
+  transformer.pack_into(packed(full).format.bytes);
+  EXPECT_EQ(transformer.dense(dense_text(full)), "0 2 " + refusal);
+}
+
+TEST_F(GeneratedTransformerOfAnyPattern, LoadsTheFileOfItsOwnPatternAlone) {
+  CsrMatrix own = in_halves(to_csr(random_matrix(45, 300, 0.3, 1)), ScalarType::f16);
+  Transformer transformer(own, BitmapCut{});
+  ASSERT_EQ(transformer.compiler_output(), "");
+  const auto written = [&](const CsrMatrix& matrix) {
+    write_file_whole(transformer.packed_file(), std::string_view(padded(packed(matrix), packed(matrix).format.bytes)));
+    return transformer.packed_file();
+  };
+  EXPECT_EQ(transformer.load(written(own)), "0 ");
+  const auto movable = std::ranges::adjacent_find(own.column_of, [](int a, int b) { return a % 2 == 0 && a + 2 < b; });
+  ++*movable;  // to the other half of its register, so that all sizes stay as they are
+  EXPECT_EQ(transformer.load(written(own)),
+            "4 tiny: the packed file is not the one of this kernel, or is damaged: its header differs in pattern");
+}
+
+TEST_F(GeneratedTransformerOfAnyPattern, RefusesBadArguments) {
+  Transformer transformer(drawn(0.3, 1), BitmapCut{});
+  ASSERT_EQ(transformer.compiler_output(), "");
+  EXPECT_THAT(transformer.call("bad_arguments", "none"), HasSubstr("0 tiny: a is null\n"
+                                                                   "0 tiny: lda is less than 300, the columns of a\n"
+                                                                   "0 tiny: offsets is null\n"
+                                                                   "1 tiny: packed is null\n"
+                                                                   "1 tiny: a is null\n"
+                                                                   "1 tiny: offsets is null\n"));
 }
 
 }  // namespace
