@@ -400,6 +400,10 @@ std::uint64_t planned_bytes(const SparseMatrix& matrix, const LoopNest& nest, co
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {
   LoopNest kernel = lowered_nest(nest, matrix, options.choice, options.bcol);
   Packing packing = pack_layer(kernel, matrix, options);
+  if (has_bitmap(kernel)) {
+    std::int64_t& room = packing.sizes.at("unit_room");
+    room = free_unit_room(kernel, room, options.architectures);
+  }
   packing.sizes.merge(Environment{{"M", matrix.rows}, {"K", matrix.columns}, {"N", options.bcol * item_columns(kernel)}});
   Layer layer{.name = options.name,
               .source_file = options.source_file,

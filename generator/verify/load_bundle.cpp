@@ -5,7 +5,6 @@
 
 #include "generator/matrix/fingerprint.h"
 #include "generator/matrix/statistics.h"
-#include "generator/patterns/csr_view.h"
 #include "generator/patterns/unpacked_matrix.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
@@ -13,7 +12,6 @@
 #include "generator/support/regular_file.h"
 #include "generator/verify/verify.h"
 #include "transformer/description.h"
-#include "transformer/pack.h"
 
 namespace esc {
 namespace {

@@ -9,11 +9,16 @@
 #include <utility>
 #include <vector>
 
+#include "generator/emit/bitmap_text.h"
+#include "generator/emit/block_memory.h"
+#include "generator/emit/dispatch.h"
 #include "generator/emit/generate.h"
+#include "generator/emit/launch_plan.h"
 #include "generator/emit/shared_kernel.h"
 #include "generator/ir/linear_nk_nest.h"
 #include "generator/matrix/round_values.h"
 #include "generator/matrix/sample.h"
+#include "generator/schedule/target.h"
 #include "tests/support/emulated_layer.h"
 #include "tests/support/random_case.h"
 
@@ -199,6 +204,30 @@ TEST(EmittedBitmapKernel, IsTheSameForAllLayersOfAShape) {
       EXPECT_EQ(one.text, other.text);
     }
     EXPECT_NE(one.name, shared(0.5, 1, 901).name);
+  }
+}
+
+/// As much shared memory for units as costs no block of a multiprocessor, and makes nothing necessary that was not.
+TEST(EmittedBitmapKernel, HasRoomForFullerUnitsWhereThatIsFree) {
+  const SparseMatrix matrix = drawn_halves(70, 900, 0.6, 1);
+  for (BitmapSchedule schedule : {of_warps, of_warpgroups}) {
+    for (schedule.stages = 3; schedule.stages <= 8; ++schedule.stages) {
+      const GeneratedLayer made = layer_of(matrix, schedule.columns, schedule);
+      const Layer& layer = made.layer;
+      const std::uint32_t needed = std::get<transformer::BitmapFormat>(layer.format).shape.most_words;
+      const std::uint32_t words = dispatch_of(layer).unit_words;
+      EXPECT_GE(words, needed);
+      const auto bytes = [&](std::uint32_t of_unit) {
+        return shared_bytes(layer.lowered, {{"unit_room", room_for_words(of_unit)}});
+      };
+      const auto cost = [&](std::uint32_t of_unit) {
+        const std::uint64_t of_multiprocessor = shared_bytes_per_block(layer.architectures.front()) + 1024;
+        return std::pair(of_multiprocessor / (bytes(of_unit) + 1024), bytes(of_unit) > unprepared_shared_bytes);
+      };
+      EXPECT_EQ(launch_plan(layer).shared_bytes, bytes(words));
+      EXPECT_EQ(cost(words), cost(needed));
+      EXPECT_TRUE(words == transformer::max_bitmap_words || cost(words + 1) != cost(needed));
+    }
   }
 }
 
