@@ -330,6 +330,12 @@ BitmapNeed pack_serially(const Source& source, const BitmapShape& shape, void* p
   return need;
 }
 
+/// Packs A into `packed` where its packed matrix has this very format, and says whether it has.
+template <typename Source>
+bool pack_serially(const Source& source, const BitmapFormat& format, void* packed) {
+  return pack_serially(source, format.shape, packed, format.bytes).format == format;
+}
+
 /// What a matrix needs, without packing it.
 template <typename Source>
 BitmapNeed measure(const Source& source, const BitmapShape& shape) {

@@ -83,9 +83,10 @@ std::string packing_text(const PackedFormat& format, Reading reading) {
   for (const std::string_view file : own.packing) {
     text += between_markers(file);
   }
-  const bool is_bound = !std::visit([](const auto& known) { return known.takes_any_pattern; }, format);
-  return text += is_bound ? between_markers(pattern_check_file) : "";
+  return text;
 }
+
+std::string pattern_check_text() { return std::string(between_markers(pattern_check_file)); }
 
 std::string model_file_text() {
   std::string text;

@@ -232,13 +232,14 @@ std::string kernel_source(const Layer& layer) {
 }
 
 std::string transformer_source(const Layer& layer) {
-  std::map<std::string, std::string> holes = host_element_holes(layer);
-  holes.merge(
-      std::map<std::string, std::string>{{"LAYER_FORMAT", transformer::layer_format_text(layer.format)},
-                                         {"NAME", layer.name},
-                                         {"PACKED_BYTES", number(packed_bytes(layer))},
-                                         {"PACKING_TEXT", transformer::packing_text(layer.format, reading_of(layer))}});
   const TakenPatterns patterns{layer.digests, unit_room_of(layer)};
+  const std::string check = takes_any_pattern(layer) ? "" : transformer::pattern_check_text();
+  std::map<std::string, std::string> holes = host_element_holes(layer);
+  holes.merge(std::map<std::string, std::string>{
+      {"LAYER_FORMAT", transformer::layer_format_text(layer.format)},
+      {"NAME", layer.name},
+      {"PACKED_BYTES", number(packed_bytes(layer))},
+      {"PACKING_TEXT", transformer::packing_text(layer.format, reading_of(layer)) + check}});
   holes.merge(pattern_holes(patterns, holes));
   holes.erase("PACKED_SOURCE");
   return source(transformer_template, layer, "// ", std::move(holes));

@@ -21,6 +21,8 @@ extern const std::string_view load_bits_text;
 extern const std::string_view find_places_text;
 extern const std::string_view load_a_text;
 extern const std::string_view store_a_text;
+extern const std::string_view vector_text;
+extern const std::string_view tile_halves_text;
 extern const std::string_view store_words_text;
 
 namespace {
@@ -207,7 +209,7 @@ Instruction store_a() {
           "r", 4,
           {loop("v", 2, {define("row", row_of_tile()), define("column", column_of_tile() + index("v")), element})})},
       .call = "store_a({to}, {leading_dimension}, {first_row}, {first_column}, {height}, {width}, {lane}, {from});",
-      .texts = {store_a_text}};
+      .texts = {vector_text, tile_halves_text, store_a_text}};
 }
 
 /// The elements that A has of four registers, each to its half of a word.

@@ -88,7 +88,13 @@ Block from_shared_memory(const Block& block) {
                  }});
 }
 
-bool has_teams(const LoopNest& nest) { return nest.constant("turn_windows") > 1; }
+/// The warps that copy and multiply the same tiles of B: a team, which may be one warp or the whole block.
+Scope scope_of_tiles(const LoopNest& nest) {
+  if (nest.constant("block_panels") == 1) {
+    return Scope::warp;
+  }
+  return waits_in_teams(nest) ? Scope::team : Scope::block;
+}
 
 /// K steps whose tiles are read, or may be, when the block meets: the one that comes next, and of warpgroups the one in
 /// front, which is being multiplied.
@@ -106,7 +112,7 @@ Expression commits_behind_unit(const LoopNest& nest, const PipelineTiles& direct
                                                                                      : since - 1;
 }
 
-Node meet(const LoopNest& nest) { return Node{Barrier{has_teams(nest) ? Scope::team : Scope::block}}; }
+Node meet(const LoopNest& nest) { return Node{Barrier{scope_of_tiles(nest)}}; }
 
 /// What pack_bitmap has left: a turn finds the words of its unit and goes through halves of it, of which each has two K
 /// blocks.
@@ -288,7 +294,7 @@ LoopNest pipeline_tiles(const LoopNest& nest, const PipelineTiles& directive) {
   insert(parts.body, at, first_operands(nest));
 
   LoopNest result = put_together(nest, parts);
-  result.team = has_teams(nest) ? "part" : "";
+  result.team = scope_of_tiles(nest) == Scope::team ? "part" : "";
   result.constants.push_back({"window_steps", quotient(index("window_columns"), index("tile_rows")), ""});
   result.constants.push_back(
       {"tile_stages", directive.tiles, "stages: tiles of B of a team that are in shared memory or on their way"});

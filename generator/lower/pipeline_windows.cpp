@@ -193,13 +193,6 @@ Block products_of_turn(const Loop& turns, const std::string& window_stage, Scope
   return result;
 }
 
-/// Whether a turn has windows for several teams, and no more of them than there are barriers beside that of the block.
-bool waits_in_teams(const LoopNest& nest) {
-  constexpr std::int64_t most_teams = 15;
-  const std::int64_t teams = nest.constant("turn_windows");
-  return teams > 1 && teams <= most_teams;
-}
-
 /// What a thread holds of its team's window of a turn, where that is not too much for its registers.
 void declare_held_pieces(LoopNest& nest) {
   constexpr std::int64_t most_pieces = 8;

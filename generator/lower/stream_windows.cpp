@@ -94,4 +94,10 @@ std::int64_t panel_warps(const LoopNest& nest) { return nest.constant("threads_p
 
 bool shares_windows(const LoopNest& nest) { return nest.has_constant("window_warps"); }
 
+bool waits_in_teams(const LoopNest& nest) {
+  constexpr std::int64_t most_teams = 15;
+  const std::int64_t teams = nest.constant("turn_windows");
+  return teams > 1 && teams <= most_teams;
+}
+
 }  // namespace esc

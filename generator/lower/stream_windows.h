@@ -25,4 +25,8 @@ std::int64_t panel_warps(const LoopNest& nest);
 /// Whether several warps of a panel share a window in such a nest; then it has the constant window_warps, their number.
 bool shares_windows(const LoopNest& nest);
 
+/// Whether a turn has windows for several teams, and no more of them than there are barriers beside that of the block:
+/// the warps that multiply the same windows may wait for each other alone.
+bool waits_in_teams(const LoopNest& nest);
+
 }  // namespace esc

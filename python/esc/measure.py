@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a call takes on the GPU, with weights that come from its memory."""
 
+import functools
 import statistics
 
 import torch
@@ -9,15 +10,21 @@ CALLS = 20
 REPLAYS = 7
 
 
+@functools.cache
+def stream_of(device):
+    """The stream on which calls are captured on this GPU: PyTorch keeps what its libraries work in for each stream that they have run on."""
+    return torch.cuda.Stream(device)
+
+
 def graph_of(call):
     """A CUDA graph of `call`, after it has run outside of one."""
-    stream = torch.cuda.Stream()
+    stream = stream_of(torch.cuda.current_device())
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
         call()
     torch.cuda.current_stream().wait_stream(stream)
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.cuda.graph(graph, stream=stream):
         for _ in range(CALLS):
             call()
     return graph

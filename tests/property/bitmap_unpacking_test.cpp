@@ -136,9 +136,9 @@ TEST(BitmapUnpacking, IsJudged) {
                               {"-2 * block_of_pair + 1", "1"},
                               {"load_a(places, 4 * t,", "load_a(places, 0,"},
                               {"panel * panel_height", "unit_panel * 8"},
-                              {"reinterpret_cast<size_t>(A) | ", ""},
-                              {"k + 1 < columns && at_once", "k < columns && at_once"},
-                              {"tile[r] >> 16 * v", "tile[r]"}};
+                              {"takes_four(A, lda) && ", ""},
+                              {"first_column + k < columns", "k < columns"},
+                              {"tile[h + e / 2 * 2] >> 16 * (e % 2)", "tile[h + e / 2 * 2]"}};
   expect_found(
       layer, text, text.find("layer_values_kernel("), mistakes,
       [&](const EmulatedKernel& changed, const KernelCall& call) { return changed.unpacking_problem(matrix, call); },

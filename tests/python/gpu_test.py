@@ -232,8 +232,10 @@ class OfPlainProducts(WithABundle):
             self.assertEqual(layer.load_state_dict(layer.state_dict()).missing_keys, [])
             layer.load_state_dict({**state, "bias": torch.ones_like(state["bias"])})
             self.assertEqual(layer.bias.float().mean().item(), 1)
-            with self.assertRaisesRegex(RuntimeError, "is not the weight that the bundle"):
+            with self.assertRaisesRegex(RuntimeError, "has the pattern of the weight that the bundle .* and other values"):
                 layer.load_state_dict({**state, "weight": 2 * state["weight"]})
+            with self.assertRaisesRegex(RuntimeError, "is not the weight that the bundle"):
+                layer.load_state_dict({**state, "weight": state["weight"].roll(1, dims=1)})
 
     def test_a_copy_of_a_network_multiplies(self):
         name, facts = next(iter(self.bundle.layers.items()))

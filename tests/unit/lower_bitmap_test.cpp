@@ -219,6 +219,13 @@ TEST(PipelineTiles, MeetsAsATeamWhereThereAreSeveral) {
   EXPECT_THAT(print(one), Not(HasSubstr("barrier;  // of the team")));
 }
 
+/// A block has 16 barriers, of which one is its own.
+TEST(PipelineTiles, MeetsAsWarpsWhereATeamIsOne) {
+  const LoopNest nest = lower(spmm_nest(ScalarType::f16), expand(parse_schedule("bitmap:panels=1,warps=16,pdl=off")));
+  EXPECT_EQ(nest.team, "");
+  EXPECT_THAT(print(nest), Not(HasSubstr("barrier;  // of the team")));
+}
+
 TEST(PipelineTiles, CopiesColumnsWhereBHasThemInOnePiece) {
   const std::string text = print(pipeline_tiles(of_tokens, {"k", 4, 3}));
   EXPECT_THAT(text, AllOf(HasSubstr("copy_tile_columns(B, StagedB, "), Not(HasSubstr("copy_tile_rows("))));

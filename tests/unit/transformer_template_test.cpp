@@ -174,9 +174,10 @@ class Transformer {
     std::string name = (std::filesystem::temp_directory_path() / "esc_transformer_XXXXXX").string();
     folder_ = mkdtemp(name.data());
     const std::string provenance = "// Made by a test.";
+    const std::string check = format.takes_any_pattern ? "" : pattern_check_text();
     holes.merge(std::map<std::string, std::string>{{"PROVENANCE", provenance},
                                                    {"NAME", "tiny"},
-                                                   {"PACKING_TEXT", packing_text(format, reading)},
+                                                   {"PACKING_TEXT", packing_text(format, reading) + check},
                                                    {"ROWS", std::to_string(rows_)},
                                                    {"COLUMNS", std::to_string(columns_)},
                                                    {"LAYER_FORMAT", layer_format_text(format)},
