@@ -192,11 +192,11 @@ std::vector<ScheduleChoice> bitmap_schedules(const LayerShape& shape, const Kern
   return candidates.fastest_first();
 }
 
-std::vector<ScheduleChoice> wide_bitmaps(const LayerShape& shape, const KernelTarget& target) {
+std::vector<ScheduleChoice> preferred_bitmaps(const LayerShape& shape, const KernelTarget& target) {
   constexpr double least_elements = 1 << 22;
   constexpr std::size_t most = 8;  // the matrix may have units that the first ones have no room for
-  if (!suits_bitmap(shape, target.oldest_architecture) || shape.bcol <= most_tuned_half_columns ||
-      shape.elements() < least_elements) {
+  const bool streams_are_slower = shape.bcol > most_tuned_half_columns || shape.layout == "nk";
+  if (!suits_bitmap(shape, target.oldest_architecture) || !streams_are_slower || shape.elements() < least_elements) {
     return {};
   }
   std::vector<ScheduleChoice> choices = bitmap_schedules(shape, target);

@@ -7,46 +7,67 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <sstream>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "generator/schedule/element_types.h"
+#include "generator/support/error.h"
 
 namespace esc {
+
+// Embedded by CMakeLists.txt: sm90-132sm-60mib_bitmap.txt.
+extern const std::string_view h200_bitmap_products;
+
 namespace {
 
-/// A product in float16, plain launches, weights from memory.
+/// A product in 16 bits, weights from memory.
 struct MeasuredProduct {
   std::int64_t rows;
   std::int64_t columns;
   double zeros;
   long long bcol;
   double over_dense;
+  std::string layout = "kn";
 };
 
-/// Of family stream, layout kn; zeros at random or as Wanda leaves them.
-constexpr MeasuredProduct streamed_products[] = {
+/// Of family stream, plain launches; zeros at random or as Wanda leaves them.
+const std::vector<MeasuredProduct> streamed_products = {
     {4096, 4096, 0.5, 64, 0.74},  {4096, 4096, 0.5, 128, 0.45},  {4096, 4096, 0.5, 256, 0.30},
     {4096, 4096, 0.6, 64, 0.76},  {4096, 4096, 0.6, 128, 0.44},  {4096, 4096, 0.6, 256, 0.31},
     {4096, 4096, 0.7, 64, 0.82},  {4096, 4096, 0.7, 128, 0.50},  {4096, 4096, 0.7, 256, 0.34},
     {14336, 4096, 0.6, 64, 0.65}, {14336, 4096, 0.6, 128, 0.40}, {14336, 4096, 0.6, 256, 0.28},
     {8192, 8192, 0.6, 64, 0.77},  {8192, 8192, 0.6, 128, 0.41},  {8192, 8192, 0.6, 256, 0.28}};
 
-/// Of family bitmap, layout nk.
-constexpr MeasuredProduct bitmap_products[] = {
-    {2048, 2048, 0.6, 1, 1.48},    {2048, 2048, 0.6, 8, 1.37},    {2048, 2048, 0.6, 16, 1.27},
-    {2048, 2048, 0.6, 32, 1.05},   {4096, 4096, 0.5, 1, 1.35},    {4096, 4096, 0.5, 8, 1.38},
-    {4096, 4096, 0.5, 16, 1.33},   {4096, 4096, 0.5, 32, 1.08},   {4096, 4096, 0.6, 64, 1.06},
-    {4096, 4096, 0.6, 128, 0.93},  {4096, 4096, 0.6, 256, 0.80},  {4096, 4096, 0.6, 512, 0.77},
-    {4096, 4096, 0.6, 1024, 0.89}, {4096, 4096, 0.6, 2048, 0.89}, {4096, 4096, 0.7, 1, 1.62},
-    {4096, 4096, 0.7, 8, 1.64},    {4096, 4096, 0.7, 16, 1.47},   {4096, 4096, 0.7, 32, 1.28},
-    {14336, 4096, 0.6, 1, 1.45},   {14336, 4096, 0.6, 8, 1.50},   {14336, 4096, 0.6, 16, 1.38},
-    {14336, 4096, 0.6, 32, 1.15},  {14336, 4096, 0.6, 64, 1.09},  {14336, 4096, 0.6, 128, 0.83},
-    {14336, 4096, 0.6, 256, 0.90}, {14336, 4096, 0.6, 512, 0.87}, {14336, 4096, 0.6, 1024, 0.78},
-    {8192, 8192, 0.6, 1, 1.59},    {8192, 8192, 0.6, 8, 1.59},    {8192, 8192, 0.6, 16, 1.47},
-    {8192, 8192, 0.6, 32, 1.22},   {4096, 14336, 0.6, 1, 1.57},   {4096, 14336, 0.6, 8, 1.63},
-    {4096, 14336, 0.6, 16, 1.43},  {4096, 14336, 0.6, 32, 1.06},  {4096, 14336, 0.6, 64, 1.05},
-    {4096, 14336, 0.6, 128, 0.94}, {4096, 14336, 0.6, 1024, 0.91}};
+/// Of family bitmap, as the file has them: a line for each product, in the order of its last comment.
+std::vector<MeasuredProduct> read_products(std::string_view text) {
+  std::vector<MeasuredProduct> products;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('#')) {
+      continue;
+    }
+    MeasuredProduct product{};
+    std::string mask, type;
+    double percent = 0, microseconds = 0, dense = 0;
+    std::istringstream words(line);
+    words >> product.rows >> product.columns >> percent >> mask >> type >> product.layout >> product.bcol >>
+        microseconds >> dense;
+    ESC_CHECK(!words.fail() && microseconds > 0, "a line of measured products: " + line);
+    product.zeros = percent / 100;
+    product.over_dense = dense / microseconds;
+    products.push_back(product);
+  }
+  return products;
+}
+
+const std::vector<MeasuredProduct>& bitmap_products() {
+  static const std::vector<MeasuredProduct> products = read_products(h200_bitmap_products);
+  return products;
+}
 
 constexpr std::uint64_t l2_of_h200 = std::uint64_t{60} << 20;
 
@@ -58,13 +79,17 @@ double distance(const LayerShape& shape, const MeasuredProduct& product) {
   return std::abs(std::log2(shape.elements() / elements)) + 10 * std::abs(1 - shape.density() - product.zeros);
 }
 
-/// The nearest number of columns by its logarithm; of those that have it the layer that is the most like this one.
+/// The nearest number of columns by its logarithm; of those that have it the layer that is the most like this one, and
+/// of these one in its layout.
 const MeasuredProduct& nearest(std::span<const MeasuredProduct> products, const LayerShape& shape) {
   const auto octaves = [&](const MeasuredProduct& product) {
     return std::abs(std::log2(static_cast<double>(product.bcol) / static_cast<double>(shape.bcol)));
   };
   const auto is_nearer = [&](const MeasuredProduct& one, const MeasuredProduct& other) {
-    return std::pair(octaves(one), distance(shape, one)) < std::pair(octaves(other), distance(shape, other));
+    const auto rank = [&](const MeasuredProduct& product) {
+      return std::tuple(octaves(product), distance(shape, product), product.layout != shape.layout);
+    };
+    return rank(one) < rank(other);
   };
   return *std::ranges::min_element(products, is_nearer);
 }
@@ -77,7 +102,7 @@ std::optional<HalfSpeed> half_speed(const LayerShape& shape, const Schedule& sch
   if (!is_half_type(shape.dtype) || (!packs_bitmap && shape.bcol <= most_tuned_half_columns)) {
     return std::nullopt;
   }
-  const MeasuredProduct& product = packs_bitmap ? nearest(bitmap_products, shape) : nearest(streamed_products, shape);
+  const MeasuredProduct& product = packs_bitmap ? nearest(bitmap_products(), shape) : nearest(streamed_products, shape);
   const bool is_like_masks =
       packs_bitmap ? shape.layout == "kn" || shape.layout == "nk" : shape.scattered && shape.layout == "kn";
   return HalfSpeed{.over_dense = product.over_dense,
@@ -96,10 +121,13 @@ std::string describe(const HalfSpeed& known, const LayerShape& shape, const Sche
         most_tuned_half_columns, shape.bcol, known.where, known.device.name, 1 / known.over_dense);
   }
   return known.over_dense < 1
-             ? fmt::format("where bitmaps were measured, {} on one {}, the dense product was {:.2f} times as fast",
-                           known.where, known.device.name, 1 / known.over_dense)
+             ? fmt::format(
+                   "where bitmaps were measured one behind the other, {} on one {}, the dense product was {:.2f} "
+                   "times as fast",
+                   known.where, known.device.name, 1 / known.over_dense)
              : fmt::format(
-                   "where bitmaps were measured, {} on one {}, they were {:.2f} times as fast as the dense product",
+                   "where bitmaps were measured one behind the other, {} on one {}, they were {:.2f} times as fast as "
+                   "the dense product",
                    known.where, known.device.name, known.over_dense);
 }
 

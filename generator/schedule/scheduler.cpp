@@ -313,7 +313,7 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<
   const bool knows_shipped_alone =
       std::ranges::all_of(databases, [](const ScheduleDatabase* database) { return is_shipped(*database); });
   if (knows_shipped_alone) {
-    ranking.add(wide_bitmaps(shape, target));
+    ranking.add(preferred_bitmaps(shape, target));
   }
   const bool quarters_by_rule = std::ranges::none_of(databases, has_quarters);
   if (quarters_by_rule) {

@@ -113,19 +113,20 @@ TEST(BitmapSchedules, HaveWarpgroupsForManyColumnsOfSm90Alone) {
           .has_warpgroups());
 }
 
-TEST(WideBitmaps, AreForMoreColumnsThanStreamsWereTunedFor) {
-  const auto of = [](const LayerShape& shape) { return wide_bitmaps(shape, KernelTarget{}); };
+TEST(PreferredBitmaps, AreForWhatStreamsMultiplyMoreSlowly) {
+  const auto of = [](const LayerShape& shape) { return preferred_bitmaps(shape, KernelTarget{}); };
   LayerShape shape{.bcol = 64, .rows = 4096, .columns = 4096, .nonzeros = 4096 * 4096 * 2 / 5, .dtype = "f16"};
   ASSERT_FALSE(of(shape).empty());
   EXPECT_EQ(choose_schedule(shape, DeviceKey{90, 132, std::uint64_t{60} << 20}).schedule, of(shape).front().schedule);
-  shape.layout = "nk";
-  EXPECT_FALSE(of(shape).empty());
   const auto without = [&](auto change) {
     LayerShape changed = shape;
     change(changed);
     return of(changed).empty();
   };
   EXPECT_TRUE(without([](LayerShape& one) { one.bcol = 32; }));
+  for (const long long bcol : {1, 8, 32, 64}) {
+    EXPECT_FALSE(without([&](LayerShape& one) { one.layout = "nk", one.bcol = bcol; })) << bcol;
+  }
   EXPECT_TRUE(without([](LayerShape& one) { one.dtype = "f32"; }));
   EXPECT_TRUE(without([](LayerShape& one) { one.nonzeros /= 2; })) << "80 % zeros";
   EXPECT_TRUE(without([](LayerShape& one) { one.rows = 512; one.nonzeros /= 8; }));

@@ -77,14 +77,14 @@ TEST(OneColumnStreams, AreOf16Bits) {
 /// A column of B is the same in either layout.
 TEST(OneColumnStreams, AreChosenInBothLayouts) {
   for (const char* const layout : {"kn", "nk"}) {
-    LayerShape shape = layer_of(8192, 8192, 0.3, 1, "f16");
+    LayerShape shape = layer_of(8192, 8192, 0.2, 1, "f16");
     shape.layout = layout;
     const ScheduleChoice choice = choose_schedule(shape);
     EXPECT_EQ(std::get<StreamSchedule>(choice.schedule).columns, 1) << layout;
     EXPECT_TRUE(std::get<StreamSchedule>(choice.schedule).quarters) << layout;
     EXPECT_THAT(choice.source, testing::StartsWith("by rule: layers larger than a cache are streamed with quarter steps")) << layout;
   }
-  LayerShape small = layer_of(4096, 4096, 0.3, 1, "f16");
+  LayerShape small = layer_of(4096, 4096, 0.2, 1, "f16");
   small.layout = "nk";
   EXPECT_THAT(choose_schedule(small).source, testing::StartsWith("by rule: layers that a cache holds are streamed for one column"));
 }
