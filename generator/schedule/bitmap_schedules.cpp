@@ -18,7 +18,8 @@ constexpr double of_unit = 0.0582;             ///< counting bits and loading wo
 constexpr double of_unit_and_eighth = 0.0188;  ///< its products with 8 columns of C
 constexpr double of_turn = 0.68;               ///< a block's latency in one
 constexpr double of_turn_and_eighth = 0.029;  ///< and for each 8 columns, what waits for tiles of B where two are there
-constexpr double bytes_of_a = 43.4e3;         ///< that it reads in one
+constexpr double of_wave = 1.05;       ///< each but the first: its blocks begin, and wait for their first operands
+constexpr double bytes_of_a = 43.4e3;  ///< that it reads in one
 constexpr double bytes_of_b = 77e3;
 constexpr double known_gigabytes = 4800;
 
@@ -77,7 +78,7 @@ double time_of_warps(const BitmapSchedule& schedule, const LayerShape& shape, co
   const double tiles_of_b = work.busiest * static_cast<double>(shape.columns) * schedule.columns * 2 / bytes_of_b;
   const double waits_for_b = of_turn_and_eighth * eighths / (schedule.stages - 1);
   return launch + std::cbrt(std::pow(instructions, 3) + std::pow(units, 3) + std::pow(tiles_of_b, 3)) +
-         work.waves * work.turns * (of_turn + waits_for_b);
+         work.waves * work.turns * (of_turn + waits_for_b) + (work.waves - 1) * of_wave;
 }
 
 double time_of_warpgroups(const BitmapSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
@@ -154,8 +155,9 @@ void add_warpgroups(Candidates& candidates) {
 }  // namespace
 
 int expected_registers(const BitmapSchedule& schedule) {
-  constexpr int most = 255;
-  return schedule.has_warpgroups() ? std::min(most, 96 + schedule.columns / 2) : 88 + schedule.columns * 6 / 5;
+  constexpr int most = 256, at_once = 8;  // that a warp is given
+  const int needed = schedule.has_warpgroups() ? 96 + schedule.columns / 2 : 88 + schedule.columns * 6 / 5;
+  return std::min(most, (needed + at_once - 1) / at_once * at_once);
 }
 
 double expected_unit_bytes(double density) { return bits_of_unit + padding_of_unit + 2 * unit_elements * density; }
