@@ -79,15 +79,16 @@ double distance(const LayerShape& shape, const MeasuredProduct& product) {
   return std::abs(std::log2(shape.elements() / elements)) + 10 * std::abs(1 - shape.density() - product.zeros);
 }
 
-/// The nearest number of columns by its logarithm; of those that have it the layer that is the most like this one, and
-/// of these one in its layout.
+/// The nearest number of columns by its logarithm; of those that have it the layer that is the most like this one, of
+/// these one of about as many rows, and one in its layout.
 const MeasuredProduct& nearest(std::span<const MeasuredProduct> products, const LayerShape& shape) {
-  const auto octaves = [&](const MeasuredProduct& product) {
-    return std::abs(std::log2(static_cast<double>(product.bcol) / static_cast<double>(shape.bcol)));
+  const auto octaves = [](std::int64_t one, std::int64_t other) {
+    return std::abs(std::log2(static_cast<double>(one) / static_cast<double>(other)));
   };
   const auto is_nearer = [&](const MeasuredProduct& one, const MeasuredProduct& other) {
     const auto rank = [&](const MeasuredProduct& product) {
-      return std::tuple(octaves(product), distance(shape, product), product.layout != shape.layout);
+      return std::tuple(octaves(product.bcol, shape.bcol), distance(shape, product),
+                        octaves(product.rows, shape.rows), product.layout != shape.layout);
     };
     return rank(one) < rank(other);
   };

@@ -121,6 +121,9 @@ TEST(HalfSpeeds, OfBitmapsAreKnownForAnyNumberOfColumns) {
                                                         "H200, they were 1.45 times as fast"));
   EXPECT_NEAR(of(14336, 4096, 0.4, 200).first.over_dense, 45.82 / 48.75, 1e-9) << "256 columns are the nearest";
   EXPECT_THAT(of(14336, 4096, 0.4, 200).second, HasSubstr("the dense product was 1.06 times as fast"));
+  LayerShape high = layer_of(14336, 4096, 0.4, 1, "f16");
+  high.layout = "nk";
+  EXPECT_THAT(half_speed(high, bitmap)->where, HasSubstr("14336 x 4096")) << "4096 x 14336 has as many elements";
   EXPECT_TRUE(of(4096, 4096, 0.4, 64).first.is_like);
   LayerShape tokens = layer_of(4096, 4096, 0.4, 256, "f16");
   tokens.layout = "nk";
