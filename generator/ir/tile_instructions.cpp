@@ -42,6 +42,11 @@ Expression element_inside() {
                 choose(less(index("j"), index("width")), at("b", {name("k"), name("j")}), 0.0), 0.0);
 }
 
+/// What a lane has for a parameter, where a warp performs the instruction together.
+Node of_lane(const char* variable, const char* parameter) {
+  return define(variable, at(parameter, {name("lane")}));
+}
+
 /// The same copy whoever deals it to the threads.
 Instruction copy_tile(const char* name_of, const char* function, std::vector<std::string_view> texts) {
   const Block each{define("r", remainder(index("vector"), index("column_vectors")) * index("vector_width") + index("v")),
@@ -120,7 +125,6 @@ Instruction wgmma() {
   const Block each{define("sum", index("eighth") * 4 + index("upper") * 2 + index("side")),
                    define("j", index("from_column") + index("eighth") * 8 + remainder(index("lane"), 4) * 2 + index("side")),
                    loop("k", 16, product_of_k)};
-  const auto of_lane = [](const char* variable, const char* parameter) { return define(variable, at(parameter, {name("lane")})); };
   const Block per_lane{of_lane("from_row", "first_row"), of_lane("from_column", "first_column"), of_lane("rows", "height"), of_lane("columns", "width"),
                        loop("eighth", name("column_eighths"), {loop("upper", 2, {loop("side", 2, each)})})};
   return {.name = "wgmma",
@@ -147,21 +151,30 @@ Instruction takes_tiles() {
 
 /// The 16 x 16 elements of C whose sums two of mma leave with the lanes, as far as C has them.
 Instruction store_tile() {
-  const auto of_lane = [](const char* variable, const char* parameter) { return define(variable, at(parameter, {name("lane")})); };
   const Block each{define("i", index("row") + index("half") * 8 + quotient(index("lane"), 4)),
                    define("j", index("column") + index("eighth") * 8 + remainder(index("lane"), 4) * 2 + index("side")),
-                   store(at("to", {name("i"), name("j")}), at("sums", {name("lane"), Affine::of("eighth", 4) + Affine::of("half", 2) + name("side")}),
+                   store(at("to", {name("i"), name("j")}),
+                         at("sums", {name("lane"), Affine::of("eighth", 4) + Affine::of("half", 2) + name("side")}),
                          {less(index("i"), index("rows")), less(index("j"), index("columns"))})};
   const Block per_lane{of_lane("row", "first_row"), of_lane("column", "first_column"), of_lane("rows", "height"),
                        of_lane("columns", "width"), loop("eighth", 2, {loop("half", 2, {loop("side", 2, each)})})};
   return {.name = "store_tile",
           .scope = Scope::warp,
-          .parameters = {array("to"), value("first_row"), value("first_column"), value("height"), value("width"),
-                         value("lane_of_caller"), {"sums", Passing::pointer, {8}}},
+          .parameters = {array("to"),
+                         value("first_row"),
+                         value("first_column"),
+                         value("height"),
+                         value("width"),
+                         value("lane_of_caller"),
+                         {"sums", Passing::pointer, {8}}},
           .meaning = {loop("lane", 32, per_lane)},
-          .call = "store_tile({to}, {leading_dimension}, {first_row}, {first_column}, {height}, {width}, {lane_of_caller}, {sums});",
+          .call =
+              "store_tile({to}, {leading_dimension}, {first_row}, {first_column}, {height}, {width}, {lane_of_caller}, "
+              "{sums});",
           .texts = {vector_text, tile_halves_text, store_tile_text},
-          .placed_call = "store_tile_columns({to}, {leading_dimension}, {first_row}, {first_column}, {height}, {width}, {lane_of_caller}, {sums});",
+          .placed_call =
+              "store_tile_columns({to}, {leading_dimension}, {first_row}, {first_column}, {height}, {width}, "
+              "{lane_of_caller}, {sums});",
           .placed_texts = {vector_text, tile_halves_text, store_tile_columns_text}};
 }
 

@@ -40,9 +40,9 @@ double expected_time(const BitmapSchedule& schedule, const LayerShape& shape, co
 std::vector<ScheduleChoice> bitmap_schedules(const LayerShape& shape, const KernelTarget& target);
 
 /// The first of them for layers of 16 bits that bitmaps multiply faster than streams do: with more columns than these
-/// were tuned for (0.1 to 0.7 of their time, 4096 x 4096 with 60 % zeros and 64 to 256 columns on one H200), and in layout
-/// nk with any number (in a pruned Llama 0.68 to 0.96 with 1 to 32 columns at 50 % zeros, 0.68 to 1.04 at 70 %). None for
-/// smaller layers than were measured, and for those with so many zeros that lists are smaller.
+/// were tuned for (0.1 to 0.7 of their time, 4096 x 4096 with 60 % zeros and 64 to 256 columns on one H200), and in
+/// layout nk with any number (in a pruned Llama 0.68 to 0.96 with 1 to 32 columns at 50 % zeros, 0.68 to 1.04 at 70 %).
+/// None for smaller layers than were measured, and for those with so many zeros that lists are smaller.
 std::vector<ScheduleChoice> preferred_bitmaps(const LayerShape& shape, const KernelTarget& target);
 
 }  // namespace esc

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -31,16 +32,18 @@ struct MeasuredProduct {
   double zeros;
   long long bcol;
   double over_dense;
-  std::string layout = "kn";
+  std::string_view layout = "kn";
 };
 
 /// Of family stream, plain launches; zeros at random or as Wanda leaves them.
-const std::vector<MeasuredProduct> streamed_products = {
+constexpr MeasuredProduct streamed_products[] = {
     {4096, 4096, 0.5, 64, 0.74},  {4096, 4096, 0.5, 128, 0.45},  {4096, 4096, 0.5, 256, 0.30},
     {4096, 4096, 0.6, 64, 0.76},  {4096, 4096, 0.6, 128, 0.44},  {4096, 4096, 0.6, 256, 0.31},
     {4096, 4096, 0.7, 64, 0.82},  {4096, 4096, 0.7, 128, 0.50},  {4096, 4096, 0.7, 256, 0.34},
     {14336, 4096, 0.6, 64, 0.65}, {14336, 4096, 0.6, 128, 0.40}, {14336, 4096, 0.6, 256, 0.28},
     {8192, 8192, 0.6, 64, 0.77},  {8192, 8192, 0.6, 128, 0.41},  {8192, 8192, 0.6, 256, 0.28}};
+
+constexpr std::array<std::string_view, 2> measured_layouts{"kn", "nk"};
 
 /// Of family bitmap, as the file has them: a line for each product, in the order of its last comment.
 std::vector<MeasuredProduct> read_products(std::string_view text) {
@@ -51,12 +54,15 @@ std::vector<MeasuredProduct> read_products(std::string_view text) {
       continue;
     }
     MeasuredProduct product{};
-    std::string mask, type;
+    std::string mask, type, layout;
     double percent = 0, microseconds = 0, dense = 0;
     std::istringstream words(line);
-    words >> product.rows >> product.columns >> percent >> mask >> type >> product.layout >> product.bcol >>
-        microseconds >> dense;
-    ESC_CHECK(!words.fail() && microseconds > 0, "a line of measured products: " + line);
+    words >> product.rows >> product.columns >> percent >> mask >> type >> layout >> product.bcol >> microseconds >>
+        dense;
+    const auto known = std::ranges::find(measured_layouts, layout);
+    ESC_CHECK(!words.fail() && microseconds > 0 && known != measured_layouts.end(),
+              "a line of measured products: " + line);
+    product.layout = *known;
     product.zeros = percent / 100;
     product.over_dense = dense / microseconds;
     products.push_back(product);
@@ -87,8 +93,8 @@ const MeasuredProduct& nearest(std::span<const MeasuredProduct> products, const 
   };
   const auto is_nearer = [&](const MeasuredProduct& one, const MeasuredProduct& other) {
     const auto rank = [&](const MeasuredProduct& product) {
-      return std::tuple(octaves(product.bcol, shape.bcol), distance(shape, product),
-                        octaves(product.rows, shape.rows), product.layout != shape.layout);
+      return std::tuple(octaves(product.bcol, shape.bcol), distance(shape, product), octaves(product.rows, shape.rows),
+                        product.layout != shape.layout);
     };
     return rank(one) < rank(other);
   };
@@ -104,8 +110,8 @@ std::optional<HalfSpeed> half_speed(const LayerShape& shape, const Schedule& sch
     return std::nullopt;
   }
   const MeasuredProduct& product = packs_bitmap ? nearest(bitmap_products(), shape) : nearest(streamed_products, shape);
-  const bool is_like_masks =
-      packs_bitmap ? shape.layout == "kn" || shape.layout == "nk" : shape.scattered && shape.layout == "kn";
+  const bool is_like_masks = packs_bitmap ? std::ranges::find(measured_layouts, shape.layout) != measured_layouts.end()
+                                          : shape.scattered && shape.layout == product.layout;
   return HalfSpeed{.over_dense = product.over_dense,
                    .where = fmt::format("{} x {} with {:.0f} % zeros and {} column{}", product.rows, product.columns,
                                         100 * product.zeros, product.bcol, product.bcol == 1 ? "" : "s"),

@@ -21,10 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const fs::path& place, const std::string& rule) {
-  throw UserError(place.string(), rule, "generate the bundle again", ExitStatus::check_failed);
-}
-
 void check_files(const fs::path& folder, const KernelBundle& generated) {
   std::set<std::string> known;
   for (const BundleFile& file : generated.files) {
@@ -32,10 +28,10 @@ void check_files(const fs::path& folder, const KernelBundle& generated) {
   }
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (!known.contains(entry.path().filename().string())) {
-      refuse(entry.path(), "is no file of a bundle: the build of its users would find it");
+      refuse_bundle(entry.path(), "is no file of a bundle: the build of its users would find it");
     }
     if (!entry.is_regular_file() || entry.is_symlink()) {
-      refuse(entry.path(), "is not a regular file");
+      refuse_bundle(entry.path(), "is not a regular file");
     }
   }
 }
@@ -49,7 +45,7 @@ std::size_t differing_line(std::string_view a, std::string_view b) {
 void check_same(const fs::path& file, const std::string& generated) {
   const std::string found = read_bundle_file(file);
   if (found != generated) {
-    refuse(fmt::format("{}:{}", file.string(), differing_line(found, generated)),
+    refuse_bundle(fmt::format("{}:{}", file.string(), differing_line(found, generated)),
            "is not what is generated for this manifest and matrix");
   }
 }

@@ -15,10 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const fs::path& place, const std::string& rule) {
-  throw UserError(place.string(), rule, "generate the bundle again", ExitStatus::check_failed);
-}
-
 /// The name of the matrix file stands in comments, out of which it must not lead.
 bool is_file_name(std::string_view name) {
   return std::ranges::none_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '/'; });
@@ -26,7 +22,7 @@ bool is_file_name(std::string_view name) {
 
 GenerateOptions options_of(const Manifest& manifest, const fs::path& file) {
   if (!is_file_name(manifest.source)) {
-    refuse(file, "has a source that is no file's name");
+    refuse_bundle(file, "has a source that is no file's name");
   }
   GenerateOptions options{.name = manifest.name,
                           .source_file = manifest.source,
@@ -41,6 +37,10 @@ GenerateOptions options_of(const Manifest& manifest, const fs::path& file) {
 
 }  // namespace
 
+void refuse_bundle(const fs::path& place, const std::string& rule) {
+  throw UserError(place.string(), rule, "generate the bundle again", ExitStatus::check_failed);
+}
+
 GeneratedLayer described_layer(const Manifest& manifest, const SparseMatrix& matrix, const LoopNest& nest,
                                const fs::path& manifest_file) {
   if (manifest.tool_version != tool_version) {
@@ -53,7 +53,7 @@ GeneratedLayer described_layer(const Manifest& manifest, const SparseMatrix& mat
     generated.layer.rounding = manifest.rounding;  // the packed matrix no longer knows
     return generated;
   } catch (const UserError& problem) {
-    refuse(manifest_file, fmt::format("describes what cannot be generated: {}", problem.what()));
+    refuse_bundle(manifest_file, fmt::format("describes what cannot be generated: {}", problem.what()));
   }
 }
 
