@@ -87,7 +87,8 @@ struct Step {
   LoopNest operator()(const PackPlaced& directive) const { return pack_placed(nest, directive); }
   LoopNest operator()(const QuarterSteps& directive) const { return quarter_steps(nest, directive); }
   LoopNest operator()(const PipelineWindows& directive) const {
-    return nest.packed.kind == PackedForm::Kind::gathered ? ring_windows(nest, directive) : pipeline_windows(nest, directive);
+    return nest.packed.kind == PackedForm::Kind::gathered ? ring_windows(nest, directive)
+                                                          : pipeline_windows(nest, directive);
   }
   LoopNest operator()(const CopyInBulk& directive) const { return copy_in_bulk(nest, directive); }
   LoopNest operator()(const CopyUnits& directive) const { return copy_units_in_bulk(nest, directive); }
@@ -111,7 +112,8 @@ LoopNest run(const LoopNest& nest, const std::vector<Directive>& directives, con
   visit("canonicalize", form);
   for (const Directive& directive : directives) {
     if (form.overlaps && !std::holds_alternative<Overlap>(directive)) {
-      throw ScheduleError(directive, "the kernel already overlaps with the one in front, at places that this would move",
+      throw ScheduleError(directive,
+                          "the kernel already overlaps with the one in front, at places that this would move",
                           "give overlap() last");
     }
     form = std::visit(Step{form, patterns}, directive);
@@ -125,9 +127,8 @@ LoopNest run(const LoopNest& nest, const std::vector<Directive>& directives, con
 std::vector<LoweredStep> lower_by_steps(const LoopNest& nest, const std::vector<Directive>& directives,
                                         const Patterns& patterns) {
   std::vector<LoweredStep> steps;
-  run(nest, directives, patterns, [&](const std::string& name, const LoopNest& form) {
-    steps.push_back({name, form});
-  });
+  run(nest, directives, patterns,
+      [&](const std::string& name, const LoopNest& form) { steps.push_back({name, form}); });
   return steps;
 }
 

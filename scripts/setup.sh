@@ -24,6 +24,7 @@ build_packages=(
 )
 test_packages=(
   libclang-rt-22-dev # sanitizers and libFuzzer, for the programs of tests/fuzz; counters of the lines that run
+  clang-format-22    # scripts/format.sh
   llvm-22            # llvm-profdata and llvm-cov read those
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev
   python3 python3-numpy python3-scipy diffutils # independent readers and products to compare with

@@ -56,7 +56,7 @@ inline constexpr uint32_t bitmap_lanes = 32;
 inline constexpr uint32_t bitmap_word_bytes = 4;
 inline constexpr uint32_t bitmap_piece_bytes = 32;  ///< in which units are counted: what memory gives at once
 inline constexpr uint64_t max_bitmap_pieces = UINT32_MAX;
-inline constexpr uint32_t bitmap_count_bits = 8;    ///< of the number of rows of words, one a lane
+inline constexpr uint32_t bitmap_count_bits = 8;                  ///< of the number of rows of words, one a lane
 inline constexpr uint32_t bitmap_column_mask = bitmap_lanes - 1;  ///< the odd column in its byte
 inline constexpr uint32_t bitmap_count_bit = 5;                   ///< of that byte
 

@@ -93,8 +93,8 @@ std::vector<SampledUnit> sample(const CsrView& matrix, const FragmentShape& shap
   return sampled;
 }
 
-/// The least that a unit has left over, whatever is done: what its rows have beyond the values that there is room for, or
-/// its columns beyond the slots, of which a column takes one at least.
+/// The least that a unit has left over, whatever is done: what its rows have beyond the values that there is room for,
+/// or its columns beyond the slots, of which a column takes one at least.
 std::uint32_t least_needed(const SampledUnit& unit, FragmentElement element, const UnitSteps& steps) {
   const std::uint32_t slots = steps.all * element.step_slots();
   const std::uint32_t room = slots / 2 - steps.quarter * step_groups;
@@ -115,8 +115,8 @@ FragmentShape with_steps(FragmentShape shape, const UnitSteps& steps) {
   return shape;
 }
 
-/// What a unit counts: its bytes, and as bytes what takes time besides. Steps that are left where warps take so many at once take about twice as long, and so
-/// count twice.
+/// What a unit counts: its bytes, and as bytes what takes time besides. Steps that are left where warps take so many at
+/// once take about twice as long, and so count twice.
 double counted_bytes(const FragmentShape& shape, const FragmentWeights& weights, double serial_extras) {
   const double of_step = static_cast<double>(unit_bytes(shape)) / shape.steps;
   const std::uint32_t left = shape.steps % weights.steps_at_once;
@@ -182,7 +182,8 @@ double time_of_rounds(double further, const FragmentShape& shape, std::uint32_t 
 Choice best_extras(const Needs& needs, const FragmentShape& of_matrix, const UnitSteps& steps,
                    const FragmentWeights& weights) {
   FragmentShape shape = with_steps(of_matrix, steps);
-  constexpr std::uint32_t short_search = 2;  ///< where units need no more, one takes so little time that many may be searched
+  constexpr std::uint32_t short_search =
+      2;  ///< where units need no more, one takes so little time that many may be searched
   const bool is_close = !needs.is_all && std::ranges::max(needs.extras) <= short_search;
   Choice best{shape, HUGE_VAL};
   for (shape.extras = 0; shape.extras <= max_extras; ++shape.extras) {
@@ -192,7 +193,8 @@ Choice best_extras(const Needs& needs, const FragmentShape& of_matrix, const Uni
       continue;
     }
     const double further = 1 - std::pow(1 - above, shape.block_panels);
-    const double bytes = counted_bytes(shape, weights, needs.serial(shape.extras)) * time_of_rounds(further, shape, weights.rounds_at_once);
+    const double bytes = counted_bytes(shape, weights, needs.serial(shape.extras)) *
+                         time_of_rounds(further, shape, weights.rounds_at_once);
     if (bytes < best.bytes) {
       best = {shape, bytes, is_close};
     }
@@ -231,7 +233,8 @@ std::vector<Choice> promising_choices(const std::vector<SampledUnit>& units, con
   return choices;
 }
 
-/// Of each window of each block the values of the unit that has most. A share of a unit may have one beside its non-zeros.
+/// Of each window of each block the values of the unit that has most. A share of a unit may have one beside its
+/// non-zeros.
 std::vector<std::uint32_t> fullest_units(const CsrView& matrix, const FragmentShape& shape) {
   std::vector<std::uint32_t> fullest(static_cast<std::size_t>(blocks_of(shape) * windows_of(shape)));
   tbb::parallel_for(std::size_t{0}, fullest.size(), [&](std::size_t number) {
@@ -240,7 +243,9 @@ std::vector<std::uint32_t> fullest_units(const CsrView& matrix, const FragmentSh
       std::uint32_t count = has_placed_values(shape) ? shape.shares : 0;
       for (std::uint32_t place = first; place < first + shape.joined; ++place) {
         const auto panel = static_cast<std::int64_t>(block * shape.block_panels + place);
-        count += panel < shape.panels() ? static_cast<std::uint32_t>(count_nonzeros(read_rows(rows_of(matrix), shape, panel, window))) : 0;
+        count += panel < shape.panels()
+                     ? static_cast<std::uint32_t>(count_nonzeros(read_rows(rows_of(matrix), shape, panel, window)))
+                     : 0;
       }
       fullest[number] = std::max(fullest[number], count);
     }
@@ -248,8 +253,10 @@ std::vector<std::uint32_t> fullest_units(const CsrView& matrix, const FragmentSh
   return fullest;
 }
 
-/// The turns of the block that has most of them, where a unit has so many places and a panel that has more takes further rounds.
-std::uint64_t most_turns(const std::vector<std::uint32_t>& fullest, std::uint64_t windows, std::uint32_t places, std::uint32_t rounds_at_once) {
+/// The turns of the block that has most of them, where a unit has so many places and a panel that has more takes
+/// further rounds.
+std::uint64_t most_turns(const std::vector<std::uint32_t>& fullest, std::uint64_t windows, std::uint32_t places,
+                         std::uint32_t rounds_at_once) {
   std::uint64_t most = 0;
   for (std::size_t block = 0; block < fullest.size(); block += windows) {
     std::uint64_t rounds = 0;
@@ -322,7 +329,8 @@ FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, 
                              FragmentSearches& searches) {
   constexpr std::uint64_t few = 128;
   constexpr std::uint64_t many = 2048;
-  const FragmentShape shape = checked_shape(matrix, FragmentCut{.height = block.height, .block_panels = block.panels, .line_rows = block.line_rows});
+  const FragmentShape shape = checked_shape(
+      matrix, FragmentCut{.height = block.height, .block_panels = block.panels, .line_rows = block.line_rows});
   check_steps(shape.element, block.quarter_steps, block.dense_steps && !block.listed_values, block.placed_values);
   if (block.dense_steps) {
     FragmentCut cut = dense_cut(block);

@@ -25,19 +25,21 @@ namespace esc::transformer {
 // one, the next ones of the window. Such units have 16 steps, and beside values nothing. Of 32 bits all elements of the
 // columns may be stored, zeros too; where `listed` is not 0, those that are zero are left out, and a unit has `listed`
 // places for the others. What has no place is left for a further round. Where `placed` is 1, as it may be of 32 bits, a
-// unit has 4 steps, belongs to `joined` consecutive panels of its block, and 16 bits of each value say where it stands, in
-// place of a bit of each element. Where it is 2 the same holds of values that are put in their places as two numbers of 16
-// bits each, one in the same place of another table.
-// Two groups are a set, whose rows of B are read at once: quickest if their residues differ. That of a column is what it
-// is modulo the slots of a set or, where `line_rows` rows of B stand in a line of shared memory whose pieces change places
-// from line to line, what says which piece it is there. Slots without a column have zeros, and name a column of a residue
-// that no other of their set has, or column 0.
+// unit has 4 steps, belongs to `joined` consecutive panels of its block, and 16 bits of each value say where it stands,
+// in place of a bit of each element. Where it is 2 the same holds of values that are put in their places as two numbers
+// of 16 bits each, one in the same place of another table.
+// Two groups are a set, whose rows of B are read at once: quickest if their residues differ. That of a column is what
+// it is modulo the slots of a set or, where `line_rows` rows of B stand in a line of shared memory whose pieces change
+// places from line to line, what says which piece it is there. Slots without a column have zeros, and name a column of
+// a residue that no other of their set has, or column 0.
 //
 // Bytes of a unit, where a lane is one of 32:
-//   values    [step][strip][lane] 16 bytes, the registers a0 to a3 of the lane, 4 bytes each. Those of row i of the strip
+//   values    [step][strip][lane] 16 bytes, the registers a0 to a3 of the lane, 4 bytes each. Those of row i of the
+// strip
 //             and group q = 0..7 are in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8, in the order of their
 //             slots. Of quarter steps 8 bytes, the one value of each of these registers
-//   metadata  [step][strip][row set][2] uint32, as lanes 4 * g and 4 * g + 1 tell the tensor core: the first one of groups
+//   metadata  [step][strip][row set][2] uint32, as lanes 4 * g and 4 * g + 1 tell the tensor core: the first one of
+// groups
 //             0 to 3, the second one of 4 to 7; bits 0 to 15 for row g of the strip, 16 to 31 for row g + 8; 4 bits a
 //             group. Of 16-bit values: the place in the group of the first one and, shifted by 2, of the
 //             second one, of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3;
@@ -57,17 +59,19 @@ namespace esc::transformer {
 //   begins    [list of columns][strip][8] uint16: of every four lanes the number of the first value
 //   values    in the order of lists, lanes and bits; what is not used is 0
 //
-// Bytes of a unit with placed values, for as many groups of threads as it has `shares`. An element in row r and column c
-// of the unit has the place r / 8 * 256 + c / 4 * 32 + r % 8 * 4 + c % 4, of 4 bytes, which modulo 32 is its bank. Of two
-// numbers of 16 bits it is r / 8 * 256 + c / 8 * 64 + r % 8 * 8 + c % 4 * 2 + c / 4 % 2, of 2 bytes, and two are in a bank. Of
-// all places a share has as many as each other one, those that follow each other:
+// Bytes of a unit with placed values, for as many groups of threads as it has `shares`. An element in row r and column
+// c of the unit has the place r / 8 * 256 + c / 4 * 32 + r % 8 * 4 + c % 4, of 4 bytes, which modulo 32 is its bank. Of
+// two numbers of 16 bits it is r / 8 * 256 + c / 8 * 64 + r % 8 * 8 + c % 4 * 2 + c / 4 % 2, of 2 bytes, and two are in
+// a bank. Of all places a share has as many as each other one, those that follow each other:
 //   begins    [share] uint16: the number of its first value, which is even, and behind the last one how many there are;
 //             zeros up to byte 20
 //   exponent  uint32: that of the greatest finite value, as a float has it, and 14 at least. Values that are left for a
 //             further round count, too
 //   zeros up to byte 32
-//   values    in the order of shares; of each 64 of a share those in even places, then those in odd ones, are as many as
-//             there are of different banks, from the fullest ones. Where a share has an odd number, another zero of it follows
+//   values    in the order of shares; of each 64 of a share those in even places, then those in odd ones, are as many
+// as
+//             there are of different banks, from the fullest ones. Where a share has an odd number, another zero of it
+// follows
 //             as a value. What is not used is 0
 //   places    [value] uint16: the bytes of all places in front of it; what is not used is 0
 //
@@ -90,22 +94,24 @@ inline constexpr uint32_t max_fragment_rows = max_strips * strip_rows;
 inline constexpr uint32_t row_sets = 8;
 inline constexpr uint32_t step_groups = 8;
 inline constexpr uint32_t lanes = 32;
-inline constexpr uint32_t max_fragment_steps = 16;  ///< which take a full window, half of each group's slots a column, or dense steps
-inline constexpr uint32_t max_extras = 254;         ///< of a unit, counted in a byte
-inline constexpr uint32_t list_columns = 32;        ///< of which a lane's elements are listed
-inline constexpr uint32_t four_lanes = 4;           ///< whose bits stand beside each other, and which have a row set
-inline constexpr uint32_t placed_columns = 32;      ///< of a window whose values are placed
+inline constexpr uint32_t max_fragment_steps =
+    16;  ///< which take a full window, half of each group's slots a column, or dense steps
+inline constexpr uint32_t max_extras = 254;     ///< of a unit, counted in a byte
+inline constexpr uint32_t list_columns = 32;    ///< of which a lane's elements are listed
+inline constexpr uint32_t four_lanes = 4;       ///< whose bits stand beside each other, and which have a row set
+inline constexpr uint32_t placed_columns = 32;  ///< of a window whose values are placed
 inline constexpr uint32_t placed_steps = placed_columns / step_groups;  ///< of a unit of it
-inline constexpr uint32_t tile_rows = 8;            ///< which stand together, in 16 bytes each, where values are put
-inline constexpr uint32_t placed_words = 1;         ///< values that are put in their places as they are
-inline constexpr uint32_t placed_halves = 2;        ///< those that are put there as two numbers of 16 bits
-inline constexpr uint32_t banks = 32;  ///< of shared memory, where values are put in their places
-inline constexpr uint32_t max_joined_rows = 192;    ///< of a unit with placed values
+inline constexpr uint32_t tile_rows = 8;          ///< which stand together, in 16 bytes each, where values are put
+inline constexpr uint32_t placed_words = 1;       ///< values that are put in their places as they are
+inline constexpr uint32_t placed_halves = 2;      ///< those that are put there as two numbers of 16 bits
+inline constexpr uint32_t banks = 32;             ///< of shared memory, where values are put in their places
+inline constexpr uint32_t max_joined_rows = 192;  ///< of a unit with placed values
 inline constexpr uint32_t max_unit_places = max_joined_rows * placed_columns;
-inline constexpr uint32_t max_shares = 8;           ///< of a unit
-inline constexpr uint32_t exponent_at = 20;         ///< in a unit with placed values, behind where up to 8 shares begin
-inline constexpr uint32_t placed_at = 32;           ///< the values
-inline constexpr uint32_t least_exponent = 14;      ///< so that a power of two that makes the greatest value 2^14 is a normal float
+inline constexpr uint32_t max_shares = 8;    ///< of a unit
+inline constexpr uint32_t exponent_at = 20;  ///< in a unit with placed values, behind where up to 8 shares begin
+inline constexpr uint32_t placed_at = 32;    ///< the values
+inline constexpr uint32_t least_exponent =
+    14;  ///< so that a power of two that makes the greatest value 2^14 is a normal float
 inline constexpr uint32_t max_fragment_panels = 16;
 inline constexpr uint32_t max_line_rows = 8;
 inline constexpr uint32_t unit_alignment = 32;  ///< what memory gives at once
@@ -153,16 +159,17 @@ struct UnitSteps {
 /// How a matrix is cut into fragments.
 struct FragmentCut {
   uint32_t height = strip_rows;  ///< rows of a panel
-  uint32_t block_panels = 1;  ///< panels of a thread block
-  uint32_t steps = 8;         ///< of a unit
-  uint32_t quarter_steps = 0;  ///< of them
-  uint32_t extras = 0;        ///< of a unit, at most
-  uint32_t dense = 0;         ///< 1 where steps have consecutive columns, and there are no others
-  uint32_t listed = 0;        ///< of dense steps: values of a unit, at most; 0 where every element is stored
-  uint32_t placed = 0;        ///< where each of the listed values has its place beside it, in place of bits: placed_words or placed_halves
-  uint32_t joined = 1;        ///< of placed values: panels that have a unit together
-  uint32_t shares = 1;        ///< of placed values: groups of threads that put the values of a unit in their places
-  uint32_t line_rows = 1;     ///< rows of B that stand in a line of shared memory whose pieces change places
+  uint32_t block_panels = 1;     ///< panels of a thread block
+  uint32_t steps = 8;            ///< of a unit
+  uint32_t quarter_steps = 0;    ///< of them
+  uint32_t extras = 0;           ///< of a unit, at most
+  uint32_t dense = 0;            ///< 1 where steps have consecutive columns, and there are no others
+  uint32_t listed = 0;           ///< of dense steps: values of a unit, at most; 0 where every element is stored
+  uint32_t placed =
+      0;  ///< where each of the listed values has its place beside it, in place of bits: placed_words or placed_halves
+  uint32_t joined = 1;     ///< of placed values: panels that have a unit together
+  uint32_t shares = 1;     ///< of placed values: groups of threads that put the values of a unit in their places
+  uint32_t line_rows = 1;  ///< rows of B that stand in a line of shared memory whose pieces change places
 
   constexpr UnitSteps unit_steps() const { return {steps, quarter_steps}; }
 
@@ -241,8 +248,8 @@ struct RowColumn {
   uint32_t column;
 };
 
-/// Where the elements of a unit stand: in tiles of 8 rows of 16 bytes, as the tensor core takes them, 4 columns of words or 8 of
-/// halves, of which columns c and c + 4 stand beside each other.
+/// Where the elements of a unit stand: in tiles of 8 rows of 16 bytes, as the tensor core takes them, 4 columns of
+/// words or 8 of halves, of which columns c and c + 4 stand beside each other.
 struct PlaceOrder {
   uint32_t placed;  ///< placed_words or placed_halves
 
@@ -253,13 +260,14 @@ struct PlaceOrder {
 
   constexpr uint32_t place_of(const RowColumn& element) const {
     const uint32_t columns = tile_columns(), column = element.column % columns;
-    return element.row / tile_rows * (tile_rows * placed_columns) + element.column / columns * (tile_rows * columns) + element.row % tile_rows * columns +
-           (has_halves() ? column % 4 * 2 + column / 4 : column);
+    return element.row / tile_rows * (tile_rows * placed_columns) + element.column / columns * (tile_rows * columns) +
+           element.row % tile_rows * columns + (has_halves() ? column % 4 * 2 + column / 4 : column);
   }
   constexpr RowColumn element_of(uint32_t place) const {
     const uint32_t columns = tile_columns(), tiles = placed_columns / columns;
     const uint32_t tile = place / (tile_rows * columns), column = place % columns;
-    return {tile / tiles * tile_rows + place / columns % tile_rows, tile % tiles * columns + (has_halves() ? column % 2 * 4 + column / 2 : column)};
+    return {tile / tiles * tile_rows + place / columns % tile_rows,
+            tile % tiles * columns + (has_halves() ? column % 2 * 4 + column / 2 : column)};
   }
 };
 
@@ -297,10 +305,11 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   constexpr uint64_t metadata_at(uint32_t step, uint32_t strip, uint32_t row_set, uint32_t half) const {
     return values_at(shape.steps, 0, 0) + (((uint64_t{step} * strips() + strip) * row_sets + row_set) * 2 + half) * 4;
   }
-  /// Of quarter steps, in which two bits say where the one value of a group is: whether in the last two columns, and whether in the second one of two. Rows g and
-  /// g + 8 of a strip have a word.
+  /// Of quarter steps, in which two bits say where the one value of a group is: whether in the last two columns, and
+  /// whether in the second one of two. Rows g and g + 8 of a strip have a word.
   constexpr uint64_t quarter_metadata_at(uint32_t quarter_step, uint32_t strip, uint32_t row_set) const {
-    return metadata_at(is_dense() ? 0 : shape.unit_steps().half(), 0, 0, 0) + ((uint64_t{quarter_step} * strips() + strip) * row_sets + row_set) * 4;
+    return metadata_at(is_dense() ? 0 : shape.unit_steps().half(), 0, 0, 0) +
+           ((uint64_t{quarter_step} * strips() + strip) * row_sets + row_set) * 4;
   }
   constexpr uint64_t columns_at() const { return quarter_metadata_at(shape.quarter_steps, 0, 0); }
   constexpr uint64_t column_at(uint32_t step, uint32_t slot) const {
@@ -324,7 +333,9 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   constexpr uint32_t list_steps() const { return list_columns / step_slots(); }
   constexpr uint64_t lists() const { return uint64_t{shape.steps} / list_steps() * strips(); }
   constexpr uint64_t bits_at(uint64_t list, uint32_t lane) const { return (list * lanes + lane) * 2; }
-  constexpr uint64_t begin_at(uint64_t list, uint32_t row_set) const { return bits_at(lists(), 0) + (list * row_sets + row_set) * 2; }
+  constexpr uint64_t begin_at(uint64_t list, uint32_t row_set) const {
+    return bits_at(lists(), 0) + (list * row_sets + row_set) * 2;
+  }
   constexpr uint64_t listed_at(uint64_t value) const {
     return (is_placed() ? uint64_t{placed_at} : begin_at(lists(), 0)) + value * element().bytes;
   }
@@ -333,7 +344,8 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     const uint32_t row_set = row % row_sets, upper = row % strip_rows / row_sets;
     const uint32_t registers = step % list_steps() * 4 + group / 4 * 2 + upper;
     const uint32_t lane = group % four_lanes;
-    return {bits_at(list, row_set * four_lanes + lane), begin_at(list, row_set), lane, registers * group_slots() + number};
+    return {bits_at(list, row_set * four_lanes + lane), begin_at(list, row_set), lane,
+            registers * group_slots() + number};
   }
 
   // The same of a unit with placed values.
@@ -352,7 +364,8 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     const uint64_t values = values_at(step, strip, row_set * 4 + quarter);
     const uint32_t shift = upper * 16 + quarter * 4;
     if (is_quarter(step)) {
-      return {values + (half * 2 + upper) * 2, quarter_metadata_at(step - shape.unit_steps().half(), strip, row_set), shift + half};
+      return {values + (half * 2 + upper) * 2, quarter_metadata_at(step - shape.unit_steps().half(), strip, row_set),
+              shift + half};
     }
     return {values + (half * 2 + upper) * 4, metadata_at(step, strip, row_set, half), shift};
   }

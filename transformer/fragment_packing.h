@@ -188,8 +188,8 @@ inline void write_dense_values(const FragmentFormat& format, const WindowElement
   }
 }
 
-/// The values that a unit whose bytes are zero lists, one behind the other. They are taken from `left`, which keeps what
-/// the unit has no place for.
+/// The values that a unit whose bytes are zero lists, one behind the other. They are taken from `left`, which keeps
+/// what the unit has no place for.
 struct ValueList {
   const FragmentFormat& format;
   const WindowElements& elements;
@@ -222,7 +222,8 @@ inline void write_lists(ValueList values) {
       for (uint32_t bit = 0; bit < lane_values; ++bit) {
         const uint32_t registers = bit / format.group_slots();
         const uint32_t group = registers % 4 / 2 * 4 + lane % four_lanes;
-        const uint32_t column = (first_step + registers / 4) * format.step_slots() + group * format.group_slots() + bit % format.group_slots();
+        const uint32_t column = (first_step + registers / 4) * format.step_slots() + group * format.group_slots() +
+                                bit % format.group_slots();
         const uint32_t row = strip * strip_rows + registers % 2 * row_sets + lane / four_lanes;
         if (values.is_left({row, column}) && values.room() != 0) {
           values.add({row, column});
@@ -268,7 +269,8 @@ struct BlockWindow {
 
 /// Reads what a panel of the block has in the window, where the rounds before have left something of it.
 template <typename Source>
-void read_panel(const Source& source, const FragmentShape& shape, BlockWindow& at, uint32_t number, WindowElements& elements) {
+void read_panel(const Source& source, const FragmentShape& shape, BlockWindow& at, uint32_t number,
+                WindowElements& elements) {
   const int64_t panel = static_cast<int64_t>(at.block * shape.block_panels + number);
   WindowRows& left = at.left[number];
   memset(&elements.rows, 0, sizeof elements.rows);
@@ -283,7 +285,8 @@ void read_panel(const Source& source, const FragmentShape& shape, BlockWindow& a
 
 /// Writes the unit that some panels of the block, from `first` on, have together.
 template <typename Source>
-void write_placed_unit(const Source& source, const FragmentFormat& format, BlockWindow& at, uint32_t first, unsigned char* unit) {
+void write_placed_unit(const Source& source, const FragmentFormat& format, BlockWindow& at, uint32_t first,
+                       unsigned char* unit) {
   const FragmentShape& shape = format.shape;
   PlacedElements placed;
   const auto visit_left = [&](uint32_t number, const auto& visit) {
@@ -297,7 +300,8 @@ void write_placed_unit(const Source& source, const FragmentFormat& format, Block
   for (uint32_t number = 0; number < shape.joined; ++number) {
     WindowElements elements;
     read_panel(source, shape, at, first + number, elements);
-    visit_left(number, [&](uint32_t row, uint32_t column, uint32_t place) { placed.add(place, elements.bits[column][row]); });
+    visit_left(number,
+               [&](uint32_t row, uint32_t column, uint32_t place) { placed.add(place, elements.bits[column][row]); });
   }
   memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
   write_placed_values(format, placed, unit);

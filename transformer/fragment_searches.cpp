@@ -41,7 +41,9 @@ void search(const FragmentShape& shape, const WindowRows& rows, const UnitSteps&
 #endif
 
 /// The place of so many steps, of which none or some or all are quarter steps, among all that there may be.
-constexpr std::uint32_t number_of(const UnitSteps& steps) { return (steps.all * (steps.all + 1) - 2) / 2 + steps.quarter; }
+constexpr std::uint32_t number_of(const UnitSteps& steps) {
+  return (steps.all * (steps.all + 1) - 2) / 2 + steps.quarter;
+}
 constexpr std::uint32_t kinds_of_steps = number_of({max_fragment_steps, max_fragment_steps}) + 1;
 
 std::uint64_t searches_for(const FragmentShape& shape) {
@@ -60,8 +62,8 @@ FragmentSearches::~FragmentSearches() {
   }
 }
 
-const UnitSlots& FragmentSearches::find(const WindowRows& rows, const UnitSteps& steps,
-                                        std::int64_t panel, std::uint64_t window) {
+const UnitSlots& FragmentSearches::find(const WindowRows& rows, const UnitSteps& steps, std::int64_t panel,
+                                        std::uint64_t window) {
   const std::uint64_t unit = static_cast<std::uint64_t>(panel) * windows_ + window;
   const bool has_quarters = element_of(shape_).has_quarter_steps();
   std::atomic<const UnitSlots*>& place =
@@ -82,7 +84,8 @@ void check_steps(ScalarType element, bool has_quarter_steps, bool has_whole_dens
     throw std::invalid_argument("a matrix cannot be packed so: quarter steps are of elements of 16 bits");
   }
   if (has_whole_dense_steps && !taken.has_whole_dense_steps()) {
-    throw std::invalid_argument("a matrix cannot be packed so: dense steps that store every element are of elements of 32 bits");
+    throw std::invalid_argument(
+        "a matrix cannot be packed so: dense steps that store every element are of elements of 32 bits");
   }
   if (has_placed_values && !taken.has_placed_values()) {
     throw std::invalid_argument("a matrix cannot be packed so: placed values are of elements of 32 bits");

@@ -27,12 +27,11 @@ class FragmentSearches {
  private:
   FragmentShape shape_;
   std::uint64_t windows_;
-  std::vector<std::atomic<const UnitSlots*>>
-      found_;  ///< of each unit by its steps; null where nobody has asked
+  std::vector<std::atomic<const UnitSlots*>> found_;  ///< of each unit by its steps; null where nobody has asked
 };
 
-/// Throws std::invalid_argument where units shall have quarter steps and elements are not of 16 bits, or dense ones with all elements or placed values and these are not
-/// of 32.
+/// Throws std::invalid_argument where units shall have quarter steps and elements are not of 16 bits, or dense ones
+/// with all elements or placed values and these are not of 32.
 void check_steps(ScalarType element, bool has_quarter_steps, bool has_whole_dense_steps, bool has_placed_values);
 
 }  // namespace esc::transformer

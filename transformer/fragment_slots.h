@@ -15,9 +15,9 @@ namespace esc::transformer {
 // search makes few be left over: a column that has too much around it changes places with the one for which the most is
 // gained, also when nothing is, as the next change may then gain.
 //
-// Of the columns of a set the residues shall differ. The search begins with sets where they do, and of changes that gain
-// the same takes the one with fewer repetitions. In the end groups, two of which are a set, change places as a whole,
-// which leaves over what was left over before.
+// Of the columns of a set the residues shall differ. The search begins with sets where they do, and of changes that
+// gain the same takes the one with fewer repetitions. In the end groups, two of which are a set, change places as a
+// whole, which leaves over what was left over before.
 //
 // Columns that have no slot stand behind the slots, where all they have is left over. The search draws from a generator
 // that is seeded with the unit's place: who packs it, and when, makes no difference.
@@ -44,8 +44,8 @@ struct SearchNumbers<max_fragment_rows> {
   using Cost = int32_t;
 };
 
-/// Columns in slots, and behind them those that have none, for panels of so many rows. What belongs to place i stands at
-/// [i].
+/// Columns in slots, and behind them those that have none, for panels of so many rows. What belongs to place i stands
+/// at [i].
 template <uint32_t element_bytes, uint32_t panel_rows>
 class SlotSearch {
  public:
@@ -275,8 +275,8 @@ class SlotSearch {
     const uint32_t set = place / set_slots * set_slots;
     for (uint32_t other = set; other < set + set_slots && set / compared_places == first / compared_places; ++other) {
       const Word theirs = static_cast<Word>(rows_[other] & full), mine = static_cast<Word>(rows & full_[other]);
-      const int left = static_cast<int>(bits_in(theirs, mine)) - static_cast<int>(own_[place]) -
-                       static_cast<int>(own_[other]);
+      const int left =
+          static_cast<int>(bits_in(theirs, mine)) - static_cast<int>(own_[place]) - static_cast<int>(own_[other]);
       const bool same_group = other / group_slots == place / group_slots;
       costs[other - first] =
           same_group ? impossible : static_cast<Cost>(cost_of(left, 0, static_cast<int>(chance % 64)));

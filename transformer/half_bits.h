@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The bits of the 16-bit floating-point types. As in packed_bytes.h, the text between the markers is part of every generated
-// transformer of a matrix of such elements.
+// The bits of the 16-bit floating-point types. As in packed_bytes.h, the text between the markers is part of every
+// generated transformer of a matrix of such elements.
 
 #include "transformer/packed_bytes.h"
 

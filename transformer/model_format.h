@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The file of a model's packed matrices, model.packed. As in packed_bytes.h, the text between the markers is part of what is generated: of the
-// functions that open the file.
+// The file of a model's packed matrices, model.packed. As in packed_bytes.h, the text between the markers is part of
+// what is generated: of the functions that open the file.
 
 #include "transformer/description.h"
 
@@ -10,8 +10,9 @@ namespace esc::transformer {
 // [packing text begins]
 
 // ---------------------------------------------------------------------------------------------------------------------
-// A model's file: a header, the packed matrices, each at a multiple of 256, and behind them an index with an entry for each. A matrix that is another
-// one's neighbour by mistake differs from what is expected of it in its entry, a damaged one in its checksum.
+// A model's file: a header, the packed matrices, each at a multiple of 256, and behind them an index with an entry for
+// each. A matrix that is another one's neighbour by mistake differs from what is expected of it in its entry, a damaged
+// one in its checksum.
 // ---------------------------------------------------------------------------------------------------------------------
 
 struct ModelEntry {

@@ -164,12 +164,15 @@ class FragmentReader : public SectionReader<FragmentFormat> {
     return format().regular() ? round % format().windows() : load_number(format().window, format().window_at(round));
   }
   std::uint32_t column(std::uint64_t unit, std::uint32_t step, std::uint32_t slot) const {
-    return format().is_dense() ? step * format().step_slots() + slot : load<std::uint8_t>(unit + format().column_at(step, slot));
+    return format().is_dense() ? step * format().step_slots() + slot
+                               : load<std::uint8_t>(unit + format().column_at(step, slot));
   }
   /// The value of this number, below those of a group; zero where there is none.
-  SlotValue value(std::uint64_t unit, std::uint32_t step, std::uint32_t group, std::uint32_t row, std::uint32_t number) const {
+  SlotValue value(std::uint64_t unit, std::uint32_t step, std::uint32_t group, std::uint32_t row,
+                  std::uint32_t number) const {
     if (format().is_listed()) {
-      return {group * format().group_slots() + number, listed_value(unit, format().list_place_of(step, group, row, number))};
+      return {group * format().group_slots() + number,
+              listed_value(unit, format().list_place_of(step, group, row, number))};
     }
     const GroupPlace place = format().place_of(step, group, row);
     if (format().is_dense()) {
@@ -179,10 +182,12 @@ class FragmentReader : public SectionReader<FragmentFormat> {
     const FragmentElement element = format().element();
     if (format().is_quarter(step)) {
       const bool is_stored = number == (metadata >> 2 & 1);
-      return {group * element.group_slots() + (metadata & 1) * 2 + number, is_stored ? load_value(unit + place.values) : 0};
+      return {group * element.group_slots() + (metadata & 1) * 2 + number,
+              is_stored ? load_value(unit + place.values) : 0};
     }
     const std::uint32_t slot = element.group_values() == 1 ? metadata >> 3 & 1 : metadata >> 2 * number & 3;
-    return {group * element.group_slots() + slot, load_value(unit + place.values + std::uint64_t{element.bytes} * number)};
+    return {group * element.group_slots() + slot,
+            load_value(unit + place.values + std::uint64_t{element.bytes} * number)};
   }
   /// How many extras a row set and those in front of it have, as many as there can be at most.
   std::uint32_t extras_end(std::uint64_t unit, std::uint32_t row_set) const {
@@ -198,7 +203,8 @@ class FragmentReader : public SectionReader<FragmentFormat> {
 
   /// How many placed values a unit has, with the zeros among them; no more than there is room for.
   std::uint32_t placed_values(std::uint64_t unit) const {
-    return std::min<std::uint32_t>(load<std::uint16_t>(unit + format().share_begin_at(format().shape.shares)), format().placed_room());
+    return std::min<std::uint32_t>(load<std::uint16_t>(unit + format().share_begin_at(format().shape.shares)),
+                                   format().placed_room());
   }
   /// The one of this number; its row is of all panels of the unit.
   ExtraValue placed_value(std::uint64_t unit, std::uint32_t number) const {
@@ -216,7 +222,9 @@ class FragmentReader : public SectionReader<FragmentFormat> {
     for (std::uint32_t in_front = 1; in_front <= place.lane; ++in_front) {
       number += popcount(std::uint32_t{load<std::uint16_t>(unit + place.bits - 2 * in_front)});
     }
-    return (bits >> place.bit & 1) == 0 || number >= format().shape.listed ? 0 : load_value(unit + format().listed_at(number));
+    return (bits >> place.bit & 1) == 0 || number >= format().shape.listed
+               ? 0
+               : load_value(unit + format().listed_at(number));
   }
 };
 
@@ -243,10 +251,12 @@ class GatherReader : public SectionReader<GatherFormat> {
     const std::uint64_t list = format().list_at(load<std::uint32_t>(format().begin_at(block, window)));
     const auto begin = load<std::uint32_t>(list + format().panel_begin_at(panel));
     const auto behind = load<std::uint32_t>(list + format().panel_begin_at(panel + 1));
-    return {list + std::uint64_t{begin} * piece_bytes, behind < begin ? 0 : std::min((behind - begin) / format().shape.height, format().shape.steps)};
+    return {list + std::uint64_t{begin} * piece_bytes,
+            behind < begin ? 0 : std::min((behind - begin) / format().shape.height, format().shape.steps)};
   }
   /// An entry of a row of the panel, of its unit for this window.
-  GatheredEntry entry(const GatheredUnit& unit, std::uint64_t window, std::uint32_t step, std::uint32_t row, std::uint32_t number) const {
+  GatheredEntry entry(const GatheredUnit& unit, std::uint64_t window, std::uint32_t step, std::uint32_t row,
+                      std::uint32_t number) const {
     const std::uint64_t at = unit.at + format().entry_at(step, row, number);
     const std::uint64_t place = load<std::uint32_t>(at + 4) / gather_row_bytes;
     const std::uint64_t before = window + gather_windows - 1;  // equal, modulo 4, to the window before
@@ -336,7 +346,9 @@ inline TaskReader reader_of(std::span<const std::byte> packed, const TaskFormat&
 inline FragmentReader reader_of(std::span<const std::byte> packed, const FragmentFormat& format) {
   return {packed, format};
 }
-inline GatherReader reader_of(std::span<const std::byte> packed, const GatherFormat& format) { return {packed, format}; }
+inline GatherReader reader_of(std::span<const std::byte> packed, const GatherFormat& format) {
+  return {packed, format};
+}
 inline BitmapReader reader_of(std::span<const std::byte> packed, const BitmapFormat& format) {
   return {packed, format};
 }

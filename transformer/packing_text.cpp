@@ -60,7 +60,9 @@ FormatText text_of(const ListFormat&) { return {"ListFormat", list_format_file, 
 FormatText text_of(const RegionFormat&) { return {"RegionFormat", region_format_file, {region_packing_file}}; }
 FormatText text_of(const TaskFormat&) { return {"TaskFormat", task_format_file, {task_packing_file}}; }
 FormatText text_of(const FragmentFormat&) {
-  return {"FragmentFormat", fragment_format_file, {unit_slots_file, fragment_slots_file, placed_packing_file, fragment_packing_file}};
+  return {"FragmentFormat",
+          fragment_format_file,
+          {unit_slots_file, fragment_slots_file, placed_packing_file, fragment_packing_file}};
 }
 FormatText text_of(const GatherFormat&) { return {"GatherFormat", gather_format_file, {gather_packing_file}}; }
 FormatText text_of(const BitmapFormat&) {

@@ -59,7 +59,8 @@ struct DenseRows {
     visit_columns(0, columns, first_row, row_count, visitor);
   }
   template <typename Visitor>
-  void visit_columns(int64_t first_column, int64_t behind, int64_t first_row, uint32_t row_count, Visitor&& visitor) const {
+  void visit_columns(int64_t first_column, int64_t behind, int64_t first_row, uint32_t row_count,
+                     Visitor&& visitor) const {
     const Element* const panel = values + first_row * lda;
     for (int64_t first = first_column; first < behind; first += window_columns) {
       const int width = behind - first < window_columns ? static_cast<int>(behind - first) : window_columns;
@@ -104,7 +105,8 @@ struct CsrRows {
     visit_entries(next, end, row_count, visitor);
   }
   template <typename Visitor>
-  void visit_columns(int64_t first_column, int64_t behind, int64_t first_row, uint32_t row_count, Visitor&& visitor) const {
+  void visit_columns(int64_t first_column, int64_t behind, int64_t first_row, uint32_t row_count,
+                     Visitor&& visitor) const {
     Offset next[max_source_rows];
     Offset end[max_source_rows];
     for (uint32_t r = 0; r < row_count; ++r) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Packing of placed values, one unit at a time. As in packed_bytes.h, the text between the markers is part of the generated
-// transformers of kernels that read fragments.
+// Packing of placed values, one unit at a time. As in packed_bytes.h, the text between the markers is part of the
+// generated transformers of kernels that read fragments.
 
 #include "transformer/fragment_format.h"
 
@@ -10,8 +10,9 @@ namespace esc::transformer {
 // [packing text begins]
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Packing of placed values. All elements of a unit are put in their places first; then each share lists those that it has,
-// in such an order that 32 which are stored at once are in different banks of shared memory as far as there are any.
+// Packing of placed values. All elements of a unit are put in their places first; then each share lists those that it
+// has, in such an order that 32 which are stored at once are in different banks of shared memory as far as there are
+// any.
 // ---------------------------------------------------------------------------------------------------------------------
 
 /// The elements of a unit, by their places.
@@ -28,7 +29,7 @@ struct PlacedElements {
 /// The values that are stored at once, by as many threads: places of a share, a bank beside the other.
 struct BanksOfShare {
   PlaceOrder order;
-  uint32_t left[banks] = {};                    ///< of each bank
+  uint32_t left[banks] = {};                        ///< of each bank
   uint16_t places[banks][max_unit_places / banks];  ///< of each bank the last one is the next
 
   explicit BanksOfShare(const PlaceOrder& given) : order(given) {}
@@ -37,13 +38,15 @@ struct BanksOfShare {
     const uint32_t bank = order.bank_of(place);
     places[bank][left[bank]++] = static_cast<uint16_t>(place);
   }
-  /// Takes the places of `count` values out of as many banks as there are, in the order of banks that have most of them.
+  /// Takes the places of `count` values out of as many banks as there are, in the order of banks that have most of
+  /// them.
   void take(uint32_t count, uint32_t* taken) {
     uint32_t used[banks] = {};
     for (uint32_t number = 0; number < count; ++number) {
       uint32_t best = banks;
       for (uint32_t bank = 0; bank < banks; ++bank) {
-        if (left[bank] != 0 && (best == banks || used[bank] < used[best] || (used[bank] == used[best] && left[bank] > left[best]))) {
+        if (left[bank] != 0 &&
+            (best == banks || used[bank] < used[best] || (used[bank] == used[best] && left[bank] > left[best]))) {
           best = bank;
         }
       }

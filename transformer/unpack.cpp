@@ -73,7 +73,10 @@ class NonZeros {
  public:
   template <typename Cut, typename Counts>
   explicit NonZeros(const Description<Cut, Counts>& description)
-      : rows_(description.shape.rows), columns_(description.shape.columns), element_(description.shape.element), most_(description.counts.nonzeros) {}
+      : rows_(description.shape.rows),
+        columns_(description.shape.columns),
+        element_(description.shape.element),
+        most_(description.counts.nonzeros) {}
 
   void add(std::int64_t row, std::int64_t column, double value) {
     if (row >= rows_ || column >= columns_) {
@@ -157,7 +160,8 @@ void take(const TaskReader& tasks, NonZeros& nonzeros) {
 }
 
 /// Takes what a unit has of a window.
-void take_unit(const FragmentReader& fragments, std::uint64_t unit, std::int64_t first_row, std::uint64_t window, NonZeros& nonzeros) {
+void take_unit(const FragmentReader& fragments, std::uint64_t unit, std::int64_t first_row, std::uint64_t window,
+               NonZeros& nonzeros) {
   const FragmentShape& shape = fragments.format().shape;
   const FragmentElement element = element_of(shape);
   const auto add = [&](std::uint32_t row, std::uint32_t column, double value) {
@@ -183,11 +187,13 @@ void take_unit(const FragmentReader& fragments, std::uint64_t unit, std::int64_t
 }
 
 /// The same of a unit with placed values.
-void take_placed(const FragmentReader& fragments, std::uint64_t unit, std::int64_t first_row, std::uint64_t window, NonZeros& nonzeros) {
+void take_placed(const FragmentReader& fragments, std::uint64_t unit, std::int64_t first_row, std::uint64_t window,
+                 NonZeros& nonzeros) {
   for (std::uint32_t number = 0; number < fragments.placed_values(unit); ++number) {
     const ExtraValue found = fragments.placed_value(unit, number);
     if (found.value != 0) {
-      nonzeros.add(first_row + found.row, static_cast<std::int64_t>(window * placed_columns + found.column), found.value);
+      nonzeros.add(first_row + found.row, static_cast<std::int64_t>(window * placed_columns + found.column),
+                   found.value);
     }
   }
 }
@@ -201,7 +207,8 @@ void take(const FragmentReader& fragments, NonZeros& nonzeros) {
       for (std::uint32_t number = 0; number < format.round_units(); ++number) {
         const auto panel = static_cast<std::int64_t>(block * shape.block_panels + std::uint64_t{number} * shape.joined);
         if (panel < shape.panels()) {
-          (format.is_placed() ? take_placed : take_unit)(fragments, format.unit_at(round, number), shape.first_row(panel), fragments.window(round), nonzeros);
+          (format.is_placed() ? take_placed : take_unit)(fragments, format.unit_at(round, number),
+                                                         shape.first_row(panel), fragments.window(round), nonzeros);
         }
       }
     }
@@ -220,7 +227,10 @@ void take(const GatherReader& gathered, NonZeros& nonzeros) {
         const GatheredEntry found = gathered.entry(unit, window, entry / step_entries, r, entry % step_entries);
         if (found.value != 0) {
           // A place that no window beside has would be in front of the first column.
-          nonzeros.add(gathered.row(format.first_seat(block, panel) + r), static_cast<std::int64_t>(std::min(found.column, static_cast<std::uint64_t>(format.shape.columns))), found.value);
+          nonzeros.add(
+              gathered.row(format.first_seat(block, panel) + r),
+              static_cast<std::int64_t>(std::min(found.column, static_cast<std::uint64_t>(format.shape.columns))),
+              found.value);
         }
       }
     }

@@ -51,7 +51,8 @@ std::string bash_case(const CLI::App& program, const CLI::App& command) {
   text += "      esac\n";
   for (const OptionWords& option : options_of(command)) {
     if (option.is_positional && !option.values.empty()) {
-      text += fmt::format("      [[ $current != -* ]] && COMPREPLY=($(compgen -W '{}' -- \"$current\"))\n", fmt::join(option.values, " "));
+      text += fmt::format("      [[ $current != -* ]] && COMPREPLY=($(compgen -W '{}' -- \"$current\"))\n",
+                          fmt::join(option.values, " "));
     }
   }
   return text + fmt::format("      options='{}' ;;\n", fmt::join(option_names(program, command), " "));
@@ -73,7 +74,8 @@ std::string zsh_option(const OptionWords& option) {
   if (option.is_positional) {
     return quoted(fmt::format("*:{}:{}", zsh_words(option.names.front()), zsh_action(option)));
   }
-  const std::string value = option.value.empty() ? "" : fmt::format(":{}:{}", zsh_words(option.value), zsh_action(option));
+  const std::string value =
+      option.value.empty() ? "" : fmt::format(":{}:{}", zsh_words(option.value), zsh_action(option));
   std::string text;
   for (const std::string& name : option.names) {
     text += (text.empty() ? "" : " ") + quoted(fmt::format("*{}[{}]{}", name, zsh_words(option.description), value));

@@ -10,8 +10,9 @@ namespace esc {
 
 void add_describing_commands(CLI::App& program, const CommonOptions& common, Action& action) {
   const CLI::App* const whole = &program;
-  CLI::App* const completion = add_command(program, "completion", "Print what bash or zsh needs to complete command lines",
-                                           "source <(" + common.program + " completion bash)");
+  CLI::App* const completion =
+      add_command(program, "completion", "Print what bash or zsh needs to complete command lines",
+                  "source <(" + common.program + " completion bash)");
   const auto shell = std::make_shared<std::string>();
   completion->add_option("SHELL", *shell, "bash or zsh")->required()->check(one_of({"bash", "zsh"}));
   completion->callback([=, &action] {

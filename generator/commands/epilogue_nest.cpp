@@ -25,7 +25,8 @@ const EpiloguePart& part_of(std::string_view name, const std::string& parts) {
       names.emplace_back(part.name);
     }
     throw UserError("--epilogue " + parts, fmt::format("there is no '{}'", name),
-                    fmt::format("{}put together with + what there is: {}; or write a nest of your own for --kernel", did_you_mean(name, names), epilogue_names()));
+                    fmt::format("{}put together with + what there is: {}; or write a nest of your own for --kernel",
+                                did_you_mean(name, names), epilogue_names()));
   }
   return *found;
 }
@@ -50,7 +51,8 @@ const std::vector<EpiloguePart>& epilogue_parts() {
       {"bias_column", "const float bias_column[N]", "x + bias_column[j]", "adds a number to each column of C"},
       {"relu", "", "x < 0 ? 0 : x", "max(x, 0)"},
       {"gelu", "", "0.5f * x * (1 + erff(0.7071067811865476 * x))", "GELU by the error function"},
-      {"gelu_tanh", "", "0.5f * x * (1 + tanhf(0.7978845608028654 * (x + 0.044715 * x * x * x)))", "GELU by its tanh approximation"},
+      {"gelu_tanh", "", "0.5f * x * (1 + tanhf(0.7978845608028654 * (x + 0.044715 * x * x * x)))",
+       "GELU by its tanh approximation"},
       {"silu", "", "x / (1 + expf(-x))", "x sigmoid(x)"},
       {"clamp", "float low, float high", "fminf(fmaxf(x, low), high)", "keeps x between two numbers"},
       {"residual", "const float residual[M][N]", "x + residual[i][j]", "adds a matrix of C's shape"},
@@ -82,22 +84,24 @@ std::string nest_with_epilogue(const std::string& parts, NestLayout layout) {
   for (const std::string_view name : split(parts, '+')) {
     const EpiloguePart& part = part_of(name, parts);
     if (std::ranges::find(used, name) != used.end()) {
-      throw UserError("--epilogue " + parts, fmt::format("has '{}' twice", name), "name each part once, or write a nest of your own for --kernel");
+      throw UserError("--epilogue " + parts, fmt::format("has '{}' twice", name),
+                      "name each part once, or write a nest of your own for --kernel");
     }
     used.push_back(name);
     parameters += *part.parameters == '\0' ? "" : ", " + in_layout(part.parameters);
     steps += fmt::format("      const float x{} = {};\n", used.size(), with_x(in_layout(part.value), value));
     value = fmt::format("x{}", used.size());
   }
-  return fill(epilogue_template, {{"EPILOGUE", parts},
-                                  {"SHAPES", layout == NestLayout::kn ? "B (K x N) and C (M x N)" : "B (N x K) and C (N x M)"},
-                                  {"B", "B" + subscripts("K", "N")},
-                                  {"C", "C" + subscripts("M", "N")},
-                                  {"PARAMETERS", parameters},
-                                  {"FACTOR", "B" + subscripts("k", "j")},
-                                  {"STEPS", steps},
-                                  {"ELEMENT", "C" + subscripts("i", "j")},
-                                  {"RESULT", value}});
+  return fill(epilogue_template,
+              {{"EPILOGUE", parts},
+               {"SHAPES", layout == NestLayout::kn ? "B (K x N) and C (M x N)" : "B (N x K) and C (N x M)"},
+               {"B", "B" + subscripts("K", "N")},
+               {"C", "C" + subscripts("M", "N")},
+               {"PARAMETERS", parameters},
+               {"FACTOR", "B" + subscripts("k", "j")},
+               {"STEPS", steps},
+               {"ELEMENT", "C" + subscripts("i", "j")},
+               {"RESULT", value}});
 }
 
 }  // namespace esc

@@ -48,7 +48,8 @@ std::vector<KernelEstimate> estimate_kernels(const Weight& weight, const ModelRe
       block_diagonal(read_stored_matrix(layer, nest, console, StageProgress::silent()).matrix, digits_of(nest));
   const auto rows = std::make_shared<FragmentShelf>();
   std::vector<KernelEstimate> kernels;
-  layer.schedule = schedule_of_layer(layer, request.bcols.size(), {}, matrix.rows, matrix.columns, matrix.nonzeros(), nest);
+  layer.schedule =
+      schedule_of_layer(layer, request.bcols.size(), {}, matrix.rows, matrix.columns, matrix.nonzeros(), nest);
   for (const std::int64_t bcol : request.bcols) {
     layer.bcol = bcol;
     kernels.push_back(estimate_kernel(layer, nest, matrix, rows));

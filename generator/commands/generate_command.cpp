@@ -279,7 +279,9 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
   CLI::App* command = add_command(program, "generate", "Write the kernel bundle of a pruned matrix, and verify it",
                                   "escgen generate ffn1.npy --bcol 64 --gpu h200 -o bundles");
   const auto line = std::make_shared<GenerateLine>();
-  command->add_option("matrix", line->layer.matrix, "Matrix file: .smtx, .mtx, .npy or .npz; a tensor of a model, as in model.safetensors:NAME; or a model, whose layers get one bundle");
+  command->add_option("matrix", line->layer.matrix,
+                      "Matrix file: .smtx, .mtx, .npy or .npz; a tensor of a model, as in model.safetensors:NAME; or a "
+                      "model, whose layers get one bundle");
   CLI::Option* const spec = command->add_option(
       "--spec", line->spec,
       "JSON file with many layers, or with a model, in place of a matrix (escgen spec --schema says what it may have)");
@@ -294,12 +296,12 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
   command
       ->add_option(
           "--schedule", line->layer.schedule,
-          "auto: the best known by measurement; published: the paper's for the A100, of family atomic; bitmap: in 16 bits, one packed matrix for every number of columns; or one as "
+          "auto: the best known by measurement; published: the paper's for the A100, of family atomic; bitmap: in 16 "
+          "bits, one packed matrix for every number of columns; or one as "
           "UFi-UFk-WarpTile-ThreadBlockSize, FAMILY:key=value,... or directives as in 'unroll(i, 2); enumerate(); ...'")
       ->capture_default_str()
       ->excludes(spec);
-  command
-      ->add_option("--schedule-file", line->schedule_file, "Directives from a file: one a line, # begins a comment")
+  command->add_option("--schedule-file", line->schedule_file, "Directives from a file: one a line, # begins a comment")
       ->excludes(spec)
       ->excludes("--schedule");
   add_nest_options(*command, line->nest, spec);
@@ -321,14 +323,20 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       "dense ones, as in 62%; auto takes the best schedule within it");
   command->add_option("--min-sparsity", line->min_sparsity,
                       "Skip matrices with a smaller share of zeros, 0 to 1 (default: 0.45 for a model, else 0)");
-  command->add_option("--tensor", line->tensors, "Of a model only the tensors whose names are like this: *.mlp.* (repeatable)")->excludes(spec);
+  command
+      ->add_option("--tensor", line->tensors,
+                   "Of a model only the tensors whose names are like this: *.mlp.* (repeatable)")
+      ->excludes(spec);
   command->add_flag("--all", line->all,
                     "Of a model make kernels, too, of layers that are expected to be larger or slower than dense");
   command
       ->add_option("--jobs", line->jobs,
                    "Layers of a model that are made at once (default: as many as there are cores)")
       ->check(CLI::Range(1, 1024));
-  command->add_flag("!--no-packed", line->packed, "Write the bundle of a model without its packed matrices; escgen pack makes them")->excludes(spec);
+  command
+      ->add_flag("!--no-packed", line->packed,
+                 "Write the bundle of a model without its packed matrices; escgen pack makes them")
+      ->excludes(spec);
   command->add_option("--seed", line->layer.read.seed, "Seed of the values of pattern-only files")
       ->check(whole_number_problem)
       ->capture_default_str()

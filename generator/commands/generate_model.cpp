@@ -139,8 +139,11 @@ std::string bytes_text(const ModelLayers& made, std::uint64_t file_bytes) {
 }
 
 std::string sums_text(const ModelLayers& made, const ModelBundle& bundle, const GenerateMode& mode) {
-  const auto count = [&](ModelRow::Outcome outcome) { return std::ranges::count(made.rows, outcome, &ModelRow::outcome); };
-  const auto verified = std::ranges::count_if(bundle.kernels, [](const auto& kernel) { return kernel.second.verification.has_value(); });
+  const auto count = [&](ModelRow::Outcome outcome) {
+    return std::ranges::count(made.rows, outcome, &ModelRow::outcome);
+  };
+  const auto verified =
+      std::ranges::count_if(bundle.kernels, [](const auto& kernel) { return kernel.second.verification.has_value(); });
   std::size_t kept = 0;
   std::size_t all = 0;
   for (const ModelRow& row : made.rows) {
@@ -201,7 +204,8 @@ void refuse_without_layers(const ModelLayers& made, const ModelRequest& request,
   if (!mode.json) {
     fmt::print("{}", model_table(made.rows));
   }
-  throw UserError(request.layer.matrix, "has no layer that a kernel could be made for", "see the table, or choose another --min-sparsity or --tensor",
+  throw UserError(request.layer.matrix, "has no layer that a kernel could be made for",
+                  "see the table, or choose another --min-sparsity or --tensor",
                   std::max(worst_of(made), ExitStatus::bad_input));
 }
 
@@ -214,8 +218,8 @@ std::string model_name(const std::string& model) {
   if (stem.string().ends_with(index)) {
     stem = fs::path(stem.string().substr(0, stem.string().size() - index.size())).stem();
   }
-  const bool has_common_name = stem == "model" && path.has_parent_path() && !path.parent_path().filename().empty() && path.parent_path().filename() != "." &&
-                               path.parent_path().filename() != "..";
+  const bool has_common_name = stem == "model" && path.has_parent_path() && !path.parent_path().filename().empty() &&
+                               path.parent_path().filename() != "." && path.parent_path().filename() != "..";
   return default_name(has_common_name ? path.parent_path().filename().string() : stem.string());
 }
 
@@ -239,7 +243,8 @@ ExitStatus generate_model(const Model& model, const ModelRequest& request, const
   if (mode.check && on_disk) {
     take_measurements(bundle, *on_disk);
   }
-  KernelBundle files = make_model_bundle(bundle, [](const std::string& name, const std::string& text) { return format_source(text, name); });
+  KernelBundle files = make_model_bundle(
+      bundle, [](const std::string& name, const std::string& text) { return format_source(text, name); });
   if (request.packed) {
     files.files.push_back(packed_file(bundle, file));
   }
@@ -247,8 +252,11 @@ ExitStatus generate_model(const Model& model, const ModelRequest& request, const
     files.earlier_files.push_back(name + ".cu");
   }
   files.earlier_files.emplace_back(packed_file_name);
-  const Result result = mode.check ? compare(files, mode) : mode.dry_run ? Result{"dry run", "bundle     not written: --dry-run"} : write(files, mode);
-  const ExitStatus status = std::max(worst_of(made), result.status == "stale" ? ExitStatus::check_failed : ExitStatus::done);
+  const Result result = mode.check     ? compare(files, mode)
+                        : mode.dry_run ? Result{"dry run", "bundle     not written: --dry-run"}
+                                       : write(files, mode);
+  const ExitStatus status =
+      std::max(worst_of(made), result.status == "stale" ? ExitStatus::check_failed : ExitStatus::done);
   if (mode.json || status != ExitStatus::done || console.verbosity() != Verbosity::quiet) {
     print_results(made, bundle, result, mode, request.note);
   }

@@ -58,8 +58,7 @@ std::string default_name(const std::string& matrix_file) {
   if (!layer.tensor.empty() && name.size() > common_ending.size() && name.ends_with(common_ending)) {
     name.resize(name.size() - common_ending.size());
   }
-  std::replace_if(
-      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   const bool usable = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 && !is_taken(name);
   return usable ? name : "layer_" + name;
 }
@@ -102,7 +101,9 @@ std::vector<std::int64_t> parse_bcols(const std::string& text) {
   return bcols;
 }
 
-bool is_looked_up(const std::string& schedule) { return schedule == "auto" || schedule == "published" || schedule == "bitmap"; }
+bool is_looked_up(const std::string& schedule) {
+  return schedule == "auto" || schedule == "published" || schedule == "bitmap";
+}
 
 std::string bundle_name(const std::string& layer, std::int64_t bcol, bool one_of_several) {
   return one_of_several ? fmt::format("{}_n{}", layer, bcol) : layer;

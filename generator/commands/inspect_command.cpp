@@ -144,7 +144,8 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
   const std::vector<std::int64_t> bcols = parse_bcols(request.bcols);
   if (const std::optional<Model> model = listed_model(request.matrix)) {
     if (!request.svg.empty()) {
-      throw UserError("--svg " + request.svg, "draws one matrix, and " + request.matrix + " is a model", "name a tensor: FILE:TENSOR");
+      throw UserError("--svg " + request.svg, "draws one matrix, and " + request.matrix + " is a model",
+                      "name a tensor: FILE:TENSOR");
     }
     return request.estimate ? estimate_model(*model, estimate_request(request, bcols), request.json, console)
                             : inspect_model(*model, request.json, console);
@@ -180,8 +181,8 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
   print_census(census);
   const auto packed = static_cast<double>(packed_bytes(layer));
   fmt::print("bytes      dense {}, CSR {} ({:.2f} of dense), packed {} ({:.2f} of dense, {:.2f} of CSR)\n",
-             figures.dense_bytes, figures.csr_bytes, static_cast<double>(figures.csr_bytes) / dense, packed_bytes(layer),
-             packed / dense, packed / static_cast<double>(figures.csr_bytes));
+             figures.dense_bytes, figures.csr_bytes, static_cast<double>(figures.csr_bytes) / dense,
+             packed_bytes(layer), packed / dense, packed / static_cast<double>(figures.csr_bytes));
   print_plain("packed by  {}, which auto takes for bCol {}\n", text_of(layer.choice), layer.bcol);
   print_plain("chosen     {}\n", layer.choice.source);
   return ExitStatus::done;
@@ -190,10 +191,15 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
 }  // namespace
 
 void add_inspect_command(CLI::App& program, const CommonOptions& common, Action& action) {
-  CLI::App* command = add_command(program, "inspect", "Show what a pruned matrix looks like to the generator, or list the tensors of a model",
-                                  "escgen inspect layer.smtx --ufi 4 --svg layer.svg");
+  CLI::App* command = add_command(
+      program, "inspect", "Show what a pruned matrix looks like to the generator, or list the tensors of a model",
+      "escgen inspect layer.smtx --ufi 4 --svg layer.svg");
   const auto request = std::make_shared<InspectRequest>();
-  command->add_option("matrix", request->matrix, "Matrix file: .smtx, .mtx, .npy or .npz; a tensor of a model, as in model.safetensors:NAME; or a model, whose tensors are listed")->required();
+  command
+      ->add_option("matrix", request->matrix,
+                   "Matrix file: .smtx, .mtx, .npy or .npz; a tensor of a model, as in model.safetensors:NAME; or a "
+                   "model, whose tensors are listed")
+      ->required();
   command->add_option("--ufi", request->ufi, "Rows of a panel in the pattern census, 1 to 8")->capture_default_str();
   command
       ->add_option("--bcol", request->bcols,

@@ -59,14 +59,15 @@ nlohmann::json to_json(const Listed& one) {
     result["no_matrix"] = why_no_matrix(*one.weight);
     return result;
   }
-  result.update({{"rows", one.weight->rows()},
-                 {"columns", one.weight->columns()},
-                 {"nonzeros", one.survey->nonzeros},
-                 {"sparsity", one.sparsity()},
-                 {"row_lengths", {{"min", one.survey->shortest_row}, {"mean", one.mean_row()}, {"max", one.survey->longest_row}}},
-                 {"nonfinite", one.survey->nonfinite},
-                 {"pattern_sha256", one.survey->fingerprint.pattern},
-                 {"values_sha256", one.survey->fingerprint.values}});
+  result.update(
+      {{"rows", one.weight->rows()},
+       {"columns", one.weight->columns()},
+       {"nonzeros", one.survey->nonzeros},
+       {"sparsity", one.sparsity()},
+       {"row_lengths", {{"min", one.survey->shortest_row}, {"mean", one.mean_row()}, {"max", one.survey->longest_row}}},
+       {"nonfinite", one.survey->nonfinite},
+       {"pattern_sha256", one.survey->fingerprint.pattern},
+       {"values_sha256", one.survey->fingerprint.values}});
   return result;
 }
 
@@ -92,10 +93,11 @@ void print_table(const std::vector<Listed>& listed) {
     type_width = std::max(type_width, type_text(*one.weight).size());
     row_width = std::max(row_width, one.survey ? row_text(*one.survey, one.mean_row()).size() : 0);
   }
-  fmt::print("{:<{}}  {:<{}}  {:<{}}  {:>7}  {:>{}}  {}\n", "tensor", name_width, "shape", shape_width, "type", type_width, "% zeros", "row min/mean/max",
-             row_width, "pattern");
+  fmt::print("{:<{}}  {:<{}}  {:<{}}  {:>7}  {:>{}}  {}\n", "tensor", name_width, "shape", shape_width, "type",
+             type_width, "% zeros", "row min/mean/max", row_width, "pattern");
   for (const Listed& one : listed) {
-    fmt::print("{:<{}}  {:<{}}  {:<{}}", one.weight->name, name_width, shape_text(one.weight->shape), shape_width, type_text(*one.weight), type_width);
+    fmt::print("{:<{}}  {:<{}}  {:<{}}", one.weight->name, name_width, shape_text(one.weight->shape), shape_width,
+               type_text(*one.weight), type_width);
     if (one.survey) {
       fmt::print("  {:>7.2f}  {:>{}}  {}{}", 100 * one.sparsity(), row_text(*one.survey, one.mean_row()), row_width,
                  one.survey->fingerprint.pattern.substr(0, 16),

@@ -10,8 +10,8 @@
 
 namespace esc {
 
-/// What is named, where `inspect` lists its tensors in place of looking at one matrix: a model without a tensor's name, but for a .npz file that
-/// is one matrix of SciPy. Throws UserError as open_model does.
+/// What is named, where `inspect` lists its tensors in place of looking at one matrix: a model without a tensor's name,
+/// but for a .npz file that is one matrix of SciPy. Throws UserError as open_model does.
 std::optional<Model> listed_model(const std::string& name);
 
 /// The file of a model; a folder stands for the one in it.

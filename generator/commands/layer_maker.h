@@ -80,8 +80,8 @@ class LayerMaker {
   };
 
   static std::vector<TargetGroup> groups_of(const std::vector<TargetDevice>& devices, const Console& console);
-  std::vector<Wanted> wanted(MadeLayer& made, const LayerRequest& layer, const std::vector<std::int64_t>& bcols, const Weight& weight,
-                             const WeightSurvey& survey) const;
+  std::vector<Wanted> wanted(MadeLayer& made, const LayerRequest& layer, const std::vector<std::int64_t>& bcols,
+                             const Weight& weight, const WeightSurvey& survey) const;
   PlannedKernel plan(MadeLayer& made, const Wanted& wanted, const std::shared_ptr<FragmentShelf>& rows) const;
   const SparseMatrix& matrix_of(MadeLayer& made, const LayerRequest& request) const;
   ModelVariant add_generated(MadeLayer& made, const LayerRequest& request) const;

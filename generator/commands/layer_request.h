@@ -81,15 +81,16 @@ struct StoredMatrix {
 };
 
 /// Reads it. Throws UserError as the readers do, and for values that the type holds as infinities alone.
-StoredMatrix read_stored_matrix(const LayerRequest& request, const LoopNest& nest, const Console& console, StageProgress& progress);
+StoredMatrix read_stored_matrix(const LayerRequest& request, const LoopNest& nest, const Console& console,
+                                StageProgress& progress);
 
 /// Generates, checks or only describes one layer, as the mode says. Results go to standard output.
 ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, const Console& console);
 
-/// The layers of a spec's text: {"layers": [{"matrix": FILE, "bcol": N or [N, ...], "name": .., "schedule": .., "kernel":
-/// .. or "epilogue": .., "layout": .., "sizes": {NAME: VALUE, ..}, "dtype": .., "seed": .., "gpu": .. or "arch": ..}, ...]}. Relative files are looked for beside the spec. With several bCols,
-/// _nN is appended to the name. Throws UserError, with the place in the file, for anything else and when two layers
-/// have the same name.
+/// The layers of a spec's text: {"layers": [{"matrix": FILE, "bcol": N or [N, ...], "name": .., "schedule": ..,
+/// "kernel": .. or "epilogue": .., "layout": .., "sizes": {NAME: VALUE, ..}, "dtype": .., "seed": .., "gpu": .. or
+/// "arch": ..}, ...]}. Relative files are looked for beside the spec. With several bCols, _nN is appended to the name.
+/// Throws UserError, with the place in the file, for anything else and when two layers have the same name.
 std::vector<LayerRequest> parse_spec(const std::string& text, const std::string& file);
 
 /// The same of the file.

@@ -32,12 +32,12 @@ LoopNest read_loop_nest(const NestSource& source, std::optional<ScalarType> elem
     return in_type(nest, element.value_or(nest.element()));
   }
   if (source.layout) {
-    throw UserError(fmt::format("--layout {}", name_of(*source.layout)), "is of no use with --kernel, whose nest says how B and C lie",
-                    "leave one of the two out");
+    throw UserError(fmt::format("--layout {}", name_of(*source.layout)),
+                    "is of no use with --kernel, whose nest says how B and C lie", "leave one of the two out");
   }
   if (!source.epilogue.empty()) {
-    throw UserError("--epilogue " + source.epilogue, "is of no use with --kernel, whose nest says what becomes of the sums",
-                    "leave one of the two out");
+    throw UserError("--epilogue " + source.epilogue,
+                    "is of no use with --kernel, whose nest says what becomes of the sums", "leave one of the two out");
   }
   const LoopNest nest = read_confined_nest(read_file(source.file), source.file, NestHeaders::beside, source.sizes);
   if (const std::optional<LoopNest> typed = written_for(nest, element.value_or(nest.element()))) {

@@ -8,8 +8,8 @@
 
 namespace esc {
 
-/// The loop nest that the source names. The shipped ones have elements of any type; a file says its own, and a UserError is thrown where
-/// another one is asked for, as where a file is given and an epilogue or a layout too.
+/// The loop nest that the source names. The shipped ones have elements of any type; a file says its own, and a
+/// UserError is thrown where another one is asked for, as where a file is given and an epilogue or a layout too.
 LoopNest read_loop_nest(const NestSource& source, std::optional<ScalarType> element = std::nullopt);
 
 }  // namespace esc

@@ -58,8 +58,8 @@ ExitStatus run(const LowerRequest& request) {
   const ScheduleChoice choice = parse_choice(schedule_text(request), "user");
   const LoopNest nest = read_loop_nest(nest_source(request.nest));
   const std::vector<Directive> directives = directives_of(choice, nest.finishes_sums());
-  const auto steps = lower_by_steps(nest, directives,
-                                    parse_patterns(request.patterns, panel_rows(directives).value_or(1)));
+  const auto steps =
+      lower_by_steps(nest, directives, parse_patterns(request.patterns, panel_rows(directives).value_or(1)));
   print_plain("schedule   {}\ndirectives {}\n", text_of(choice), print(directives));
   if (!request.dump_steps) {
     fmt::print("\n{}", print(steps.back().nest));

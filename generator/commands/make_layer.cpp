@@ -62,13 +62,15 @@ TargetDevice wanted_device(const LayerRequest& request) {
 }
 
 /// The user's databases come before the shipped ones; of either the one whose device is the nearest to the one wanted.
-std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const LayerRequest& request, const GenerateMode& mode) {
+std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const LayerRequest& request,
+                                                   const GenerateMode& mode) {
   std::set<DeviceKey> devices;
   for (const ScheduleDatabase& database : mode.databases) {
     devices.insert(database.head().key);
   }
   if (devices.size() > 1 && request.devices.empty()) {
-    throw UserError("--database", fmt::format("has the databases of {} devices, and no device is named", devices.size()),
+    throw UserError("--database",
+                    fmt::format("has the databases of {} devices, and no device is named", devices.size()),
                     "name it with --gpu, or give the file of one");
   }
   return databases_for(shape, wanted_device(request).key, {&mode.databases, &shipped_databases()});
@@ -150,24 +152,27 @@ ScheduleChoice with_sharing_note(ScheduleChoice choice, const LayerRequest& requ
 /// The choice with a word on the type of its measurements, where it is another one.
 ScheduleChoice with_type_note(ScheduleChoice choice, ScalarType element) {
   if (choice.database && choice.database->dtype != name_of(element)) {
-    choice.notes.push_back(fmt::format("no measurements in {}: the schedule is the one for {}", name_of(element), choice.database->dtype));
+    choice.notes.push_back(
+        fmt::format("no measurements in {}: the schedule is the one for {}", name_of(element), choice.database->dtype));
   }
   return choice;
 }
 
-/// What auto falls back to behind its ranking: a schedule that takes every matrix and, where the nest has an epilogue, gives each row to
-/// threads that have all of its sum.
+/// What auto falls back to behind its ranking: a schedule that takes every matrix and, where the nest has an epilogue,
+/// gives each row to threads that have all of its sum.
 ScheduleChoice last_resort(const Task& task) {
   return task.nest.finishes_sums() ? whole_rows_schedule(task.columns.count, task.matrix.longest_row())
-                            : uneven_rows_schedule(task.columns.count);
+                                   : uneven_rows_schedule(task.columns.count);
 }
 
-/// Where the nest has an epilogue, without the family whose blocks share rows and, where columns are apart, without what would cut rows.
+/// Where the nest has an epilogue, without the family whose blocks share rows and, where columns are apart, without
+/// what would cut rows.
 std::vector<ScheduleChoice> usable(std::vector<ScheduleChoice> ranking, const Task& task) {
   if (task.nest.finishes_sums()) {
     const bool cuts_rows = !task.columns.are_contiguous && task.matrix.longest_row() > RowsSchedule::max_task;
     std::erase_if(ranking, [&](const ScheduleChoice& choice) {
-      return std::holds_alternative<AtomicSchedule>(choice.schedule) || (cuts_rows && std::holds_alternative<RowsSchedule>(choice.schedule));
+      return std::holds_alternative<AtomicSchedule>(choice.schedule) ||
+             (cuts_rows && std::holds_alternative<RowsSchedule>(choice.schedule));
     });
   }
   return ranking;
@@ -213,9 +218,10 @@ struct RankedSize {
   bool is_behind_larger = false;  ///< whether one in front of it is legal, and larger
 };
 
-/// The first schedule of the ranking that packs the matrix within the limit; where none does, the one that packs it smallest.
-/// Those that the matrix does not allow are passed over; absent where it allows none.
-std::optional<RankedSize> find_within(const Task& task, const std::vector<ScheduleChoice>& ranking, const PackedLimit& limit) {
+/// The first schedule of the ranking that packs the matrix within the limit; where none does, the one that packs it
+/// smallest. Those that the matrix does not allow are passed over; absent where it allows none.
+std::optional<RankedSize> find_within(const Task& task, const std::vector<ScheduleChoice>& ranking,
+                                      const PackedLimit& limit) {
   std::optional<RankedSize> smallest;
   for (std::size_t rank = 0; rank < ranking.size(); ++rank) {
     try {
@@ -245,10 +251,11 @@ ScheduleChoice choose_within(const Task& task, std::vector<ScheduleChoice> ranki
   ESC_CHECK(found, "what auto falls back to takes every matrix");
   ScheduleChoice& choice = ranking[found->rank];
   if (found->ratio > limit.ratio()) {
-    throw UserError("--max-packed " + limit.text(),
-                    fmt::format("no schedule that is known for such layers packs {} so small: the smallest, {}, takes {}",
-                                task.request.name, print(choice.schedule), limit.describe(found->ratio)),
-                    fmt::format("allow {}, or try other schedules with --schedule", limit.allowance_for(found->ratio)));
+    throw UserError(
+        "--max-packed " + limit.text(),
+        fmt::format("no schedule that is known for such layers packs {} so small: the smallest, {}, takes {}",
+                    task.request.name, print(choice.schedule), limit.describe(found->ratio)),
+        fmt::format("allow {}, or try other schedules with --schedule", limit.allowance_for(found->ratio)));
   }
   choice.source += within_note(found->rank, limit);
   return choice;
@@ -269,8 +276,8 @@ bool fills_nothing(const Task& task, const ScheduleChoice& choice) {
   }
 }
 
-/// Brings the best schedule that packs the matrix within `most_packed` to the front, where those before it pack it larger. A
-/// matrix for which none does (nearly empty ones, of which the header is most) keeps the ranking.
+/// Brings the best schedule that packs the matrix within `most_packed` to the front, where those before it pack it
+/// larger. A matrix for which none does (nearly empty ones, of which the header is most) keeps the ranking.
 void prefer_compact(const Task& task, std::vector<ScheduleChoice>& ranking) {
   if (fills_nothing(task, ranking.front())) {
     return;
@@ -305,8 +312,9 @@ GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleCho
 ScheduleChoice bitmap_choice(const Task& task) {
   const std::string name = "--schedule bitmap";
   if (!can_use_bitmap(name_of(task.matrix.element))) {
-    throw UserError(name, fmt::format("packs elements of 16 bits, and {} has {}", task.request.name, name_of(task.matrix.element)),
-                    "choose --dtype f16 or bf16, or leave the schedule to auto");
+    throw UserError(
+        name, fmt::format("packs elements of 16 bits, and {} has {}", task.request.name, name_of(task.matrix.element)),
+        "choose --dtype f16 or bf16, or leave the schedule to auto");
   }
   const KernelTarget target = kernel_target(wanted_device(task.request).key, architectures_for(task.request));
   std::optional<UnsuitableSchedule> refused;
@@ -319,13 +327,15 @@ ScheduleChoice bitmap_choice(const Task& task) {
     }
   }
   throw refused ? *refused
-                : UnsuitableSchedule(name, "no block of the family has room for this matrix in shared memory", "leave the schedule to auto");
+                : UnsuitableSchedule(name, "no block of the family has room for this matrix in shared memory",
+                                     "leave the schedule to auto");
 }
 
 /// In 16 bits a bitmap is the smallest of all: behind what is faster it is there for those who limit bytes.
 void add_bitmap(const Task& task, std::vector<ScheduleChoice>& ranking) {
   const std::vector<int> architectures = architectures_for(task.request);
-  if (!can_use_bitmap(name_of(task.matrix.element)) || std::ranges::min(architectures) < BitmapSchedule::least_architecture) {
+  if (!can_use_bitmap(name_of(task.matrix.element)) ||
+      std::ranges::min(architectures) < BitmapSchedule::least_architecture) {
     return;
   }
   try {
@@ -357,7 +367,8 @@ std::vector<ScheduleChoice> ranking_of(const Task& task, const GenerateMode& mod
                                         : fmt::format("--database has no measurements that hold for {}", shape.dtype));
     }
     if (choice.database && choice.database->layout != shape.layout) {
-      choice.notes.push_back(fmt::format("no measurements of layout {}: the schedule is the one for {}", shape.layout, choice.database->layout));
+      choice.notes.push_back(fmt::format("no measurements of layout {}: the schedule is the one for {}", shape.layout,
+                                         choice.database->layout));
     }
   }
   return ranking;
@@ -382,10 +393,9 @@ bool chooses(const LayerRequest& request, const GenerateMode& mode) {
 /// The schedule that is asked for by name.
 ScheduleChoice named_choice(const Task& task, const GenerateMode& mode) {
   const std::string& schedule = task.request.schedule;
-  ScheduleChoice choice =
-      schedule == "bitmap"     ? with_measurements(bitmap_choice(task), task)
-      : is_looked_up(schedule) ? published_schedule(task.columns.count)
-                               : parse_choice(schedule, "user");
+  ScheduleChoice choice = schedule == "bitmap"     ? with_measurements(bitmap_choice(task), task)
+                          : is_looked_up(schedule) ? published_schedule(task.columns.count)
+                                                   : parse_choice(schedule, "user");
   if (!mode.compaction) {
     auto* atomic = std::get_if<AtomicSchedule>(&choice.schedule);
     if (atomic == nullptr || !choice.script.empty()) {

@@ -12,7 +12,8 @@
 namespace esc {
 namespace {
 
-/// A text as roff prints it and not as its requests: lines do not begin with a dot or a quote, a dash is one that can be copied.
+/// A text as roff prints it and not as its requests: lines do not begin with a dot or a quote, a dash is one that can
+/// be copied.
 std::string roff(const std::string& text) {
   std::string escaped;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -74,7 +75,8 @@ std::string synopsis(const CLI::App& program, const CLI::App& command) {
   std::string text = fmt::format(".B {} {}\n", roff(program.get_name()), roff(command.get_name()));
   for (const OptionWords& option : options_of(command)) {
     if (option.is_positional) {
-      text += fmt::format("{}\\fI{}\\fR{}\n", option.is_required ? "" : "[", roff(option.names.front()), option.is_required ? "" : "]");
+      text += fmt::format("{}\\fI{}\\fR{}\n", option.is_required ? "" : "[", roff(option.names.front()),
+                          option.is_required ? "" : "]");
     }
   }
   return text + "[\\fIoptions\\fR]\n.br\n";

@@ -228,8 +228,9 @@ class ModelRun {
 
 }  // namespace
 
-ModelLayers make_model_layers(const Model& model, const ModelRequest& request, const GenerateMode& mode, const ScratchFile& file,
-                              const std::optional<ModelBundle>& on_disk, const Console& console) {
+ModelLayers make_model_layers(const Model& model, const ModelRequest& request, const GenerateMode& mode,
+                              const ScratchFile& file, const std::optional<ModelBundle>& on_disk,
+                              const Console& console) {
   return ModelRun(model, request, mode, file, on_disk, console).run();
 }
 

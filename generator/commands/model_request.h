@@ -29,8 +29,8 @@ struct ModelRequest {
   std::vector<LayerException> exceptions = {};  ///< of several that match a layer's name the first one counts
 };
 
-/// The share of zeros from which on a layer of a model gets a kernel where nobody says one. Less than a half, because pruning to a half
-/// leaves some layers just below it.
+/// The share of zeros from which on a layer of a model gets a kernel where nobody says one. Less than a half, because
+/// pruning to a half leaves some layers just below it.
 inline constexpr double model_min_sparsity = 0.45;
 
 }  // namespace esc

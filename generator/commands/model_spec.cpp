@@ -68,7 +68,8 @@ ModelSpec model_spec_of(const SpecObject& model, const std::string& file) {
                  .database = model.has("database") ? beside(model.text("database")) : ""};
   if (model.has("max_packed")) {
     const nlohmann::json& limit = model.list("max_packed");
-    spec.max_packed = model.here([&] { return parse_packed_limit(limit.is_string() ? limit.get<std::string>() : limit.dump()); });
+    spec.max_packed =
+        model.here([&] { return parse_packed_limit(limit.is_string() ? limit.get<std::string>() : limit.dump()); });
   }
   if (!spec.request.name.empty()) {
     check_name(spec.request.name);

@@ -13,8 +13,9 @@ NestLayout parse_layout(const std::string& name) {
       return layout;
     }
   }
-  throw UserError("--layout " + name, "is neither kn nor nk",
-                  "use kn for B (K x N) and C (M x N), nk for both transposed, or give a nest of your own with --kernel");
+  throw UserError(
+      "--layout " + name, "is neither kn nor nk",
+      "use kn for B (K x N) and C (M x N), nk for both transposed, or give a nest of your own with --kernel");
 }
 
 const char* name_of(NestLayout layout) { return layout == NestLayout::kn ? "kn" : "nk"; }

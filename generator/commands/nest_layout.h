@@ -13,7 +13,8 @@ enum class NestLayout {
 
 /// What --layout says of itself.
 inline constexpr const char* layout_help =
-    "kn: B is K x N and C is M x N (default); nk: B is N x K and C is N x M, as PyTorch has them; of the shipped product, not with --kernel";
+    "kn: B is K x N and C is M x N (default); nk: B is N x K and C is N x M, as PyTorch has them; of the shipped "
+    "product, not with --kernel";
 
 /// The one of this name. Throws UserError.
 NestLayout parse_layout(const std::string& name);

@@ -19,8 +19,9 @@ void add_nest_options(CLI::App& command, NestLine& line, CLI::Option* spec) {
           ->excludes(kernel);
   CLI::Option* const size =
       command
-          .add_option("--size", line.sizes,
-                      "NAME=VALUE,...: integer parameters of the loop nest that have this number in every call (repeatable)")
+          .add_option(
+              "--size", line.sizes,
+              "NAME=VALUE,...: integer parameters of the loop nest that have this number in every call (repeatable)")
           ->allow_extra_args(false);
   command.add_option("--layout", line.layout, layout_help)->type_name("kn|nk");
   if (spec != nullptr) {
@@ -31,8 +32,10 @@ void add_nest_options(CLI::App& command, NestLine& line, CLI::Option* spec) {
 }
 
 CLI::Option* add_element_option(CLI::App& command, std::optional<std::string>& dtype, const std::string& help) {
-  const std::string of_nest = "Element type, " + kernel_element_words() + " (default: the loop nest's, f32 for the shipped one)";
-  return command.add_option("--dtype", dtype, help.empty() ? of_nest : help)->type_name(fmt::format("{}", fmt::join(kernel_element_names(), "|")));
+  const std::string of_nest =
+      "Element type, " + kernel_element_words() + " (default: the loop nest's, f32 for the shipped one)";
+  return command.add_option("--dtype", dtype, help.empty() ? of_nest : help)
+      ->type_name(fmt::format("{}", fmt::join(kernel_element_names(), "|")));
 }
 
 NestSource nest_source(const NestLine& line) {

@@ -18,7 +18,8 @@ struct NestLine {
   std::optional<std::string> layout;
 };
 
-/// Adds --kernel, --epilogue, --size and --layout to a command. Those that a spec says layer by layer exclude `spec`, where there is one.
+/// Adds --kernel, --epilogue, --size and --layout to a command. Those that a spec says layer by layer exclude `spec`,
+/// where there is one.
 void add_nest_options(CLI::App& command, NestLine& line, CLI::Option* spec = nullptr);
 
 /// What stands in place of --dtype where a command reads matrices.

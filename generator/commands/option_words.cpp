@@ -44,7 +44,8 @@ OptionWords words_of(const CLI::Option& option) {
   if (option.get_items_expected_max() > 0) {
     const std::string type = option.get_type_name();
     words.values = words_in(type);
-    words.value = words.values.empty() ? type.substr(0, type.find(':')) : fmt::format("{}", fmt::join(words.values, "|"));
+    words.value =
+        words.values.empty() ? type.substr(0, type.find(':')) : fmt::format("{}", fmt::join(words.values, "|"));
   }
   words.description = option.get_description();
   return words;
@@ -79,7 +80,8 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
       return std::string();
     }
     const std::string meant = did_you_mean(word, words);
-    return fmt::format("{} not in {}{}{}", word, set, meant.empty() ? "" : ", ", meant.substr(0, meant.find_last_not_of(' ') + 1));
+    return fmt::format("{} not in {}{}{}", word, set, meant.empty() ? "" : ", ",
+                       meant.substr(0, meant.find_last_not_of(' ') + 1));
   };
   return CLI::Validator([problem](std::string& word) { return problem(word); }, set);
 }

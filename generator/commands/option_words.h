@@ -9,7 +9,7 @@ namespace esc {
 
 /// An option or a positional argument of a command, in words.
 struct OptionWords {
-  std::vector<std::string> names;   ///< "-o", "--output"; of a positional argument its name alone
+  std::vector<std::string> names;  ///< "-o", "--output"; of a positional argument its name alone
   bool is_positional = false;
   bool is_required = false;
   std::string value;                ///< what its value is called, "TEXT"; empty: a flag, which has none
@@ -17,7 +17,8 @@ struct OptionWords {
   std::string description;
 };
 
-/// What the command's own help shows, in its order: options of the program that hold for all of its commands are the program's.
+/// What the command's own help shows, in its order: options of the program that hold for all of its commands are the
+/// program's.
 std::vector<OptionWords> options_of(const CLI::App& command);
 
 /// Its commands, without those that no help shows.

@@ -25,35 +25,42 @@ struct PackRequest {
 };
 
 /// The weights' tensor of a layer, in the pattern that the layer's kernels are made for.
-SparseMatrix matrix_of(const ModelLayer& layer, const PackRequest& request, const LoopNest& nest, const Console& console) {
+SparseMatrix matrix_of(const ModelLayer& layer, const PackRequest& request, const LoopNest& nest,
+                       const Console& console) {
   LayerRequest one;
   one.matrix = model_file(request.weights).string() + ":" + layer.name;
   one.read.allow_nonfinite = request.allow_nonfinite;
-  SparseMatrix matrix = block_diagonal(read_stored_matrix(one, nest, console, StageProgress::silent()).matrix, digits_of(nest));
+  SparseMatrix matrix =
+      block_diagonal(read_stored_matrix(one, nest, console, StageProgress::silent()).matrix, digits_of(nest));
   if (const std::string found = fingerprint(matrix).pattern; found != layer.fingerprint.pattern) {
-    throw UserError(one.matrix,
-                    fmt::format("is {} x {} with {} non-zeros, in another pattern than the {} x {} with {} that its kernels are made for", matrix.rows,
-                                matrix.columns, matrix.nonzeros(), layer.rows, layer.columns, layer.nonzeros),
-                    "generate the bundle again, from these weights");
+    throw UserError(
+        one.matrix,
+        fmt::format(
+            "is {} x {} with {} non-zeros, in another pattern than the {} x {} with {} that its kernels are made for",
+            matrix.rows, matrix.columns, matrix.nonzeros(), layer.rows, layer.columns, layer.nonzeros),
+        "generate the bundle again, from these weights");
   }
   return matrix;
 }
 
 /// Packs a layer again and puts it where the bundle has it.
-void pack_layer(ModelLayer& layer, const PackRequest& request, const WrittenModel& written, const ScratchFile& file, const Console& console) {
+void pack_layer(ModelLayer& layer, const PackRequest& request, const WrittenModel& written, const ScratchFile& file,
+                const Console& console) {
   const SparseMatrix matrix = matrix_of(layer, request, written.nest, console);
   layer.fingerprint.values = fingerprint(matrix).values;
   const auto fragments = std::make_shared<FragmentShelf>();
   for (std::size_t number = 0; number < layer.packings.size(); ++number) {
     const auto variant = std::ranges::find(layer.variants, number, &ModelVariant::packing);
     if (variant == layer.variants.end()) {
-      throw UserError(request.folder, fmt::format("has a packed matrix of {} that no kernel reads", layer.name), "generate the bundle again");
+      throw UserError(request.folder, fmt::format("has a packed matrix of {} that no kernel reads", layer.name),
+                      "generate the bundle again");
     }
     const GeneratedLayer packed = generate_variant(written, *variant, matrix, fragments);
     transformer::ModelEntry& entry = layer.packings[number];
     const transformer::ModelEntry found = entry_of(layer, packed.bytes(), entry.offset);
     if (found.bytes != entry.bytes || found.description != entry.description) {
-      throw UserError(request.folder, fmt::format("was made by a version of this program that packs {} in another way", layer.name),
+      throw UserError(request.folder,
+                      fmt::format("was made by a version of this program that packs {} in another way", layer.name),
                       "generate the bundle again");
     }
     entry = found;
@@ -83,7 +90,8 @@ ExitStatus run(const PackRequest& request, const Console& console) {
   WrittenModel written = load_model_bundle(folder);
   ModelBundle& model = written.model;
   if (folder.filename() != model.name) {
-    throw UserError(request.folder, fmt::format("holds the bundle {}, and has another name", model.name), "give the folder the bundle's name");
+    throw UserError(request.folder, fmt::format("holds the bundle {}, and has another name", model.name),
+                    "give the folder the bundle's name");
   }
   const ScratchFile file(folder.parent_path());
   StageProgress progress(console.terminal());
@@ -102,11 +110,14 @@ ExitStatus run(const PackRequest& request, const Console& console) {
 }  // namespace
 
 void add_pack_command(CLI::App& program, const CommonOptions& common, Action& action) {
-  CLI::App* command = add_command(program, "pack", "Write model.packed of a model's bundle, for values in the same patterns",
-                                  "escgen pack kernels/model model.safetensors");
+  CLI::App* command =
+      add_command(program, "pack", "Write model.packed of a model's bundle, for values in the same patterns",
+                  "escgen pack kernels/model model.safetensors");
   const auto request = std::make_shared<PackRequest>();
-  command->add_option("bundle", request->folder, "The bundle's folder, as escgen generate MODEL has written it")->required();
-  command->add_option("weights", request->weights, "The model's file or folder, with tensors of the same names")->required();
+  command->add_option("bundle", request->folder, "The bundle's folder, as escgen generate MODEL has written it")
+      ->required();
+  command->add_option("weights", request->weights, "The model's file or folder, with tensors of the same names")
+      ->required();
   command->add_flag("--allow-nonfinite", request->allow_nonfinite, "Accept NaN and infinity in the weights");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }

@@ -44,9 +44,7 @@ std::uint64_t blocks_of(const Layer& layer) {
 }
 
 /// Threads of each of them.
-std::uint64_t threads_of(const Layer& layer) {
-  return has_kernel(layer) ? launch_plan(layer).threads : 0;
-}
+std::uint64_t threads_of(const Layer& layer) { return has_kernel(layer) ? launch_plan(layer).threads : 0; }
 
 nlohmann::json summary(const GeneratedLayer& generated) {
   const Layer& layer = generated.layer;
@@ -91,8 +89,7 @@ void print_summary(const GeneratedLayer& generated) {
   }
   const auto bytes = static_cast<double>(packed_bytes(layer));
   fmt::print("kernel     {} blocks of {} threads, {} bytes packed ({:.2f} of CSR, {:.2f} of dense)\n", blocks_of(layer),
-             threads_of(layer), packed_bytes(layer),
-             bytes / static_cast<double>(layer.statistics.csr_bytes),
+             threads_of(layer), packed_bytes(layer), bytes / static_cast<double>(layer.statistics.csr_bytes),
              bytes / static_cast<double>(layer.statistics.dense_bytes));
 }
 
@@ -115,8 +112,8 @@ void print_result(const GeneratedLayer& generated, const nlohmann::json& more, c
 
 VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& matrix, const KernelBundle& bundle,
                           StageProgress& progress) {
-  BundleUnderTest under_test{generated.layer.name, generated.layer.input,
-                             dispatch_of(generated.layer), {}, {}, generated.bytes()};
+  BundleUnderTest under_test{generated.layer.name, generated.layer.input, dispatch_of(generated.layer), {}, {},
+                             generated.bytes()};
   for (const BundleFile& file : bundle.files) {
     if (file.name.ends_with(".cu")) {
       under_test.kernel_text = file.text;
@@ -127,7 +124,8 @@ VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& m
   return verify_by_emulation(under_test, matrix, sample_effort, progress);
 }
 
-ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode, const Console& console, StageProgress& progress) {
+ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode, const Console& console,
+                       StageProgress& progress) {
   const fs::path manifest = fs::path(mode.output) / generated.layer.name / "manifest.json";
   const KernelBundle bundle =
       with_manifest(make_bundle(generated, format), manifest_as_measured(generated.layer, manifest_on_disk(manifest)));
@@ -135,7 +133,8 @@ ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode
   progress.finish();
   print_result(
       generated, {{"status", differences.empty() ? "current" : "stale"}, {"diff", differences}}, mode,
-      differences.empty() ? "check      the bundle is current\n" : differences + "check      the bundle is stale\n", console, differences.empty());
+      differences.empty() ? "check      the bundle is current\n" : differences + "check      the bundle is stale\n",
+      console, differences.empty());
   return differences.empty() ? ExitStatus::done : ExitStatus::check_failed;
 }
 
@@ -187,7 +186,8 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
 }
 
 /// Refuses weights that the type holds as infinities alone, and says how many became zero.
-void report_rounding(const LayerRequest& request, const Rounding& rounding, ScalarType element, const Console& console) {
+void report_rounding(const LayerRequest& request, const Rounding& rounding, ScalarType element,
+                     const Console& console) {
   if (rounding.became_infinite > 0 && !request.read.allow_nonfinite) {
     throw UserError(
         request.matrix,
@@ -197,13 +197,15 @@ void report_rounding(const LayerRequest& request, const Rounding& rounding, Scal
                     element == ScalarType::tf32 ? "f32" : "bf16 or f32"));
   }
   if (rounding.became_zero > 0) {
-    console.say(fmt::format("{}: {} of its values became zero in {}", request.matrix, rounding.became_zero, name_of(element)));
+    console.say(
+        fmt::format("{}: {} of its values became zero in {}", request.matrix, rounding.became_zero, name_of(element)));
   }
 }
 
 }  // namespace
 
-StoredMatrix read_stored_matrix(const LayerRequest& request, const LoopNest& nest, const Console& console, StageProgress& progress) {
+StoredMatrix read_stored_matrix(const LayerRequest& request, const LoopNest& nest, const Console& console,
+                                StageProgress& progress) {
   ReadOptions read = request.read;
   read.element = read_type(nest.element());
   SparseMatrix stored = read_layer(request.matrix, read, progress);
@@ -244,7 +246,8 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
     return ExitStatus::done;
   }
   progress.begin("laying out the texts of the bundle");
-  return mode.check ? check_layer(generated, mode, console, progress) : write_layer(generated, matrix, mode, console, progress);
+  return mode.check ? check_layer(generated, mode, console, progress)
+                    : write_layer(generated, matrix, mode, console, progress);
 }
 
 }  // namespace esc

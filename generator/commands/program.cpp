@@ -42,7 +42,8 @@ std::string whole_number_problem(const std::string& text) {
 
 namespace {
 
-/// What may have been meant by the first argument that is none: an option of the command or, in front of any, a command.
+/// What may have been meant by the first argument that is none: an option of the command or, in front of any, a
+/// command.
 std::string suggestion(const CLI::App& program) {
   const auto commands = program.get_subcommands();
   std::vector<std::string> known;
@@ -113,7 +114,9 @@ ExitStatus run(int argc, char** argv, const ProgramText& text) {
       "70 a defect of " +
       text.name + ".");
   CommonOptions common{.program = text.name, .arguments = {argv + 1, argv + argc}};
-  program.add_flag("-q,--quiet", common.quiet, "Say nothing but errors and what was asked for: no progress, no notes, no report of a bundle that is written or passes");
+  program.add_flag("-q,--quiet", common.quiet,
+                   "Say nothing but errors and what was asked for: no progress, no notes, no report of a bundle that "
+                   "is written or passes");
   program.add_flag("-v,--verbose", common.verbose, "Say more on standard error");
   Action action;
   for (const AddCommand add : text.commands) {

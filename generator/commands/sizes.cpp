@@ -16,10 +16,12 @@ namespace esc {
 void add_size(Environment& sizes, const std::string& name, std::int64_t number) {
   const std::string place = fmt::format("--size {}={}", name, number);
   if (!is_identifier(name)) {
-    throw UserError(place, fmt::format("'{}' is no name of a parameter", name), "write it as in stride=2, or several as in stride=2,pad=1");
+    throw UserError(place, fmt::format("'{}' is no name of a parameter", name),
+                    "write it as in stride=2, or several as in stride=2,pad=1");
   }
   if (number < 0 || number > most_size) {
-    throw UserError(place, fmt::format("is outside 0 to {}", most_size), "give the number that the parameter has in every call");
+    throw UserError(place, fmt::format("is outside 0 to {}", most_size),
+                    "give the number that the parameter has in every call");
   }
   if (!sizes.emplace(name, number).second) {
     throw UserError(place, fmt::format("gives {} a second number", name), "give each parameter once");

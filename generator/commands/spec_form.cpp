@@ -60,7 +60,9 @@ ordered_json schema_of(SpecValue value) {
     case SpecValue::share:
       return {{"type", "number"}, {"minimum", 0}, {"maximum", 1}};
     case SpecValue::limit:
-      return {{"anyOf", {{{"type", "number"}, {"exclusiveMinimum", 0}}, {{"type", "string"}, {"pattern", "^[0-9]+([.][0-9]+)?%$"}}}}};
+      return {{"anyOf",
+               {{{"type", "number"}, {"exclusiveMinimum", 0}},
+                {{"type", "string"}, {"pattern", "^[0-9]+([.][0-9]+)?%$"}}}}};
     case SpecValue::flag:
       return {{"type", "boolean"}};
     case SpecValue::layers:
@@ -171,7 +173,8 @@ const SpecForm& model_form() {
       {"schedule", SpecValue::text, "auto, published, bitmap, a schedule, or directives"},
       {"database", SpecValue::text,
        "Schedule database or its folder, looked for beside the spec; auto asks it before the built-in one"},
-      {"max_packed", SpecValue::limit, "Most bytes of a packed matrix: over those as CSR, or, as in \"62%\", over the dense ones"},
+      {"max_packed", SpecValue::limit,
+       "Most bytes of a packed matrix: over those as CSR, or, as in \"62%\", over the dense ones"},
       {"epilogue", SpecValue::text, "What becomes of each sum before it is stored, as in bias"},
       {"layout", SpecValue::text, "kn, or nk as in PyTorch: how B and C lie"},
       {"dtype", SpecValue::text, "Element type: " + kernel_element_words()},

@@ -42,7 +42,8 @@ LoopNest nest_of(const LoadedBundle& bundle, const std::string& folder) {
                     "generate the bundle again", ExitStatus::check_failed);
   }
   if (const std::string layout = layout_of(canonicalize(nest)); layout != bundle.manifest.layout) {
-    throw UserError(folder + "/manifest.json", fmt::format("has layout \"{}\" and a loop nest of \"{}\"", bundle.manifest.layout, layout),
+    throw UserError(folder + "/manifest.json",
+                    fmt::format("has layout \"{}\" and a loop nest of \"{}\"", bundle.manifest.layout, layout),
                     "generate the bundle again", ExitStatus::check_failed);
   }
   return nest;

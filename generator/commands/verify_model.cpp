@@ -73,7 +73,8 @@ class ModelCheck {
  private:
   /// Header, table, build file and manifest are those that the manifest's content gives; nothing else is there.
   void check_texts() const {
-    KernelBundle expected = make_model_bundle(model(), [](const std::string& name, const std::string& text) { return format_source(text, name); });
+    KernelBundle expected = make_model_bundle(
+        model(), [](const std::string& name, const std::string& text) { return format_source(text, name); });
     std::vector<std::string> known{packed_file_name};
     for (const BundleFile& file : expected.files) {
       known.push_back(file.name);
@@ -82,7 +83,8 @@ class ModelCheck {
       }
     }
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
-      if (std::ranges::find(known, entry.path().filename().string()) == known.end() || !entry.is_regular_file() || entry.is_symlink()) {
+      if (std::ranges::find(known, entry.path().filename().string()) == known.end() || !entry.is_regular_file() ||
+          entry.is_symlink()) {
         refuse_bundle(entry.path(), "is no file of a bundle: the build of its users would find it");
       }
     }
@@ -95,8 +97,8 @@ class ModelCheck {
     const GeneratedLayer generated = generate_variant(written_, variant, matrix, fragments);
     const transformer::ModelEntry& entry = layer.packings[variant.packing];
     const SharedKernel shared = shared_kernel(generated.layer, model().name);
-    if (entry_of(layer, generated.bytes(), entry.offset).payload_checksum != entry.payload_checksum || shared.numbers != variant.numbers ||
-        shared.name != variant.kernel) {
+    if (entry_of(layer, generated.bytes(), entry.offset).payload_checksum != entry.payload_checksum ||
+        shared.numbers != variant.numbers || shared.name != variant.kernel) {
       refuse_bundle(folder_ / "manifest.json",
                     fmt::format("says of {} for bCol {} what its schedule does not give", layer.name, variant.bcol));
     }
@@ -107,7 +109,11 @@ class ModelCheck {
     if (text != format_source(shared.text, shared.name + ".cu")) {
       refuse_bundle(folder_ / (variant.kernel + ".cu"), "is not what is generated for its layers");
     }
-    const BundleUnderTest under_test{generated.layer.name, written_.nest, dispatch_of(generated.layer), as_layer_text(text, generated.layer, shared), {},
+    const BundleUnderTest under_test{generated.layer.name,
+                                     written_.nest,
+                                     dispatch_of(generated.layer),
+                                     as_layer_text(text, generated.layer, shared),
+                                     {},
                                      generated.bytes()};
     reports.emplace_back(fmt::format("{} with {}", variant.kernel, layer.name),
                          workshop_ ? verify_on_gpu(under_test, generated.layer, matrix)
@@ -157,9 +163,10 @@ ExitStatus verify_model_bundle(const std::string& folder, bool on_gpu, bool as_j
       kernels.back()["relative_error"] = report.worst_run().comparison.error;
     }
     if (!as_json && !(report.passed() && is_quiet)) {
-      fmt::print("{}", report.passed() ? fmt::format("ok     {}: relative error {:.2e} (at most {:.2e})\n", name, report.worst_run().comparison.error,
-                                                     report.tolerance_of(report.worst_run()))
-                                       : fmt::format("WRONG  {}:\n{}", name, print(report)));
+      fmt::print("{}", report.passed()
+                           ? fmt::format("ok     {}: relative error {:.2e} (at most {:.2e})\n", name,
+                                         report.worst_run().comparison.error, report.tolerance_of(report.worst_run()))
+                           : fmt::format("WRONG  {}:\n{}", name, print(report)));
     }
   }
   if (as_json) {

@@ -42,15 +42,17 @@ enum Kind : std::uint32_t {
 /// Where the process writes to when it must end at once, from wherever it is.
 int last_words_to = -1;
 
-/// Says it without asking for memory, and ends the process. The address sanitizer would have the system asked for the stack's
-/// place first, which a handler of refusals must not.
+/// Says it without asking for memory, and ends the process. The address sanitizer would have the system asked for the
+/// stack's place first, which a handler of refusals must not.
 [[noreturn, gnu::no_sanitize("address")]] void end_with(Kind kind, std::uint64_t number) {
   const std::uint64_t words[] = {4 * sizeof(std::uint64_t), kind, 1, number, 0};
   const ssize_t ignored = write(last_words_to, words, sizeof words);
   _exit(ignored < 0 ? 2 : 1);
 }
 
-[[gnu::no_sanitize("address")]] void on_refused_call(int system_call) { end_with(refused_call, static_cast<std::uint64_t>(system_call)); }
+[[gnu::no_sanitize("address")]] void on_refused_call(int system_call) {
+  end_with(refused_call, static_cast<std::uint64_t>(system_call));
+}
 
 [[gnu::no_sanitize("address")]] void on_exhausted_memory() { end_with(out_of_memory, 0); }
 
@@ -95,13 +97,14 @@ struct Life {
 }
 
 std::string describe_refusal(std::uint64_t number) {
-  char* const found = number > 0xffff ? nullptr
-                                      : seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, static_cast<int>(number));
+  char* const found =
+      number > 0xffff ? nullptr : seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, static_cast<int>(number));
   const std::string name = found == nullptr ? "something unknown" : found;
   std::free(found);
   // The compiler goes on in another thread where a text has used up its stack.
   const bool deep = name == "clone" || name == "clone3";
-  return fmt::format("asks the system for {}, which it has no right to{}", name, deep ? ", or is nested too deeply" : "");
+  return fmt::format("asks the system for {}, which it has no right to{}", name,
+                     deep ? ", or is nested too deeply" : "");
 }
 
 std::string megabytes(std::uint64_t bytes) { return fmt::format("{} MiB", bytes >> 20); }

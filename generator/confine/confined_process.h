@@ -16,8 +16,8 @@
 
 namespace esc {
 
-/// A confined process has ended, or was ended, before it gave the answer that was waited for. The words have the process
-/// as their subject: "runs longer than 60 s".
+/// A confined process has ended, or was ended, before it gave the answer that was waited for. The words have the
+/// process as their subject: "runs longer than 60 s".
 class ConfinedEnd : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -46,8 +46,8 @@ class ConfinedProcess {
 
   void ask(const Message& request);
   /// The next message. Throws ConfinedEnd where none comes; UserError where that is what `work` let out, and, with
-  /// status missing_tool, where this machine does not let a process give up its rights, or where none comes and a limit of
-  /// this process leaves it less memory than the allowance.
+  /// status missing_tool, where this machine does not let a process give up its rights, or where none comes and a limit
+  /// of this process leaves it less memory than the allowance.
   Message answer();
 
   static constexpr std::uint32_t reserved_kinds = 0xffff0000;

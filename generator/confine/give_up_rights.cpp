@@ -24,7 +24,8 @@ constexpr rlim_t most_stack = rlim_t{64} << 20;
 /// How many files may be open at once where reading them is allowed: a header with all that it includes.
 constexpr rlim_t most_files = 256;
 
-/// The runtime of a sanitizer looks at memory through a pipe: builds with one have descriptors, and nothing to open with them.
+/// The runtime of a sanitizer looks at memory through a pipe: builds with one have descriptors, and nothing to open
+/// with them.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool is_sanitized = true;
 #else
@@ -158,8 +159,8 @@ std::string filter_system_calls(const Allowance& allowance, int descriptor) {
   filter.allow({"sysinfo", "getrusage", "sched_getaffinity", "uname"});
   filter.allow("prlimit64", {SCMP_A2_64(SCMP_CMP_EQ, 0)});
   // The line to who asks, and the end.
-  filter.allow({"exit", "exit_group", "rt_sigreturn", "rt_sigaction", "rt_sigprocmask", "sigaltstack", "getpid", "gettid",
-                "restart_syscall"});
+  filter.allow({"exit", "exit_group", "rt_sigreturn", "rt_sigaction", "rt_sigprocmask", "sigaltstack", "getpid",
+                "gettid", "restart_syscall"});
   filter.allow("sendto", {SCMP_A0_32(SCMP_CMP_EQ, line), SCMP_A4_64(SCMP_CMP_EQ, 0)});
   filter.allow("tgkill", {SCMP_A0_32(SCMP_CMP_EQ, self)});
   if (is_sanitized) {
@@ -193,7 +194,7 @@ std::string listen_for_refusals(void (*refused)(int)) {
   static std::array<char, 65536> stack_of_handler;
   told_of_refusal = refused;
   const stack_t stack{.ss_sp = stack_of_handler.data(), .ss_flags = 0, .ss_size = stack_of_handler.size()};
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = &on_refused_call;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   return sigaltstack(&stack, nullptr) == 0 && sigaction(SIGSYS, &action, nullptr) == 0 ? "" : words("sigaction", errno);

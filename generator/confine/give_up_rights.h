@@ -15,7 +15,8 @@ namespace esc {
 /// A system call beyond those rights calls `refused` with its number, which must not return.
 std::string give_up_rights(const Allowance& allowance, int descriptor, void (*refused)(int system_call));
 
-/// Whether a limit of this process leaves less memory than the allowance would: what runs out of memory then is not to blame.
+/// Whether a limit of this process leaves less memory than the allowance would: what runs out of memory then is not to
+/// blame.
 bool is_short_of_memory(const Allowance& allowance);
 
 }  // namespace esc

@@ -11,8 +11,8 @@
 
 namespace esc {
 
-/// Looks every few milliseconds at how much memory a process has touched, and kills it where that is too much. Other limits
-/// bound what a process maps, not what it uses of that.
+/// Looks every few milliseconds at how much memory a process has touched, and kills it where that is too much. Other
+/// limits bound what a process maps, not what it uses of that.
 class MemoryWatch {
  public:
   /// `process` is a child that has just been made as a copy of another one and may touch so many bytes beside those

@@ -30,9 +30,12 @@ std::uint64_t room_in_front() {
   return up_to_line(format.words_at()) - format.words_at();
 }
 
-std::int64_t tile_bytes(const LoopNest& nest) { return nest.constant("tile_rows") * nest.constant("tile_columns") * bytes_of(nest.element()); }
+std::int64_t tile_bytes(const LoopNest& nest) {
+  return nest.constant("tile_rows") * nest.constant("tile_columns") * bytes_of(nest.element());
+}
 
-/// Sums take the places of tiles in the end, but not those of barriers: a device may write these even behind all waits for them.
+/// Sums take the places of tiles in the end, but not those of barriers: a device may write these even behind all waits
+/// for them.
 std::uint64_t barriers_at(const LoopNest& nest) {
   const std::int64_t tiles = nest.constant("tile_stages") * nest.constant("turn_windows") * tile_bytes(nest);
   return up_to_line(static_cast<std::uint64_t>(std::max(tiles, declared_shared_bytes(nest))));
@@ -51,7 +54,8 @@ std::string piece_of_tile(const LoopNest& nest) {
   if (pieces > line_pieces) {
     return fmt::format("((piece / {0} * tile_rows + row) * {0} + (piece % {0} ^ row % {0})) * 16", line_pieces);
   }
-  return pieces == 1 ? "(row + piece) * 16" : fmt::format("(row * {0} + (piece ^ row / {1} % {0})) * 16", pieces, line_pieces / pieces);
+  return pieces == 1 ? "(row + piece) * 16"
+                     : fmt::format("(row * {0} + (piece ^ row / {1} % {0})) * 16", pieces, line_pieces / pieces);
 }
 
 const char* mma_types(const LoopNest& nest) { return nest.element() == ScalarType::f16 ? "f16.f16" : "bf16.bf16"; }
@@ -99,22 +103,27 @@ std::vector<std::string> bitmap_constants(const LoopNest& nest, const transforme
           c_constant("unsigned int", "K", format.shape.columns, "rows of B"),
           c_constant("unsigned int", "panels", format.panels(), "of 16 rows"),
           c_constant("unsigned int", "windows", format.tiles(), "of A's columns"),
-          c_constant("unsigned int", "turns", (static_cast<std::int64_t>(format.tiles()) + nest.constant("windows_of_turn") - 1) / nest.constant("windows_of_turn")),
+          c_constant("unsigned int", "turns",
+                     (static_cast<std::int64_t>(format.tiles()) + nest.constant("windows_of_turn") - 1) /
+                         nest.constant("windows_of_turn")),
           c_constant("size_t", "begins_at", transformer::header_bytes, "where units begin"),
           c_constant("size_t", "units_at", format.units_at, "behind which they stand"),
           c_constant("unsigned int", "odd_columns_at", format.odd_column_at(0), "in a unit, behind the bits"),
           c_constant("unsigned int", "words_at", format.words_at(), "and the words"),
           c_constant("int", "tile_bytes", tile_bytes(nest), "of B"),
           c_constant("int", "barriers_at", barriers_at(nest), "in shared memory, behind the tiles"),
-          c_constant("int", "copies_at", static_cast<std::uint64_t>(bytes_before_units(nest)) + front, "and the copies of units")};
+          c_constant("int", "copies_at", static_cast<std::uint64_t>(bytes_before_units(nest)) + front,
+                     "and the copies of units")};
 }
 
 std::map<std::string, std::string> bitmap_holes(const LoopNest& nest) {
   const bool columns = has_columns(nest);
   return {{"PIECE_OF_TILE", piece_of_tile(nest)},
-          {"FRAGMENT_OF_B", columns ? "(piece_at(lane % 8, lane / 8) ^ row / 8 * 16) + piece_at(eighth * 8, 0)" : "piece_at(row + lane, eighth)"},
+          {"FRAGMENT_OF_B", columns ? "(piece_at(lane % 8, lane / 8) ^ row / 8 * 16) + piece_at(eighth * 8, 0)"
+                                    : "piece_at(row + lane, eighth)"},
           {"TRANSPOSED", columns ? "" : ".trans"},
-          {"COPY_WHOLE_PIECES", columns && has_whole_columns(*nest.array(ArrayRole::dense).layout) ? copy_of_whole_pieces(nest) : ""},
+          {"COPY_WHOLE_PIECES",
+           columns && has_whole_columns(*nest.array(ArrayRole::dense).layout) ? copy_of_whole_pieces(nest) : ""},
           {"MMA_TYPES", mma_types(nest)},
           {"WGMMA", wgmma_text(nest.constant("tile_columns"), mma_types(nest), !columns)},
           {"LEADING_BYTES", columns ? "16" : "tile_rows * 128"},
@@ -129,15 +138,18 @@ bool copies_tile_boxes(const LoopNest& nest) { return performs(nest, "copy_tile_
 BoxOfTile box_of_tile(const LoopNest& nest) {
   const auto rows = static_cast<unsigned int>(nest.constant("tile_rows"));
   constexpr unsigned int line_columns = 64;
-  return has_columns(nest) ? BoxOfTile{true, rows, static_cast<unsigned int>(nest.constant("tile_columns"))} : BoxOfTile{false, rows, line_columns};
+  return has_columns(nest) ? BoxOfTile{true, rows, static_cast<unsigned int>(nest.constant("tile_columns"))}
+                           : BoxOfTile{false, rows, line_columns};
 }
 
 bool has_bitmap(const LoopNest& nest) { return nest.packed.kind == PackedForm::Kind::bitmap; }
 
 std::int64_t bytes_before_units(const LoopNest& nest) {
   constexpr std::uint64_t barrier = 8;
-  const std::int64_t tiles = performs(nest, "make_tile_barriers") ? nest.constant("tile_stages") * nest.constant("turn_windows") : 0;
-  return static_cast<std::int64_t>(barriers_at(nest) + up_to_line(static_cast<std::uint64_t>(staged_units(nest) + tiles) * barrier));
+  const std::int64_t tiles =
+      performs(nest, "make_tile_barriers") ? nest.constant("tile_stages") * nest.constant("turn_windows") : 0;
+  return static_cast<std::int64_t>(barriers_at(nest) +
+                                   up_to_line(static_cast<std::uint64_t>(staged_units(nest) + tiles) * barrier));
 }
 
 std::int64_t staged_units(const LoopNest& nest) { return nest.constant("unit_stages") * nest.constant("block_copies"); }

@@ -14,8 +14,8 @@ inline constexpr std::uint64_t unprepared_shared_bytes = std::uint64_t{48} * 102
 /// Whether the layer's kernel can be launched only on a device on which it was prepared.
 bool needs_preparing(const Layer& layer);
 
-/// Bytes of dynamic shared memory that the layer's kernel is prepared for: those of its launch or, where layers with units of other sizes share it, as many as
-/// all of its architectures have.
+/// Bytes of dynamic shared memory that the layer's kernel is prepared for: those of its launch or, where layers with
+/// units of other sizes share it, as many as all of its architectures have.
 std::uint64_t most_shared_bytes(const Layer& layer);
 
 /// What a unit of a bitmap gets of shared memory where the layer's fullest one needs `unit_room`: as much as lets

@@ -14,7 +14,8 @@ bool asks_for_own_features(std::string_view kernel_text);
 /// The same of the instructions that a nest performs.
 bool asks_for_own_features(const LoopNest& nest);
 
-/// What CMake builds kernels for these compute capabilities for, "80;90": with features of their own code for these, and an intermediate form for later ones.
+/// What CMake builds kernels for these compute capabilities for, "80;90": with features of their own code for these,
+/// and an intermediate form for later ones.
 std::string built_architectures(const std::vector<int>& capabilities, bool own_features);
 
 }  // namespace esc

@@ -130,8 +130,8 @@ IsFile files_of(const KernelBundle& bundle) {
   };
 }
 
-/// Gives a file the time of the one that it replaces where their texts are the same, so that a build compiles again only
-/// kernels that have changed.
+/// Gives a file the time of the one that it replaces where their texts are the same, so that a build compiles again
+/// only kernels that have changed.
 void keep_time(const BundleFile& file, const fs::path& written, const fs::path& earlier) {
   if (file.packed == nullptr && compare_file(file, earlier).empty()) {
     std::error_code error;  // where there is one, the file is compiled once more

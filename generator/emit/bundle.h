@@ -16,8 +16,8 @@ namespace esc {
 /// One file of a bundle, in memory. Large binary content may be shared with its maker.
 struct BundleFile {
   std::string name;
-  std::string text;                              ///< content of a text file
-  std::shared_ptr<const std::byte[]> packed;     ///< content of a binary file; null for text
+  std::string text;                           ///< content of a text file
+  std::shared_ptr<const std::byte[]> packed;  ///< content of a binary file; null for text
   std::size_t packed_bytes = 0;
 
   std::span<const std::byte> content() const;
@@ -55,8 +55,8 @@ bool is_there_already(const KernelBundle& bundle, const std::filesystem::path& d
 /// Of several that write different ones at once without `force`, one does.
 WriteOutcome write_bundle(const KernelBundle& bundle, const std::filesystem::path& directory, bool force);
 
-/// How the bundle on disk differs from the one in memory: a unified diff for texts, a sentence for other files; empty when
-/// they are identical.
+/// How the bundle on disk differs from the one in memory: a unified diff for texts, a sentence for other files; empty
+/// when they are identical.
 std::string compare_bundle(const KernelBundle& bundle, const std::filesystem::path& directory);
 
 }  // namespace esc

@@ -67,8 +67,10 @@ std::string CudaExpressions::position(const ArrayDeclaration& array, const Acces
   const Subscript& row = access.subscripts.front();
   const Subscript& last = access.subscripts.back();
   if (array.layout) {
-    ESC_CHECK(access.subscripts.size() == 2 && array.role != ArrayRole::dense, "an element of what is like C: " + access.array);
-    return fmt::format("place_in_{}({}, {}, {})", array.name, index_text(row), index_text(last), leading_dimension(array));
+    ESC_CHECK(access.subscripts.size() == 2 && array.role != ArrayRole::dense,
+              "an element of what is like C: " + access.array);
+    return fmt::format("place_in_{}({}, {}, {})", array.name, index_text(row), index_text(last),
+                       leading_dimension(array));
   }
   const bool is_element = access.subscripts.size() == array.extents.size();
   const std::string inner = !is_element || last == Subscript{} ? "" : index_text(last);
@@ -88,8 +90,8 @@ std::string CudaExpressions::access(const Access& access) const {
     return in_brackets(access.array, access.subscripts);
   }
   if (array->role == ArrayRole::dense && array->layout) {
-    return fmt::format("element_of_B(row_of_B({}, ldb), column_of_B({}, {}, ldb))", index_text(access.subscripts.at(0)), access.array,
-                       index_text(access.subscripts.at(1)));
+    return fmt::format("element_of_B(row_of_B({}, ldb), column_of_B({}, {}, ldb))", index_text(access.subscripts.at(0)),
+                       access.array, index_text(access.subscripts.at(1)));
   }
   const std::string at = position(*array, access);
   return fmt::format("{}{}[{}]", access.array, array->record.empty() ? "" : ".at", at.empty() ? "0" : at);
@@ -100,7 +102,8 @@ std::string CudaExpressions::pointer(const Access& access) const {
   ESC_CHECK(array != nullptr, "an array of the nest: " + access.array);
   if (has_rows_of_registers(*array)) {
     const std::span subscripts(access.subscripts);
-    return fmt::format("{} + {}", in_brackets(access.array, subscripts.first(subscripts.size() - 1)), index_text(subscripts.back()));
+    return fmt::format("{} + {}", in_brackets(access.array, subscripts.first(subscripts.size() - 1)),
+                       index_text(subscripts.back()));
   }
   const std::string at = position(*array, access);
   return at.empty() ? access.array : access.array + " + " + at;

@@ -45,7 +45,8 @@ PackedAccess access_of(const LoopNest& nest, const transformer::ListFormat& form
     if (!nest.packed.is_told) {
       access.constants.push_back(c_constant("size_t", place, section.offset));
     }
-    access.sections.push_back({section.name, type, fmt::format("reinterpret_cast<const {}*>(packed + {})", type, place)});
+    access.sections.push_back(
+        {section.name, type, fmt::format("reinterpret_cast<const {}*>(packed + {})", type, place)});
   }
   return access;
 }
@@ -68,12 +69,17 @@ PackedAccess access_of(const LoopNest& nest, const transformer::BitmapFormat& fo
 
 /// How tasks are read: behind the header they stand first.
 PackedAccess access_of(const LoopNest& nest, const transformer::TaskFormat& format) {
-  const auto offset = [](const char* name, std::uint64_t bytes, const char* why) { return c_constant("size_t", name, bytes, why); };
+  const auto offset = [](const char* name, std::uint64_t bytes, const char* why) {
+    return c_constant("size_t", name, bytes, why);
+  };
   const bool is_told = nest.packed.is_told;
-  PackedAccess access{.constants = {offset("packed_header_bytes", transformer::header_bytes, "the tasks begin behind it, heavy ones in front")}, .sections = {}};
+  PackedAccess access{.constants = {offset("packed_header_bytes", transformer::header_bytes,
+                                           "the tasks begin behind it, heavy ones in front")},
+                      .sections = {}};
   if (!nest.before.empty()) {
     access.sections.push_back(
-        {"SplitRows", "unsigned int", fmt::format("reinterpret_cast<const unsigned int*>(packed + {}split_rows_at)", is_told ? "packed." : "")});
+        {"SplitRows", "unsigned int",
+         fmt::format("reinterpret_cast<const unsigned int*>(packed + {}split_rows_at)", is_told ? "packed." : "")});
     if (!is_told) {
       access.constants.push_back(offset("split_rows_at", format.split_rows_at, "the rows that are split"));
     }
@@ -81,7 +87,8 @@ PackedAccess access_of(const LoopNest& nest, const transformer::TaskFormat& form
   if (!is_told) {
     access.constants.push_back(offset("pairs_at", format.pairs_at, "the non-zeros in the order of the tasks"));
   }
-  access.constants.push_back(c_constant("unsigned int", "split_bit", fmt::format("{:#x}u", transformer::split_bit), "of a split row"));
+  access.constants.push_back(
+      c_constant("unsigned int", "split_bit", fmt::format("{:#x}u", transformer::split_bit), "of a split row"));
   return access;
 }
 
@@ -97,7 +104,8 @@ bool names(const std::string& text, const std::string& name) {
   return false;
 }
 
-/// The schedule's own constants, then those that follow from them; of all only what `rest` of the text names, or the launcher, which asks whether vectors can be moved.
+/// The schedule's own constants, then those that follow from them; of all only what `rest` of the text names, or the
+/// launcher, which asks whether vectors can be moved.
 std::string constants_text(const Layer& layer, std::string rest) {
   std::vector<NamedConstant> constants = layer.lowered.constants;
   for (const LoopNest& before : layer.lowered.before) {
@@ -106,17 +114,20 @@ std::string constants_text(const Layer& layer, std::string rest) {
   std::string own;
   std::string following;
   for (auto constant = constants.rbegin(); constant != constants.rend(); ++constant) {
-    if (names(rest, constant->name) || (constant->name == "vector_width" && moves_vectors(layer.lowered, layer.sizes))) {
+    if (names(rest, constant->name) ||
+        (constant->name == "vector_width" && moves_vectors(layer.lowered, layer.sizes))) {
       const std::string line = c_constant("int", constant->name, print(constant->value), constant->why);
       std::string& part = is_number(constant->value) ? own : following;
       part = line + part;
       rest += line;
     }
   }
-  own += c_constant("unsigned int", "tuned_columns", layer.sizes.at("N"), layer.sizes.at("N") == layer.bcol ? "bCol" : "of bCol items");
+  own += c_constant("unsigned int", "tuned_columns", layer.sizes.at("N"),
+                    layer.sizes.at("N") == layer.bcol ? "bCol" : "of bCol items");
   for (const ArrayRole role : {ArrayRole::dense, ArrayRole::output}) {
     if (const ArrayDeclaration& array = layer.lowered.array(role); array.layout) {
-      own += c_constant("long long", tuned_leading_dimension(array), least_leading_dimension(array, layer.sizes, fmt::format("{}", layer.bcol)));
+      own += c_constant("long long", tuned_leading_dimension(array),
+                        least_leading_dimension(array, layer.sizes, fmt::format("{}", layer.bcol)));
     }
   }
   return "// The schedule.\n" + own + (following.empty() ? "" : "\n// What follows from it.\n" + following) + "\n";
@@ -132,7 +143,8 @@ std::string fill_some(std::string_view part, std::map<std::string, std::string> 
 std::vector<std::string_view> performed_texts(const LoopNest& nest) {
   std::set<std::string> placed;
   rewrite(nest.body, {.statement = [&](const Statement& statement) -> Block {
-            if (const auto* perform = std::get_if<Perform>(&statement.action); perform != nullptr && is_placed(nest, *perform)) {
+            if (const auto* perform = std::get_if<Perform>(&statement.action);
+                perform != nullptr && is_placed(nest, *perform)) {
               placed.insert(perform->instruction);
             }
             return {};
@@ -190,11 +202,13 @@ std::string instructions_text(const Layer& layer) {
 }
 
 const char* const variants_comment =
-    "// When `tuned`, N and both leading dimensions are the constant tuned_columns, which lets the compiler drop bounds and\n"
+    "// When `tuned`, N and both leading dimensions are the constant tuned_columns, which lets the compiler drop "
+    "bounds and\n"
     "// fold addresses. ";
 const char* const vectors_comment =
     "When `vectors`, they and the places of B and C allow a lane to move its columns at once.\n// ";
-const char* const bounds_comment = "The 1 in the launch bounds lets the compiler take all the registers that it needs.\n";
+const char* const bounds_comment =
+    "The 1 in the launch bounds lets the compiler take all the registers that it needs.\n";
 
 }  // namespace
 
@@ -210,7 +224,8 @@ std::string device_text(const Layer& layer) {
   for (const std::string& line : packed.constants) {
     rest += line;
   }
-  rest += "\n" + (is_told(layer) ? packed_matrix_text(told_numbers(layer)) : "") + layout_functions(nest, layer.sizes) + instructions_text(layer);
+  rest += "\n" + (is_told(layer) ? packed_matrix_text(told_numbers(layer)) : "") + layout_functions(nest, layer.sizes) +
+          instructions_text(layer);
   const int alignment = shared_alignment(nest);
   for (const LoopNest& before : nest.before) {
     const KernelText zeroing = print_kernel(before, zeroing_name(layer), packed, alignment);
@@ -220,7 +235,8 @@ std::string device_text(const Layer& layer) {
   rest += main.functions + variants_comment + (nest.vectors ? vectors_comment : "") +
           (nest.packed.kind == PackedForm::Kind::regions ? "\n" : bounds_comment) + main.kernel;
   for (const LoopNest& unpacking : nest.unpacking) {
-    rest += "\n// Writes A from its packed form, zeros too.\n" + print_kernel(unpacking, unpacking_name(layer), packed, alignment).kernel;
+    rest += "\n// Writes A from its packed form, zeros too.\n" +
+            print_kernel(unpacking, unpacking_name(layer), packed, alignment).kernel;
   }
   for (const LoopNest& repacking : nest.repacking) {
     rest += "\n// Writes the values of A into its packed form.\n" +

@@ -8,8 +8,9 @@
 namespace esc {
 
 /// What NAME.cu has for the GPU: the constants, the instructions and the kernels that the lowered nest of the layer
-/// performs. It compiles by itself where the CUDA runtime's names are known, as NVRTC's text, and depends on the name, the schedule, bCol and the types of the packed matrix alone: what the kernels must
-/// know of the matrix beside that are their arguments. The matrix has a non-zero.
+/// performs. It compiles by itself where the CUDA runtime's names are known, as NVRTC's text, and depends on the name,
+/// the schedule, bCol and the types of the packed matrix alone: what the kernels must know of the matrix beside that
+/// are their arguments. The matrix has a non-zero.
 std::string device_text(const Layer& layer);
 
 /// Names of the kernels: the main one, that in front of it which prepares rows of C, that which writes A from its

@@ -20,7 +20,8 @@ std::int64_t turn_columns(const Block& block) {
   std::int64_t step = 0;
   rewrite(block, {.around = [&step](const Node& node) {
             const auto* const loop = std::get_if<Loop>(&node.content);
-            if (loop != nullptr && loop->role == Role::column && loop->mapping == Mapping::sequential && loop->step.is_constant()) {
+            if (loop != nullptr && loop->role == Role::column && loop->mapping == Mapping::sequential &&
+                loop->step.is_constant()) {
               step = loop->step.constant();
             }
             return node;

@@ -50,9 +50,11 @@ FragmentShelf::Packing FragmentShelf::get(const transformer::CsrView& matrix, co
   });
 }
 
-transformer::FragmentSearches& FragmentShelf::searches_of(const transformer::CsrView& matrix, const transformer::FragmentBlock& block) {
+transformer::FragmentSearches& FragmentShelf::searches_of(const transformer::CsrView& matrix,
+                                                          const transformer::FragmentBlock& block) {
   const std::lock_guard lock(mutex_);
-  const transformer::FragmentShape shape{{.height = block.height, .line_rows = block.line_rows}, matrix.rows, matrix.columns, matrix.element};
+  const transformer::FragmentShape shape{
+      {.height = block.height, .line_rows = block.line_rows}, matrix.rows, matrix.columns, matrix.element};
   return searches_.try_emplace(std::pair(block.height, block.line_rows), shape).first->second;
 }
 

@@ -53,11 +53,13 @@ class FragmentShelf {
 
   transformer::FragmentCut cut_of(const transformer::CsrView& matrix, const transformer::FragmentBlock& block,
                                   const transformer::FragmentWeights& weights);
-  transformer::FragmentSearches& searches_of(const transformer::CsrView& matrix, const transformer::FragmentBlock& block);
+  transformer::FragmentSearches& searches_of(const transformer::CsrView& matrix,
+                                             const transformer::FragmentBlock& block);
   bool is_full();
 
   std::mutex mutex_;  ///< guards what follows
-  std::map<std::pair<std::uint32_t, std::uint32_t>, transformer::FragmentSearches> searches_;  ///< by the height of panels and the rows of a line
+  std::map<std::pair<std::uint32_t, std::uint32_t>, transformer::FragmentSearches>
+      searches_;  ///< by the height of panels and the rows of a line
   std::uint64_t bytes_ = 0;
 
   MadeOnce<Wish, transformer::FragmentCut> cuts_;

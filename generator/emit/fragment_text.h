@@ -14,8 +14,8 @@ namespace esc {
 /// The sizes of the packed matrix by the names that nests and launches have for them.
 Environment fragment_sizes(const transformer::FragmentFormat& format);
 
-/// How a kernel that multiplies fragments finds them, from the one description of the format: what stands in the holes of the instructions
-/// that copy and multiply units.
+/// How a kernel that multiplies fragments finds them, from the one description of the format: what stands in the holes
+/// of the instructions that copy and multiply units.
 std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const transformer::FragmentFormat& format);
 
 /// The constants of the packed matrix that these instructions use, as lines of C.
@@ -34,13 +34,15 @@ bool rounds_factors(const LoopNest& nest);
 /// Whether warps place what they multiply in shared memory.
 bool places_values(const LoopNest& nest);
 
-/// Whether sums that are handed over stand behind the copies of windows and units: those of a cluster, except where values are placed. Others take the places of operands, once all have been read.
+/// Whether sums that are handed over stand behind the copies of windows and units: those of a cluster, except where
+/// values are placed. Others take the places of operands, once all have been read.
 bool sums_stand_behind_windows(const LoopNest& nest);
 
 /// Whether the kernel's text is another one before compute capability 9.0 beyond how launches overlap.
 bool copies_in_bulk(const LoopNest& nest);
 
-/// Whether a block of the nest copies windows to shared memory, and how many bytes of it operands, barriers and what takes their places have for a packed matrix of these fragment_sizes.
+/// Whether a block of the nest copies windows to shared memory, and how many bytes of it operands, barriers and what
+/// takes their places have for a packed matrix of these fragment_sizes.
 bool stages_windows(const LoopNest& nest);
 std::uint64_t staged_window_bytes(const LoopNest& nest, const Environment& sizes);
 

@@ -77,19 +77,21 @@ void check_sums(const std::string& schedule, const PackedForm& form, const trans
   }
 }
 
-void check_shared_memory(const std::string& schedule, std::uint64_t needed, const std::vector<int>& architectures, const char* remedy) {
+void check_shared_memory(const std::string& schedule, std::uint64_t needed, const std::vector<int>& architectures,
+                         const char* remedy) {
   for (const int architecture : architectures) {
     if (needed > shared_bytes_per_block(architecture)) {
       throw UnsuitableSchedule(schedule,
-                               fmt::format("a block needs {} bytes of shared memory for this matrix, sm_{} has {}", needed,
-                                           architecture, shared_bytes_per_block(architecture)),
+                               fmt::format("a block needs {} bytes of shared memory for this matrix, sm_{} has {}",
+                                           needed, architecture, shared_bytes_per_block(architecture)),
                                remedy);
     }
   }
 }
 
 /// The tasks of a row are added to C one after the other, in float32.
-void check_row_tasks(const std::string& schedule, const PackedForm& form, const SparseMatrix& matrix, std::uint32_t max_tasks) {
+void check_row_tasks(const std::string& schedule, const PackedForm& form, const SparseMatrix& matrix,
+                     std::uint32_t max_tasks) {
   constexpr std::int64_t unbounded_task = 8;
   if (form.longest >= unbounded_task) {
     return;
@@ -106,11 +108,13 @@ void check_row_tasks(const std::string& schedule, const PackedForm& form, const 
 
 // What a kernel asks of the packed matrix.
 
-void check_format(const transformer::ListFormat& format, const LoopNest&, const SparseMatrix&, const GenerateOptions& options) {
+void check_format(const transformer::ListFormat& format, const LoopNest&, const SparseMatrix&,
+                  const GenerateOptions& options) {
   if (format.counts.lists > most_blocks) {
-    throw UserError(options.source_file,
-                    fmt::format("has {} lists of columns, more than the {} blocks of a grid", format.counts.lists, most_blocks),
-                    "choose a schedule with a smaller ufi");
+    throw UserError(
+        options.source_file,
+        fmt::format("has {} lists of columns, more than the {} blocks of a grid", format.counts.lists, most_blocks),
+        "choose a schedule with a smaller ufi");
   }
 }
 
@@ -131,69 +135,89 @@ void check_format(const transformer::RegionFormat& format, const LoopNest& nest,
                       "choose stage=off, or fewer warps or panels");
 }
 
-void check_format(const transformer::FragmentFormat& format, const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
+void check_format(const transformer::FragmentFormat& format, const LoopNest& nest, const SparseMatrix& matrix,
+                  const GenerateOptions& options) {
   for (const int architecture : options.architectures) {
     if (architecture < StreamSchedule::least_architecture) {
       throw UnsuitableSchedule(text_of(options.choice), fmt::format("sm_{} has no sparse tensor cores", architecture),
-                               fmt::format("choose a schedule of family panel, or build for sm_{} and newer", StreamSchedule::least_architecture));
+                               fmt::format("choose a schedule of family panel, or build for sm_{} and newer",
+                                           StreamSchedule::least_architecture));
     }
     if (has_clusters(nest) && architecture < StreamSchedule::cluster_architecture) {
-      throw UnsuitableSchedule(text_of(options.choice), fmt::format("sm_{} has no clusters of blocks", architecture),
-                               fmt::format("choose cluster=1, or build for sm_{} and newer", StreamSchedule::cluster_architecture));
+      throw UnsuitableSchedule(
+          text_of(options.choice), fmt::format("sm_{} has no clusters of blocks", architecture),
+          fmt::format("choose cluster=1, or build for sm_{} and newer", StreamSchedule::cluster_architecture));
     }
   }
   if (has_one_column(nest) && !std::ranges::all_of(matrix.values, [](double value) { return std::isfinite(value); })) {
-    throw UnsuitableSchedule(text_of(options.choice), "multiplies each value by an element of B and by seven zeros, whose products are added up, and infinity times zero is no number",
+    throw UnsuitableSchedule(text_of(options.choice),
+                             "multiplies each value by an element of B and by seven zeros, whose products are added "
+                             "up, and infinity times zero is no number",
                              "choose columns=8 for values that are not finite");
   }
   if (format.counts.rounds >> 31 != 0 || format.unit_bytes() * nest.constant("block_copies") >> 31 != 0) {
-    throw UnsuitableSchedule(options.source_file, fmt::format("has {} windows for all blocks, more than the kernel counts", format.counts.rounds),
-                             "choose a schedule of family panel");
+    throw UnsuitableSchedule(
+        options.source_file,
+        fmt::format("has {} windows for all blocks, more than the kernel counts", format.counts.rounds),
+        "choose a schedule of family panel");
   }
   check_shared_memory(text_of(options.choice), shared_bytes(nest, fragment_sizes(format)), options.architectures,
                       "choose fewer stages, warps or panels");
 }
 
-void check_format(const transformer::GatherFormat& format, const LoopNest& nest, const SparseMatrix&, const GenerateOptions& options) {
+void check_format(const transformer::GatherFormat& format, const LoopNest& nest, const SparseMatrix&,
+                  const GenerateOptions& options) {
   for (const int architecture : options.architectures) {
     if (architecture < GatherSchedule::least_architecture) {
-      throw UnsuitableSchedule(text_of(options.choice), fmt::format("sm_{} has no engine that copies in bulk", architecture),
-                               fmt::format("choose a schedule of family panel, or build for sm_{} and newer", GatherSchedule::least_architecture));
+      throw UnsuitableSchedule(text_of(options.choice),
+                               fmt::format("sm_{} has no engine that copies in bulk", architecture),
+                               fmt::format("choose a schedule of family panel, or build for sm_{} and newer",
+                                           GatherSchedule::least_architecture));
     }
   }
   if (format.blocks() > most_blocks) {
-    throw UnsuitableSchedule(options.source_file, fmt::format("has {} blocks of rows, more than a grid has", format.blocks()), "choose more warps or sets");
+    throw UnsuitableSchedule(options.source_file,
+                             fmt::format("has {} blocks of rows, more than a grid has", format.blocks()),
+                             "choose more warps or sets");
   }
-  check_shared_memory(text_of(options.choice), shared_bytes(nest, gather_sizes(format)), options.architectures, "choose fewer warps or sets, or a schedule of family panel");
+  check_shared_memory(text_of(options.choice), shared_bytes(nest, gather_sizes(format)), options.architectures,
+                      "choose fewer warps or sets, or a schedule of family panel");
 }
 
-void check_format(const transformer::BitmapFormat& format, const LoopNest& nest, const SparseMatrix&, const GenerateOptions& options) {
+void check_format(const transformer::BitmapFormat& format, const LoopNest& nest, const SparseMatrix&,
+                  const GenerateOptions& options) {
   for (const int architecture : options.architectures) {
     if (architecture < BitmapSchedule::least_architecture) {
-      throw UnsuitableSchedule(text_of(options.choice), fmt::format("sm_{} has no copies past the registers", architecture),
-                               fmt::format("choose a schedule of family panel, or build for sm_{} and newer", BitmapSchedule::least_architecture));
+      throw UnsuitableSchedule(text_of(options.choice),
+                               fmt::format("sm_{} has no copies past the registers", architecture),
+                               fmt::format("choose a schedule of family panel, or build for sm_{} and newer",
+                                           BitmapSchedule::least_architecture));
     }
   }
   if (format.units() >> 31 != 0) {
-    throw UnsuitableSchedule(options.source_file, fmt::format("has {} units, more than the kernel counts", format.units()), "choose a schedule of family panel");
+    throw UnsuitableSchedule(options.source_file,
+                             fmt::format("has {} units, more than the kernel counts", format.units()),
+                             "choose a schedule of family panel");
   }
-  check_shared_memory(text_of(options.choice), shared_bytes(nest, bitmap_sizes(format)), options.architectures, "choose fewer stages, units, warps or panels");
+  check_shared_memory(text_of(options.choice), shared_bytes(nest, bitmap_sizes(format)), options.architectures,
+                      "choose fewer stages, units, warps or panels");
 }
 
 void check_format(const transformer::TaskFormat& format, const LoopNest& nest, const SparseMatrix& matrix,
                   const GenerateOptions& options) {
   if (format.counts.tasks > most_blocks) {
-    throw UserError(options.source_file,
-                    fmt::format("has {} tasks, more than the {} that the kernel counts", format.counts.tasks, most_blocks),
-                    "choose a schedule with a larger task");
+    throw UserError(
+        options.source_file,
+        fmt::format("has {} tasks, more than the {} that the kernel counts", format.counts.tasks, most_blocks),
+        "choose a schedule with a larger task");
   }
   if (nest.whole_rows && format.counts.split_rows > 0) {
-    throw UnsuitableSchedule(
-        text_of(options.choice),
-        fmt::format("a row of {} non-zeros is cut into tasks of {}, whose sums are added up in C: nobody has the whole of it for the "
-                    "epilogue",
-                    matrix.longest_row(), nest.packed.longest),
-        "choose a larger task, or a schedule of family panel");
+    throw UnsuitableSchedule(text_of(options.choice),
+                             fmt::format("a row of {} non-zeros is cut into tasks of {}, whose sums are added up in C: "
+                                         "nobody has the whole of it for the "
+                                         "epilogue",
+                                         matrix.longest_row(), nest.packed.longest),
+                             "choose a larger task, or a schedule of family panel");
   }
   if (nest.sum() == ScalarType::f32) {
     check_row_tasks(text_of(options.choice), nest.packed, matrix, options.max_row_tasks);
@@ -337,10 +361,12 @@ void check_final(const LoopNest& lowered, const ScheduleChoice& choice) {
     throw ScheduleError(text_of(choice), "leaves the sparse array as it is", "transform it: transform(A, ...)");
   }
   const bool is_bitmap = has_bitmap(lowered);
-  const bool takes_windows = is_bitmap || lowered.packed.kind == PackedForm::Kind::fragments || lowered.packed.kind == PackedForm::Kind::gathered;
+  const bool takes_windows = is_bitmap || lowered.packed.kind == PackedForm::Kind::fragments ||
+                             lowered.packed.kind == PackedForm::Kind::gathered;
   if (takes_windows && !stages_windows(lowered)) {
-    throw ScheduleError(text_of(choice), "multiplies windows that stand in no shared memory, for which there is no kernel",
-                        is_bitmap ? "copy them ahead: pipeline(k, tiles=3, units=2)" : "copy them ahead: pipeline(k, 4)");
+    throw ScheduleError(
+        text_of(choice), "multiplies windows that stand in no shared memory, for which there is no kernel",
+        is_bitmap ? "copy them ahead: pipeline(k, tiles=3, units=2)" : "copy them ahead: pipeline(k, 4)");
   }
   if (lowered.packed.kind != PackedForm::Kind::lists && !takes_windows && lowered.find_array("current") == nullptr) {
     throw ScheduleError(text_of(choice), "takes columns of A one by one, for which there is no kernel",
@@ -359,9 +385,11 @@ void check_launch(const LoopNest& lowered, const ScheduleChoice& choice) {
     const std::int64_t enough = (columns + most_tiles - 1) / most_tiles;
     throw UnsuitableSchedule(
         text_of(choice),
-        fmt::format("one of the items that bCol counts has {} columns of C, more than the {} tiles of {} of a launch", columns, most_tiles, tile),
-        enough <= RowsSchedule::max_columns ? fmt::format("choose columns={} at least", std::bit_ceil(static_cast<std::uint64_t>(enough)))
-                                            : "choose a schedule of family atomic, or cut the items into parts");
+        fmt::format("one of the items that bCol counts has {} columns of C, more than the {} tiles of {} of a launch",
+                    columns, most_tiles, tile),
+        enough <= RowsSchedule::max_columns
+            ? fmt::format("choose columns={} at least", std::bit_ceil(static_cast<std::uint64_t>(enough)))
+            : "choose a schedule of family atomic, or cut the items into parts");
   }
 }
 
@@ -386,8 +414,10 @@ ProductColumns product_columns(const LoopNest& nest, std::int64_t bcol) {
   const std::int64_t columns = item_columns(canonical);
   if (columns > most_columns_of_b / bcol) {
     throw UserError(fmt::format("--bcol {}", bcol),
-                    fmt::format("counts items of {} columns of C each: together more than the {} that a kernel counts", columns, most_columns_of_b),
-                    columns > most_columns_of_b ? "cut the items into parts" : fmt::format("choose at most {}", most_columns_of_b / columns));
+                    fmt::format("counts items of {} columns of C each: together more than the {} that a kernel counts",
+                                columns, most_columns_of_b),
+                    columns > most_columns_of_b ? "cut the items into parts"
+                                                : fmt::format("choose at most {}", most_columns_of_b / columns));
   }
   const std::optional<Layout>& dense = canonical.array(ArrayRole::dense).layout;
   return {bcol * columns, !dense || has_contiguous_columns(*dense)};
@@ -404,7 +434,8 @@ GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, 
     std::int64_t& room = packing.sizes.at("unit_room");
     room = free_unit_room(kernel, room, options.architectures);
   }
-  packing.sizes.merge(Environment{{"M", matrix.rows}, {"K", matrix.columns}, {"N", options.bcol * item_columns(kernel)}});
+  packing.sizes.merge(
+      Environment{{"M", matrix.rows}, {"K", matrix.columns}, {"N", options.bcol * item_columns(kernel)}});
   Layer layer{.name = options.name,
               .source_file = options.source_file,
               .bcol = options.bcol,

@@ -34,13 +34,17 @@ const char* declared_name(ScalarType type) {
 std::string declaration_of(ScalarType type) { return is_half(type) ? fmt::format("{};\n", declared_name(type)) : ""; }
 
 std::string include_of(ScalarType type) {
-  return type == ScalarType::f16 ? "#include <cuda_fp16.h>\n" : type == ScalarType::bf16 ? "#include <cuda_bf16.h>\n" : "";
+  return type == ScalarType::f16    ? "#include <cuda_fp16.h>\n"
+         : type == ScalarType::bf16 ? "#include <cuda_bf16.h>\n"
+                                    : "";
 }
 
 std::map<std::string, std::string> element_holes(const LoopNest& nest) {
   const ScalarType element = nest.element();
   const bool half = is_half(element);
-  const auto brackets = [](const std::string& function) { return function.empty() ? std::pair("", "") : std::pair("(", ")"); };
+  const auto brackets = [](const std::string& function) {
+    return function.empty() ? std::pair("", "") : std::pair("(", ")");
+  };
   const auto [widen_opens, widen_closes] = brackets(widening(element));
   const auto [narrow_opens, narrow_closes] = brackets(narrowing(element));
   return {{"ELEMENT", c_name(element)},

@@ -34,7 +34,8 @@ unsigned int count(const Block& block, const Environment& sizes, bool (*wanted)(
   if (loop == nullptr || !is_mapped(loop->mapping)) {
     return 1;
   }
-  return static_cast<unsigned int>(wanted(loop->mapping) ? loop->upper.evaluate(sizes) : 1) * count(loop->body, sizes, wanted);
+  return static_cast<unsigned int>(wanted(loop->mapping) ? loop->upper.evaluate(sizes) : 1) *
+         count(loop->body, sizes, wanted);
 }
 
 bool is_grid_x(Mapping mapping) { return mapping == Mapping::grid || mapping == Mapping::cluster; }
@@ -63,7 +64,8 @@ std::vector<std::string> kernel_variants(const Layer& layer) {
     const bool tuned_vectors = tuned_moves_vectors(layer.lowered, layer.sizes, layer.bcol);
     return {tuned_vectors ? "<true, true>" : "<true, false>", "<false, true>", "<false, false>"};
   }
-  return layer.lowered.vectors ? std::vector<std::string>{"<true, false>", "<false, false>"} : std::vector<std::string>{"<true>", "<false>"};
+  return layer.lowered.vectors ? std::vector<std::string>{"<true, false>", "<false, false>"}
+                               : std::vector<std::string>{"<true>", "<false>"};
 }
 
 LaunchPlan launch_plan(const Layer& layer) {
@@ -81,12 +83,13 @@ LaunchPlan launch_plan(const Layer& layer) {
     const BoxOfTile box = box_of_tile(nest);
     const auto element_bytes = static_cast<unsigned int>(bytes_of(nest.element()));
     constexpr std::int64_t piece_bytes = 16;
-    plan.boxes = LaunchPlan::Boxes{.rows_of_b = static_cast<std::uint64_t>(sizes.at("K")),
-                                   .rows = box.rows,
-                                   .columns = box.columns,
-                                   .element_bytes = element_bytes,
-                                   .of_columns = box.of_columns,
-                                   .are_copied = (box.of_columns ? sizes.at("K") : layer.bcol) * element_bytes % piece_bytes == 0};
+    plan.boxes = LaunchPlan::Boxes{
+        .rows_of_b = static_cast<std::uint64_t>(sizes.at("K")),
+        .rows = box.rows,
+        .columns = box.columns,
+        .element_bytes = element_bytes,
+        .of_columns = box.of_columns,
+        .are_copied = (box.of_columns ? sizes.at("K") : layer.bcol) * element_bytes % piece_bytes == 0};
   } else if (copies_boxes(nest)) {
     plan.boxes = LaunchPlan::Boxes{.rows_of_b = static_cast<std::uint64_t>(sizes.at("K")),
                                    .rows = static_cast<unsigned int>(nest.constant("window_columns")),

@@ -10,9 +10,10 @@
 
 namespace esc {
 
-/// How a layer's launcher launches its kernel for N = bCol columns without gaps between rows, for programs that launch it
-/// themselves. The kernel's arguments are packed, B, ldb, C, ldc (long long), N (unsigned int), then `sizes` and, where there are `boxes`, a tensor map
-/// of B: of elements of 16 bits, with a swizzle as wide as a row of a box, of which it may have several of B, or of float32 without one; before compute capability 9.0 it may hold anything.
+/// How a layer's launcher launches its kernel for N = bCol columns without gaps between rows, for programs that launch
+/// it themselves. The kernel's arguments are packed, B, ldb, C, ldc (long long), N (unsigned int), then `sizes` and,
+/// where there are `boxes`, a tensor map of B: of elements of 16 bits, with a swizzle as wide as a row of a box, of
+/// which it may have several of B, or of float32 without one; before compute capability 9.0 it may hold anything.
 struct LaunchPlan {
   /// A kernel in front that sets some rows of C to zero, which the other one adds to. Its arguments are packed, C, ldc
   /// (long long), N (unsigned int) and then `sizes`; it is programmatic where the other one is.
@@ -32,7 +33,7 @@ struct LaunchPlan {
     unsigned int element_bytes = 2;
     unsigned int line_rows = 1;  ///< rows of B that are a row of a box; those and columns above are of B
     bool of_columns = false;     ///< B has its columns one behind the other, and they are the lines of a box
-    bool are_copied = true;  ///< else the kernel does not look at the map, which may hold anything
+    bool are_copied = true;      ///< else the kernel does not look at the map, which may hold anything
     bool operator==(const Boxes&) const = default;
   };
 
@@ -40,9 +41,9 @@ struct LaunchPlan {
   unsigned int grid_x = 1;
   unsigned int grid_y = 1;
   unsigned int threads = 32;
-  std::uint64_t shared_bytes = 0;       ///< of dynamic shared memory
-  bool zeroes_c = false;                ///< C must be set to zero first
-  bool programmatic = false;            ///< may begin before the kernel in front has ended
+  std::uint64_t shared_bytes = 0;  ///< of dynamic shared memory
+  bool zeroes_c = false;           ///< C must be set to zero first
+  bool programmatic = false;       ///< may begin before the kernel in front has ended
   std::vector<unsigned int> sizes = {};
   std::optional<Zeroing> zeroing = {};  ///< absent: no row needs it
   std::optional<Boxes> boxes = {};      ///< absent: threads copy B, or load it

@@ -7,12 +7,12 @@
 #include <iterator>
 #include <limits>
 
+#include "generator/emit/bitmap_text.h"
 #include "generator/emit/block_memory.h"
 #include "generator/emit/c_constant.h"
 #include "generator/emit/device_text.h"
 #include "generator/emit/dispatch.h"
 #include "generator/emit/fragment_text.h"
-#include "generator/emit/bitmap_text.h"
 #include "generator/emit/gather_text.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"
@@ -46,8 +46,8 @@ cudaError_t set_to_zero({0}* c, int64_t ldc, int32_t n, cudaStream_t stream) {{
 
 /// CUDA has one status for a bad argument and for more shared memory than the kernel was given.
 const char* const status_of_launch = R"(
-// What a launch of the kernel has ended with; cudaErrorNotReady where the kernel was not prepared on this device, and so has too
-// little shared memory.
+// What a launch of the kernel has ended with; cudaErrorNotReady where the kernel was not prepared on this device, and
+// so has too little shared memory.
 template <typename Kernel>
 cudaError_t status_of_launch(cudaError_t status, Kernel* kernel) {
   cudaFuncAttributes attributes;
@@ -70,7 +70,8 @@ const char* const launch_attributes = R"(  int device = 0;
   }
 )";
 
-/// The same where kernels from compute capability 9.0 on need more than that leave: whether they are such must be known.
+/// The same where kernels from compute capability 9.0 on need more than that leave: whether they are such must be
+/// known.
 const char* const strict_launch_attributes = R"(  int device = 0;
   int major = 0;
   cudaError_t asked = cudaGetDevice(&device);
@@ -124,7 +125,8 @@ cudaError_t describe_boxes(CUtensorMap* boxes, const {0}* b, int64_t ldb, unsign
 }}
 )";
 
-/// The boxes of a nest: extents of B and of a box, how they are told, the bytes of a swizzle, 0 for none, and rows that lines of B have.
+/// The boxes of a nest: extents of B and of a box, how they are told, the bytes of a swizzle, 0 for none, and rows that
+/// lines of B have.
 struct BoxesOfLauncher {
   std::string extents;
   std::string box;
@@ -136,12 +138,16 @@ struct BoxesOfLauncher {
 BoxesOfLauncher boxes_of_windows(const LoopNest& nest) {
   const bool has_more_columns = columns_of_window_row(nest) != nest.constant("tile_columns");
   const char* const row_columns = has_more_columns ? "row_columns" : "tile_columns";
-  const std::string story = fmt::format("boxes of a window's {} and a tile's columns{}{}", has_lines(nest) ? "lines" : "rows",
-                                        gathers_rows(nest) ? "" : ", with the pieces of their rows where piece_at has them",
-                                        has_more_columns ? ", and some columns more, which nobody reads" : "");
+  const std::string story =
+      fmt::format("boxes of a window's {} and a tile's columns{}{}", has_lines(nest) ? "lines" : "rows",
+                  gathers_rows(nest) ? "" : ", with the pieces of their rows where piece_at has them",
+                  has_more_columns ? ", and some columns more, which nobody reads" : "");
   if (has_lines(nest)) {
-    return {"columns * line_rows, K / line_rows", fmt::format("{} * line_rows, window_columns / line_rows", row_columns), story,
-            is_half(nest.element()) ? nest.packed.line_rows * nest.constant("tile_columns") * bytes_of(nest.element()) : 0, " * line_rows"};
+    return {
+        "columns * line_rows, K / line_rows", fmt::format("{} * line_rows, window_columns / line_rows", row_columns),
+        story,
+        is_half(nest.element()) ? nest.packed.line_rows * nest.constant("tile_columns") * bytes_of(nest.element()) : 0,
+        " * line_rows"};
   }
   return {"columns, K", fmt::format("{}, window_columns", row_columns), story,
           is_half(nest.element()) ? nest.constant("tile_columns") * bytes_of(nest.element()) : 0, ""};
@@ -150,8 +156,10 @@ BoxesOfLauncher boxes_of_windows(const LoopNest& nest) {
 BoxesOfLauncher boxes_of_tiles(const LoopNest& nest) {
   constexpr std::int64_t line_bytes = 128;
   const BoxOfTile box = box_of_tile(nest);
-  return {box.of_columns ? "K, columns" : "columns, K", box.of_columns ? fmt::format("{}, {}", box.rows, box.columns) : fmt::format("{}, {}", box.columns, box.rows),
-          box.of_columns ? "a tile of it is a box of its columns" : "a tile of it is boxes of its rows", line_bytes, ""};
+  return {box.of_columns ? "K, columns" : "columns, K",
+          box.of_columns ? fmt::format("{}, {}", box.rows, box.columns) : fmt::format("{}, {}", box.columns, box.rows),
+          box.of_columns ? "a tile of it is a box of its columns" : "a tile of it is boxes of its rows", line_bytes,
+          ""};
 }
 
 std::string describe_boxes_text(const LoopNest& nest) {
@@ -159,11 +167,13 @@ std::string describe_boxes_text(const LoopNest& nest) {
   const BoxesOfLauncher boxes = copies_tile_boxes(nest) ? boxes_of_tiles(nest) : boxes_of_windows(nest);
   const std::string limit = has_lines(nest) ? "" : fmt::format(fmt::runtime(limit_of_boxes), c_name(element));
   const std::string condition = copies_tile_boxes(nest) ? fmt::format(fmt::runtime(allows_boxes), c_name(element)) : "";
-  return limit + condition + fmt::format(fmt::runtime(describe_boxes), c_name(element),
+  return limit + condition +
+         fmt::format(fmt::runtime(describe_boxes), c_name(element),
                      element == ScalarType::f16    ? "CU_TENSOR_MAP_DATA_TYPE_FLOAT16"
                      : element == ScalarType::bf16 ? "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16"
                                                    : "CU_TENSOR_MAP_DATA_TYPE_FLOAT32",
-                     boxes.swizzle == 0 ? "NONE" : fmt::format("{}B", boxes.swizzle), boxes.extents, boxes.box, boxes.story, boxes.line_rows);
+                     boxes.swizzle == 0 ? "NONE" : fmt::format("{}B", boxes.swizzle), boxes.extents, boxes.box,
+                     boxes.story, boxes.line_rows);
 }
 
 std::string launch_attributes_text(const LoopNest& nest, bool programmatic) {
@@ -187,7 +197,9 @@ const ArrayDeclaration& dense(const LoopNest& nest) { return nest.array(ArrayRol
 const ArrayDeclaration& output(const LoopNest& nest) { return nest.array(ArrayRole::output); }
 
 /// The most columns of one launch.
-const char* most_columns(const LoopNest& nest) { return item_columns(nest) == 1 ? "most_tiles * tile_columns" : "most_columns"; }
+const char* most_columns(const LoopNest& nest) {
+  return item_columns(nest) == 1 ? "most_tiles * tile_columns" : "most_columns";
+}
 
 std::string variant_text(const Layer& layer, const std::string& kernel) {
   const LoopNest& nest = layer.lowered;
@@ -211,7 +223,8 @@ std::string variant_text(const Layer& layer, const std::string& kernel) {
       "const bool tuned = {5}columns == tuned_columns && ldb == {1} && ldc == {2} &&\n"
       "                   tuned_columns <= {3};\n"
       "const auto kernel = tuned ? {0}{6} : vectors ? {0}{7} : {0}{8};\n",
-      kernel, ldb, ldc, most_columns(nest), copies_boxes(nest) && !has_lines(nest) && !copies_tile_boxes(nest) ? " && ldb <= most_ldb_of_boxes" : "",
+      kernel, ldb, ldc, most_columns(nest),
+      copies_boxes(nest) && !has_lines(nest) && !copies_tile_boxes(nest) ? " && ldb <= most_ldb_of_boxes" : "",
       tuned_moves_vectors(nest, layer.sizes, layer.bcol) ? "vectors && " : "", variants[0], variants[1], variants[2]);
 }
 
@@ -229,11 +242,13 @@ std::string before_text(const Layer& layer, const LaunchPlan& plan) {
   return fmt::format(
       "  launch.gridDim = dim3({});\n"
       "  launch.blockDim = dim3({});\n"
-      "  const cudaError_t zeroed = cudaLaunchKernelEx(&launch, {}, bytes, c, static_cast<long long>(ldc), columns{});\n"
+      "  const cudaError_t zeroed = cudaLaunchKernelEx(&launch, {}, bytes, c, static_cast<long long>(ldc), "
+      "columns{});\n"
       "  if (zeroed != cudaSuccess) {{\n"
       "    return zeroed;\n"
       "  }}\n",
-      is_told(layer) ? "zeroing_blocks" : fmt::format("{}", plan.zeroing->grid_x), plan.zeroing->threads, plan.zeroing->kernel, size_arguments(layer.lowered.before.front()));
+      is_told(layer) ? "zeroing_blocks" : fmt::format("{}", plan.zeroing->grid_x), plan.zeroing->threads,
+      plan.zeroing->kernel, size_arguments(layer.lowered.before.front()));
 }
 
 /// How far an array is on behind the columns that are done.
@@ -285,8 +300,11 @@ std::string launch_text(const Layer& layer) {
   return cudaSuccess;
 )",
                      has_items ? columns_of_whole_items : "    const unsigned int left = columns - done;\n",
-                     copies_boxes(nest) ? fmt::format(fmt::runtime(boxes_of_launch), copies_tile_boxes(nest) ? "allows_boxes(b, ldb)" : boxed_variant(nest), distance(layer, dense(nest), "ldb"))
-                                        : "",
+                     copies_boxes(nest)
+                         ? fmt::format(fmt::runtime(boxes_of_launch),
+                                       copies_tile_boxes(nest) ? "allows_boxes(b, ldb)" : boxed_variant(nest),
+                                       distance(layer, dense(nest), "ldb"))
+                         : "",
                      distance(layer, dense(nest), "ldb"), distance(layer, output(nest), "ldc"),
                      operand_arguments(nest, layer.sizes, "done"), sizes, copies_boxes(nest) ? ", boxes" : "",
                      has_items ? "left == rest" : "tiles <= most_tiles", status, most_columns(nest));
@@ -331,7 +349,8 @@ std::string sizes_text(const Layer& layer, const LaunchPlan& plan) {
 
 /// Whether the launcher is told how many blocks there are.
 bool tells_grid(const Layer& layer) {
-  return std::ranges::any_of(told_launch(layer), [](const ToldNumber& number) { return number.name == "blocks_of_grid"; });
+  return std::ranges::any_of(told_launch(layer),
+                             [](const ToldNumber& number) { return number.name == "blocks_of_grid"; });
 }
 
 }  // namespace
@@ -346,7 +365,9 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
     functions += "\n" + c_constant("unsigned int", "most_tiles", most_tiles, "of one launch");
   }
   if (const std::int64_t columns = item_columns(nest); nest.vectors && columns != 1) {
-    functions += fmt::format("constexpr unsigned int most_columns = most_tiles * tile_columns / {0} * {0};  // of one launch, whole items\n", columns);
+    functions += fmt::format(
+        "constexpr unsigned int most_columns = most_tiles * tile_columns / {0} * {0};  // of one launch, whole items\n",
+        columns);
   }
   if (moves_vectors(nest, layer.sizes)) {
     functions += fmt::format(fmt::runtime(allows_vectors), element);
@@ -358,33 +379,47 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
     functions += status_of_launch;
   }
   if (plan.zeroes_c) {
-    functions += fmt::format(fmt::runtime(set_to_zero), element, outermost_extent(output(nest), layer.sizes, "n"), least_leading_dimension(output(nest), layer.sizes, "n"),
-                             output(nest).layout ? "whatever lies between one index of its first dimension and the next is left."
-                                                 : "only the n columns of each row, whatever lies between them and the next row.");
+    functions += fmt::format(fmt::runtime(set_to_zero), element, outermost_extent(output(nest), layer.sizes, "n"),
+                             least_leading_dimension(output(nest), layer.sizes, "n"),
+                             output(nest).layout
+                                 ? "whatever lies between one index of its first dimension and the next is left."
+                                 : "only the n columns of each row, whatever lies between them and the next row.");
   }
   std::map<std::string, std::string> holes{
-          {"SIZES", sizes_text(layer, plan)},
-          {"BLOCKS", tells_grid(layer) ? "" : c_constant("unsigned int", "blocks_of_grid", plan.grid_x)},
-          {"PARAMETERS", (is_told(layer) ? "const uint64_t* numbers, const void* given_b, int64_t ldb, void* given_c, int64_t ldc"
-                                         : fmt::format("const {0}* b, int64_t ldb, {0}* c, int64_t ldc", element)) +
-                             operand_parameters(nest)},
-          {"ELEMENTS", is_told(layer) ? fmt::format("const {0}* const b = static_cast<const {0}*>(given_b);\n{0}* const c = static_cast<{0}*>(given_c);\n", element) : ""},
-          {"PACKED_BYTES", is_told(layer) ? packed_matrix_argument(layer)
-                                          : "const unsigned char* const bytes = static_cast<const unsigned char*>(packed);"},
-          {"THREADS", fmt::format("{}", plan.threads)},
-          {"SHARED_BYTES", fmt::format("{}", most_shared_bytes(layer))},
-          {"LAUNCH_BYTES", is_told(layer) && has_bitmap(nest) ? fmt::format("{} + {} * static_cast<size_t>(unit_room)", bytes_before_units(nest), staged_units(nest)) : "shared_bytes"},
-          {"HOST_FUNCTIONS", functions},
-          {"PREPARE", prepare_text(layer)},
-          {"VARIANT", variant_text(layer, kernel)},
-          {"LAUNCH_ATTRIBUTES", launch_attributes_text(nest, plan.programmatic)},
-          {"BEFORE", before_text(layer, plan)},
-          {"LAUNCH", launch_text(layer)},
-          {"LEAST_LDB", least_leading_dimension(dense(nest), layer.sizes, "n")},
-          {"LEAST_LDC", least_leading_dimension(output(nest), layer.sizes, "n")},
-          {"N_COLUMNS", item_columns(nest) == 1 ? "static_cast<unsigned int>(n)" : fmt::format("static_cast<unsigned int>(n) * {}", item_columns(nest))},
-          {"TOO_MANY_ITEMS", item_columns(nest) == 1 ? "" : fmt::format(" || n > {}", std::numeric_limits<std::int32_t>::max() / item_columns(nest))},
-          {"OPERAND_REFUSALS", operand_refusals(nest, layer.sizes)}};
+      {"SIZES", sizes_text(layer, plan)},
+      {"BLOCKS", tells_grid(layer) ? "" : c_constant("unsigned int", "blocks_of_grid", plan.grid_x)},
+      {"PARAMETERS",
+       (is_told(layer) ? "const uint64_t* numbers, const void* given_b, int64_t ldb, void* given_c, int64_t ldc"
+                       : fmt::format("const {0}* b, int64_t ldb, {0}* c, int64_t ldc", element)) +
+           operand_parameters(nest)},
+      {"ELEMENTS",
+       is_told(layer)
+           ? fmt::format(
+                 "const {0}* const b = static_cast<const {0}*>(given_b);\n{0}* const c = static_cast<{0}*>(given_c);\n",
+                 element)
+           : ""},
+      {"PACKED_BYTES", is_told(layer)
+                           ? packed_matrix_argument(layer)
+                           : "const unsigned char* const bytes = static_cast<const unsigned char*>(packed);"},
+      {"THREADS", fmt::format("{}", plan.threads)},
+      {"SHARED_BYTES", fmt::format("{}", most_shared_bytes(layer))},
+      {"LAUNCH_BYTES", is_told(layer) && has_bitmap(nest) ? fmt::format("{} + {} * static_cast<size_t>(unit_room)",
+                                                                        bytes_before_units(nest), staged_units(nest))
+                                                          : "shared_bytes"},
+      {"HOST_FUNCTIONS", functions},
+      {"PREPARE", prepare_text(layer)},
+      {"VARIANT", variant_text(layer, kernel)},
+      {"LAUNCH_ATTRIBUTES", launch_attributes_text(nest, plan.programmatic)},
+      {"BEFORE", before_text(layer, plan)},
+      {"LAUNCH", launch_text(layer)},
+      {"LEAST_LDB", least_leading_dimension(dense(nest), layer.sizes, "n")},
+      {"LEAST_LDC", least_leading_dimension(output(nest), layer.sizes, "n")},
+      {"N_COLUMNS", item_columns(nest) == 1 ? "static_cast<unsigned int>(n)"
+                                            : fmt::format("static_cast<unsigned int>(n) * {}", item_columns(nest))},
+      {"TOO_MANY_ITEMS", item_columns(nest) == 1 ? ""
+                                                 : fmt::format(" || n > {}", std::numeric_limits<std::int32_t>::max() /
+                                                                                 item_columns(nest))},
+      {"OPERAND_REFUSALS", operand_refusals(nest, layer.sizes)}};
   holes.emplace("UNPACK", unpack_functions(layer, holes));
   return holes;
 }

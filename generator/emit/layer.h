@@ -17,23 +17,25 @@ namespace esc {
 
 /// Everything that the text of a bundle depends on: one layer, one bCol, one schedule. Immutable once made.
 struct Layer {
-  std::string name;                   ///< a C identifier; prefix of every symbol and file
-  std::string source_file;            ///< base name of the matrix file, for the reader
-  std::int64_t bcol = 0;              ///< columns of B that the kernel is made for
-  std::vector<int> architectures;     ///< CUDA architectures, 80 for sm_80, ascending
+  std::string name;                ///< a C identifier; prefix of every symbol and file
+  std::string source_file;         ///< base name of the matrix file, for the reader
+  std::int64_t bcol = 0;           ///< columns of B that the kernel is made for
+  std::vector<int> architectures;  ///< CUDA architectures, 80 for sm_80, ascending
   ScheduleChoice choice;
-  LoopNest input;                     ///< the nest as the front end read it
-  LoopNest lowered;                   ///< its final form for this layer
+  LoopNest input;    ///< the nest as the front end read it
+  LoopNest lowered;  ///< its final form for this layer
   MatrixStatistics statistics;
-  Rounding rounding = {};              ///< of its values, where they were read in a wider type
+  Rounding rounding = {};  ///< of its values, where they were read in a wider type
   Fingerprint fingerprint;
   transformer::PackedFormat format;
-  Environment sizes;                  ///< of the matrix and its packed form, by the names that nests have for them
+  Environment sizes;  ///< of the matrix and its packed form, by the names that nests have for them
   std::vector<transformer::PatternDigest> digests;
 };
 
 /// Whether the nest needs a kernel for a matrix of so many non-zeros: without any, and without an epilogue, C is zero.
-inline bool needs_kernel(const LoopNest& nest, std::int64_t nonzeros) { return nonzeros > 0 || nest.epilogue.has_value(); }
+inline bool needs_kernel(const LoopNest& nest, std::int64_t nonzeros) {
+  return nonzeros > 0 || nest.epilogue.has_value();
+}
 inline bool has_kernel(const Layer& layer) { return needs_kernel(layer.input, layer.statistics.nonzeros); }
 /// Whether the layer's kernels can write the dense matrix from the packed one, and values the other way: NAME_unpack
 /// and NAME_values are there.
@@ -48,7 +50,8 @@ std::uint64_t packed_bytes(const Layer& layer);
 /// The lines of every generated file that grant its use, each beginning with `prefix`.
 std::string grant(const std::string& prefix);
 
-/// The head of every generated file: what made it from what, and the grant of its use, in lines that each begin with `prefix`.
+/// The head of every generated file: what made it from what, and the grant of its use, in lines that each begin with
+/// `prefix`.
 std::string provenance(const Layer& layer, const std::string& prefix);
 
 /// Version of the generator; part of every bundle.

@@ -48,7 +48,8 @@ std::string layout_class(const LoopNest& nest) {
   const LoopNest canonical = canonicalize(nest);
   const std::string known = layout_of(canonical);
   return known != "nest" ? known
-                         : print_matrix(canonical.array(ArrayRole::dense), 'k') + "." + print_matrix(canonical.array(ArrayRole::output), 'm');
+                         : print_matrix(canonical.array(ArrayRole::dense), 'k') + "." +
+                               print_matrix(canonical.array(ArrayRole::output), 'm');
 }
 
 }  // namespace esc

@@ -18,10 +18,12 @@ using Terms = std::vector<std::string>;
 /// As many as a word has bits.
 constexpr std::int64_t most_taps = 64;
 
-std::string named(const Digit& digit, const char* ending) { return digit.name + (digit.name.ends_with('_') ? "" : "_") + ending; }
+std::string named(const Digit& digit, const char* ending) {
+  return digit.name + (digit.name.ends_with('_') ? "" : "_") + ending;
+}
 
-/// A quotient of a number of a row. In 32 bits it is the upper half of a product, of which compilers make more where they see that a number
-/// has 16.
+/// A quotient of a number of a row. In 32 bits it is the upper half of a product, of which compilers make more where
+/// they see that a number has 16.
 std::string quotient(const std::string& number, std::int64_t divisor, std::int64_t rows) {
   constexpr std::int64_t two_to_32 = std::int64_t{1} << 32;
   if (rows * divisor >= two_to_32) {
@@ -55,7 +57,9 @@ std::string times(const std::string& factor, std::int64_t number) {
 std::string variable_of(const Digit& digit) { return named(digit, "at"); }
 
 LayoutTerms::LayoutTerms(const ArrayDeclaration& array, const Environment& sizes)
-    : array_(array), layout_(array.layout.value_or(row_major("row", array.extents.at(0), "column", array.extents.at(1)))), sizes_(sizes) {
+    : array_(array),
+      layout_(array.layout.value_or(row_major("row", array.extents.at(0), "column", array.extents.at(1)))),
+      sizes_(sizes) {
   std::int64_t stride = 1;
   strides_.resize(layout_.dimensions.size(), 1);
   for (std::size_t at = layout_.dimensions.size(); at-- > 0;) {
@@ -74,11 +78,14 @@ bool LayoutTerms::has_padding() const {
 }
 
 bool LayoutTerms::indexes_outermost(const std::vector<Digit>& digits) const {
-  return std::ranges::any_of(digits, [&](const Digit& digit) { return layout_.dimensions.front().index.mentions(digit.name); });
+  return std::ranges::any_of(digits,
+                             [&](const Digit& digit) { return layout_.dimensions.front().index.mentions(digit.name); });
 }
 
 const char* LayoutTerms::row_type() const {
-  return indexes_outermost(layout_.row) || inner_items_ || inner_ > std::numeric_limits<std::int32_t>::max() ? "long long" : "int";
+  return indexes_outermost(layout_.row) || inner_items_ || inner_ > std::numeric_limits<std::int32_t>::max()
+             ? "long long"
+             : "int";
 }
 
 std::string LayoutTerms::least_leading_dimension(const std::string& items) const {
@@ -109,7 +116,8 @@ std::string LayoutTerms::form(const std::string& name) const {
   return text;
 }
 
-std::string LayoutTerms::offset(const std::vector<Digit>& digits, bool constants, const std::string& leading_dimension) const {
+std::string LayoutTerms::offset(const std::vector<Digit>& digits, bool constants,
+                                const std::string& leading_dimension) const {
   Terms terms;
   for (std::size_t at = 0; at < layout_.dimensions.size(); ++at) {
     const std::string index = index_text(layout_.dimensions[at].index, digits, constants);
@@ -120,7 +128,8 @@ std::string LayoutTerms::offset(const std::vector<Digit>& digits, bool constants
   return sum_of(terms);
 }
 
-std::string LayoutTerms::distance(std::size_t dimension, const std::string& index, const std::string& leading_dimension) const {
+std::string LayoutTerms::distance(std::size_t dimension, const std::string& index,
+                                  const std::string& leading_dimension) const {
   const std::string factor = index.find(' ') != std::string::npos ? "(" + index + ")" : index;
   if (dimension == 0) {
     return fmt::format("{} * {}", factor, leading_dimension);
@@ -128,7 +137,8 @@ std::string LayoutTerms::distance(std::size_t dimension, const std::string& inde
   return strides_[dimension] == 1 ? index : fmt::format("{} * {}", factor, strides_[dimension]);
 }
 
-std::string LayoutTerms::define_digits(const std::vector<Digit>& digits, const std::string& number, const std::string& type) const {
+std::string LayoutTerms::define_digits(const std::vector<Digit>& digits, const std::string& number,
+                                       const std::string& type) const {
   std::string text;
   std::int64_t below = 1;
   for (std::size_t at = digits.size(); at-- > 0;) {
@@ -151,14 +161,18 @@ std::string LayoutTerms::define_row_digits() const {
   for (std::size_t at = layout_.row.size(); at-- > 0;) {
     const std::string& name = layout_.row[at].name;
     if (at == 0) {
-      text += is_used(name) ? fmt::format("const {0} {1} = static_cast<{0}>({2});\n", row_type(), variable_of(layout_.row[at]), rest) : "";
+      text += is_used(name) ? fmt::format("const {0} {1} = static_cast<{0}>({2});\n", row_type(),
+                                          variable_of(layout_.row[at]), rest)
+                            : "";
       break;
     }
     const std::int64_t extent = layout_.row[at].extent.evaluate(sizes_);
     const std::string above = named(layout_.row[at], "above");
-    text += fmt::format("const unsigned int {} = {};  // {} / {}\n", above, quotient(rest, extent, sizes_.at("K")), rest, extent);
+    text += fmt::format("const unsigned int {} = {};  // {} / {}\n", above, quotient(rest, extent, sizes_.at("K")),
+                        rest, extent);
     if (is_used(name)) {
-      text += fmt::format("const {0} {1} = static_cast<{0}>({2} - {3} * {4});\n", row_type(), variable_of(layout_.row[at]), rest, above, extent);
+      text += fmt::format("const {0} {1} = static_cast<{0}>({2} - {3} * {4});\n", row_type(),
+                          variable_of(layout_.row[at]), rest, above, extent);
     }
     rest = above;
   }
@@ -183,7 +197,8 @@ std::vector<LayoutTerms::Tap> LayoutTerms::taps() const {
     bits += tap.count;
     taps.push_back(tap);
   }
-  require(bits <= most_taps, fmt::format("pads for {} taps of a filter, rows and columns together, more than {}", bits, most_taps));
+  require(bits <= most_taps,
+          fmt::format("pads for {} taps of a filter, rows and columns together, more than {}", bits, most_taps));
   return taps;
 }
 
@@ -199,8 +214,9 @@ std::string LayoutTerms::taps_of_row() const {
   Terms terms;
   for (const Tap& tap : taps()) {
     const char* const ending = tap_word().ending;
-    terms.push_back(tap.digit == nullptr ? fmt::format("{}{}", std::uint64_t{1} << tap.first_bit, ending)
-                                         : fmt::format("1{} << ({} + {})", ending, tap.first_bit, variable_of(*tap.digit)));
+    terms.push_back(tap.digit == nullptr
+                        ? fmt::format("{}{}", std::uint64_t{1} << tap.first_bit, ending)
+                        : fmt::format("1{} << ({} + {})", ending, tap.first_bit, variable_of(*tap.digit)));
   }
   return fmt::format("{}", fmt::join(terms, " | "));
 }
@@ -215,15 +231,16 @@ std::string LayoutTerms::taps_outside() const {
     text += fmt::format(
         "#pragma unroll\nfor (int tap = 0; tap < {}; ++tap) {{\n"
         "const long long index = {}{};\noutside |= (index >= 0 && index < {} ? 0{} : 1{}) << ({} + tap);\n}}\n",
-        tap.count, first, step == 0 ? std::string() : " + " + times("tap", step), extent(tap.dimension), word.ending, word.ending,
-        tap.first_bit);
+        tap.count, first, step == 0 ? std::string() : " + " + times("tap", step), extent(tap.dimension), word.ending,
+        word.ending, tap.first_bit);
   }
   return text;
 }
 
 void LayoutTerms::require(bool holds, const std::string& rule) const {
   if (!holds) {
-    throw UserError("loop nest", fmt::format("{}: {}", array_.name, rule), "pad the array itself, and leave the guards out");
+    throw UserError("loop nest", fmt::format("{}: {}", array_.name, rule),
+                    "pad the array itself, and leave the guards out");
   }
 }
 

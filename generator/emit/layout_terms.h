@@ -9,7 +9,8 @@
 
 namespace esc {
 
-/// The layout of an array, with numbers for its sizes, as terms of C: what the texts of a kernel and of its launcher that say where elements stand are made of.
+/// The layout of an array, with numbers for its sizes, as terms of C: what the texts of a kernel and of its launcher
+/// that say where elements stand are made of.
 class LayoutTerms {
  public:
   LayoutTerms(const ArrayDeclaration& array, const Environment& sizes);
@@ -76,7 +77,8 @@ std::string sum_of(const std::vector<std::string>& terms);
 /// "factor * number".
 std::string times(const std::string& factor, std::int64_t number);
 
-/// A digit as a variable of a device function, where no other name ends like that. A user's own names end in an underscore.
+/// A digit as a variable of a device function, where no other name ends like that. A user's own names end in an
+/// underscore.
 std::string variable_of(const Digit& digit);
 
 }  // namespace esc

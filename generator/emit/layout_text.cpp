@@ -28,15 +28,17 @@ std::string place_function(const ArrayDeclaration& given, const Environment& siz
   const LayoutTerms text(array, sizes);
   return fmt::format(
       "// Where the element of a row and a column of {0} is.\n"
-      "__device__ __forceinline__ long long place_in_{0}(unsigned int row, unsigned int column, long long leading_dimension) {{\n"
+      "__device__ __forceinline__ long long place_in_{0}(unsigned int row, unsigned int column, long long "
+      "leading_dimension) {{\n"
       "{1}{2}return {3} + {4};\n}}\n\n",
       array.name, text.define_digits(text.layout().row, "row", "long long"),
       text.define_digits(text.layout().column, "column", "long long"),
-      text.offset(text.layout().row, false, "leading_dimension"), text.offset(text.layout().column, true, "leading_dimension"));
+      text.offset(text.layout().row, false, "leading_dimension"),
+      text.offset(text.layout().column, true, "leading_dimension"));
 }
 
-/// Of B what depends on the column alone is an address that a lane has, and what depends on the row alone a distance from it, mostly of 32
-/// bits: adding them up is one instruction.
+/// Of B what depends on the column alone is an address that a lane has, and what depends on the row alone a distance
+/// from it, mostly of 32 bits: adding them up is one instruction.
 std::string dense_functions(const ArrayDeclaration& given, const Environment& sizes, ScalarType element,
                             bool is_copied) {
   const ArrayDeclaration array = with_joined_columns(given);
@@ -47,18 +49,24 @@ std::string dense_functions(const ArrayDeclaration& given, const Environment& si
   std::string functions = fmt::format(
       "// A column of {0}: where it begins{1}.\n"
       "struct ColumnOfB {{\n const {2}* first;\n{3}}};\n\n"
-      "__device__ __forceinline__ ColumnOfB column_of_B(const {2}* __restrict__ B, unsigned int column, long long{4}) {{\n"
+      "__device__ __forceinline__ ColumnOfB column_of_B(const {2}* __restrict__ B, unsigned int column, long long{4}) "
+      "{{\n"
       "{5}{6}return {{B + ({7}){8}}};\n}}\n\n",
-      array.name, padded ? ", and which taps of a filter lie outside: around the elements there are zeros, which nothing is stored for" : "",
-      c_name(element), taps, text.indexes_outermost(layout.column) ? " ldb" : "", text.define_digits(layout.column, "column", "long long"),
-      padded ? text.taps_outside() : "", text.offset(layout.column, true, "ldb"), padded ? ", outside" : "");
+      array.name,
+      padded
+          ? ", and which taps of a filter lie outside: around the elements there are zeros, which nothing is stored for"
+          : "",
+      c_name(element), taps, text.indexes_outermost(layout.column) ? " ldb" : "",
+      text.define_digits(layout.column, "column", "long long"), padded ? text.taps_outside() : "",
+      text.offset(layout.column, true, "ldb"), padded ? ", outside" : "");
   functions += fmt::format(
       "// A row: how far its element is from where a column begins{}.\n"
       "struct RowOfB {{\n {} distance;\n{}}};\n\n"
       "__device__ __forceinline__ RowOfB row_of_B(unsigned int row, long long{}) {{\n"
       "{}return {{{}{}}};\n}}\n\n",
-      padded ? ", and which taps it stands for" : "", text.row_type(), taps, text.indexes_outermost(layout.row) ? " ldb" : "",
-      text.define_row_digits(), text.offset(layout.row, false, "ldb"), padded ? ", " + text.taps_of_row() : "");
+      padded ? ", and which taps it stands for" : "", text.row_type(), taps,
+      text.indexes_outermost(layout.row) ? " ldb" : "", text.define_row_digits(), text.offset(layout.row, false, "ldb"),
+      padded ? ", " + text.taps_of_row() : "");
   if (is_copied) {
     return functions +
            fmt::format(
@@ -69,9 +77,10 @@ std::string dense_functions(const ArrayDeclaration& given, const Environment& si
                padded ? "(column.taps & row.taps) != 0 ? nullptr : " : "");
   }
   return functions + fmt::format(
-      "__device__ __forceinline__ {} element_of_B(const RowOfB& row, const ColumnOfB& column) {{\n"
-      "return {}column.first[row.distance];\n}}\n\n",
-      c_name(element), padded ? fmt::format("(column.taps & row.taps) != 0 ? {} : ", zero_of(element)) : "");
+                         "__device__ __forceinline__ {} element_of_B(const RowOfB& row, const ColumnOfB& column) {{\n"
+                         "return {}column.first[row.distance];\n}}\n\n",
+                         c_name(element),
+                         padded ? fmt::format("(column.taps & row.taps) != 0 ? {} : ", zero_of(element)) : "");
 }
 
 }  // namespace
@@ -81,8 +90,9 @@ std::string layout_functions(const LoopNest& nest, const Environment& sizes) {
   for (const ArrayDeclaration& array : nest.arrays) {
     if (array.layout) {
       text += array.role != ArrayRole::dense ? place_function(array, sizes)
-              : performs(nest, "stage_patches") ? patch_functions(nest, window_patches(nest).value(), sizes)
-                                                : dense_functions(array, sizes, nest.element(), performs(nest, "stage_elements"));
+              : performs(nest, "stage_patches")
+                  ? patch_functions(nest, window_patches(nest).value(), sizes)
+                  : dense_functions(array, sizes, nest.element(), performs(nest, "stage_elements"));
     }
   }
   return text;
@@ -93,7 +103,8 @@ bool is_placed(const LoopNest& nest, const ArrayDeclaration& array) {
 }
 
 bool is_placed(const LoopNest& nest, const Perform& perform) {
-  const Access* const first = instruction(perform.instruction).placed_call.empty() ? nullptr : perform.arguments.front().access();
+  const Access* const first =
+      instruction(perform.instruction).placed_call.empty() ? nullptr : perform.arguments.front().access();
   return first != nullptr && is_placed(nest, *nest.find_array(first->array));
 }
 

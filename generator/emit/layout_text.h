@@ -11,10 +11,11 @@ namespace esc {
 /// Columns of C for each of the n items of a call: images of so many points, or single columns.
 std::int64_t item_columns(const LoopNest& nest);
 
-// Where the elements of matrices stand that are not row-major, in the text of a kernel and of its launcher. `sizes` has those of the layer.
+// Where the elements of matrices stand that are not row-major, in the text of a kernel and of its launcher. `sizes` has
+// those of the layer.
 
-/// Device functions place_in_NAME(row, column, leading dimension) for C and what is like it and, of B, for a row and for an element of it.
-/// Empty where all of them are row-major.
+/// Device functions place_in_NAME(row, column, leading dimension) for C and what is like it and, of B, for a row and
+/// for an element of it. Empty where all of them are row-major.
 std::string layout_functions(const LoopNest& nest, const Environment& sizes);
 
 /// Whether the array is a matrix with a layout, or holds columns of one.

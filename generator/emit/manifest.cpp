@@ -83,12 +83,9 @@ json packed_entry(const transformer::FragmentFormat& format) {
 }
 
 json packed_entry(const transformer::GatherFormat& format) {
-  return {{"version", transformer::GatherFormat::version},
-          {"height", format.shape.height},
-          {"block_panels", format.shape.block_panels},
-          {"steps", format.shape.steps},
-          {"list_pieces", format.shape.list_pieces},
-          {"pieces", format.counts.pieces}};
+  return {{"version", transformer::GatherFormat::version}, {"height", format.shape.height},
+          {"block_panels", format.shape.block_panels},     {"steps", format.shape.steps},
+          {"list_pieces", format.shape.list_pieces},       {"pieces", format.counts.pieces}};
 }
 
 json packed_entry(const transformer::BitmapFormat& format) {
@@ -129,28 +126,29 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
     architectures.push_back(fmt::format("sm_{}", architecture));
   }
   json manifest{{"format_version", manifest_version},
-                      {"tool_version", tool_version},
-                      {"name", layer.name},
-                      {"source", layer.source_file},
-                      {"m", layer.statistics.rows},
-                      {"k", layer.statistics.columns},
-                      {"bcol", layer.bcol},
-                      {"dtype", name_of(layer.lowered.element())},
-                      {"layout", layout_of(layer.lowered)},
-                      {"nnz", layer.statistics.nonzeros},
-                      {"pattern_sha256", layer.fingerprint.pattern},
-                      {"values_sha256", layer.fingerprint.values},
-                      {"loop_nest", print_function(layer.input)},
-                      {"family", family_of(layer.choice)},
-                      {"schedule", schedule_entry(layer)},
-                      {"architectures", architectures},
-                      {"packed_bytes", packed_bytes(layer)},
-                      {"csr_bytes", layer.statistics.csr_bytes},
-                      {"packed_format", std::visit([](const auto& format) { return packed_entry(format); }, layer.format)},
-                      {"verification", verification_json(verification)},
-                      {"resources", resources_entry(resources)}};
+                {"tool_version", tool_version},
+                {"name", layer.name},
+                {"source", layer.source_file},
+                {"m", layer.statistics.rows},
+                {"k", layer.statistics.columns},
+                {"bcol", layer.bcol},
+                {"dtype", name_of(layer.lowered.element())},
+                {"layout", layout_of(layer.lowered)},
+                {"nnz", layer.statistics.nonzeros},
+                {"pattern_sha256", layer.fingerprint.pattern},
+                {"values_sha256", layer.fingerprint.values},
+                {"loop_nest", print_function(layer.input)},
+                {"family", family_of(layer.choice)},
+                {"schedule", schedule_entry(layer)},
+                {"architectures", architectures},
+                {"packed_bytes", packed_bytes(layer)},
+                {"csr_bytes", layer.statistics.csr_bytes},
+                {"packed_format", std::visit([](const auto& format) { return packed_entry(format); }, layer.format)},
+                {"verification", verification_json(verification)},
+                {"resources", resources_entry(resources)}};
   if (is_rounded(layer.lowered.element())) {
-    manifest["rounding"] = {{"became_zero", layer.rounding.became_zero}, {"became_infinite", layer.rounding.became_infinite}};
+    manifest["rounding"] = {{"became_zero", layer.rounding.became_zero},
+                            {"became_infinite", layer.rounding.became_infinite}};
   }
   return manifest.dump(2) + "\n";
 }
@@ -186,7 +184,8 @@ std::int64_t whole_number(const json& manifest, const char* key, std::int64_t le
   // What does not fit into 64 bits with a sign becomes negative here.
   const std::int64_t number = value.is_number_integer() ? value.get<std::int64_t>() : -1;
   if (number < least || number > most) {
-    throw UserError(file, fmt::format("has {} {}, which is no whole number from {} to {}", key, value.dump(), least, most),
+    throw UserError(file,
+                    fmt::format("has {} {}, which is no whole number from {} to {}", key, value.dump(), least, most),
                     "generate the bundle again");
   }
   return number;
@@ -216,7 +215,8 @@ void check_word(const json& manifest, const char* key, const std::vector<std::st
 std::string identifier(const json& manifest, const char* key, const std::string& file) {
   const std::string name = manifest.at(key);
   if (!is_identifier(name)) {
-    throw UserError(file, fmt::format("has {} {}, which cannot be the prefix of C functions", key, manifest.at(key).dump()),
+    throw UserError(file,
+                    fmt::format("has {} {}, which cannot be the prefix of C functions", key, manifest.at(key).dump()),
                     "generate the bundle again");
   }
   return name;

@@ -20,8 +20,8 @@ struct KernelResources {
   bool operator==(const KernelResources&) const = default;
 };
 
-/// How a nest in canonical form, or what was lowered from it, has B and C: "kn", "nk" where both are transposed, or "nest" where only that
-/// says it.
+/// How a nest in canonical form, or what was lowered from it, has B and C: "kn", "nk" where both are transposed, or
+/// "nest" where only that says it.
 const char* layout_of(const LoopNest& nest);
 
 /// manifest.json: where the bundle came from and what it needs. Keys are sorted, numbers reproducible. A verification

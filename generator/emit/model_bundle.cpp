@@ -26,11 +26,13 @@ std::uint64_t ModelLayer::packed_bytes(std::int64_t bcol) const {
   return most;
 }
 
-std::optional<VerificationRecord> ModelBundle::verification_of(const std::string& kernel, const std::string& text, const ModelLayer& layer) const {
+std::optional<VerificationRecord> ModelBundle::verification_of(const std::string& kernel, const std::string& text,
+                                                               const ModelLayer& layer) const {
   const auto found = kernels.find(kernel);
   const auto with = std::ranges::find(layers, layer.name, &ModelLayer::name);
-  const bool is_same = version == tool_version && found != kernels.end() && found->second.text_sha256 == sha256_of_text(text) &&
-                       found->second.verified_with == layer.name && with != layers.end() && with->fingerprint == layer.fingerprint;
+  const bool is_same = version == tool_version && found != kernels.end() &&
+                       found->second.text_sha256 == sha256_of_text(text) && found->second.verified_with == layer.name &&
+                       with != layers.end() && with->fingerprint == layer.fingerprint;
   return is_same ? found->second.verification : std::nullopt;
 }
 
@@ -76,8 +78,12 @@ BundleFile packed_file(const ModelBundle& model, const ScratchFile& file) {
 }
 
 KernelBundle make_model_bundle(const ModelBundle& model, const Formatter& format) {
-  const auto source = [&](const std::string& name, const std::string& text) { return BundleFile{name, format(name, text), nullptr, 0}; };
-  KernelBundle bundle{model.name, {source(model.name + ".h", model_header_source(model)), source(model.name + ".cpp", model_source(model))}};
+  const auto source = [&](const std::string& name, const std::string& text) {
+    return BundleFile{name, format(name, text), nullptr, 0};
+  };
+  KernelBundle bundle{
+      model.name,
+      {source(model.name + ".h", model_header_source(model)), source(model.name + ".cpp", model_source(model))}};
   bundle.files.push_back({"CMakeLists.txt", model_cmake_source(model), nullptr, 0});
   bundle.files.push_back({"manifest.json", model_manifest_json(model), nullptr, 0});
   for (const auto& [name, kernel] : model.kernels) {

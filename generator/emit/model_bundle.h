@@ -54,7 +54,7 @@ struct ModelLayer {
 
 /// A kernel that layers share.
 struct ModelKernel {
-  std::string text;      ///< NAME.cu
+  std::string text;  ///< NAME.cu
   std::string schedule;
   std::string verified_with;  ///< the layer that it was verified with; empty where it was not
   std::optional<VerificationRecord> verification;
@@ -63,13 +63,13 @@ struct ModelKernel {
 
 /// All that the bundle of a model is made of, beside the packed matrices.
 struct ModelBundle {
-  std::string name;    ///< a C identifier
-  std::string source;  ///< base name of the model
-  std::string version; ///< of the program that made it
+  std::string name;     ///< a C identifier
+  std::string source;   ///< base name of the model
+  std::string version;  ///< of the program that made it
   std::string dtype;
-  std::string layout;  ///< "kn" or "nk"
-  std::string loop_nest;  ///< the input as a C function
-  LoopNest nest;          ///< the same
+  std::string layout;          ///< "kn" or "nk"
+  std::string loop_nest;       ///< the input as a C function
+  LoopNest nest;               ///< the same
   std::string epilogue_parts;  ///< of the shipped nest, as --epilogue names them; empty where it has none
   std::vector<int> architectures;
   std::vector<ModelLayer> layers;
@@ -78,8 +78,10 @@ struct ModelBundle {
   std::map<std::string, std::string> left_out;
   std::uint64_t file_bytes = 0;  ///< of model.packed
 
-  /// The verification of a kernel with this text by this layer, where a bundle that was made by this version of the program has it.
-  std::optional<VerificationRecord> verification_of(const std::string& kernel, const std::string& text, const ModelLayer& layer) const;
+  /// The verification of a kernel with this text by this layer, where a bundle that was made by this version of the
+  /// program has it.
+  std::optional<VerificationRecord> verification_of(const std::string& kernel, const std::string& text,
+                                                    const ModelLayer& layer) const;
   /// A digest of the patterns of all layers.
   std::string pattern() const;
 };
@@ -90,10 +92,12 @@ std::uint64_t digest_of(const ModelLayer& layer);
 /// The entry of a packed matrix of the layer, which stands at `offset`.
 transformer::ModelEntry entry_of(const ModelLayer& layer, std::span<const std::byte> packed, std::uint64_t offset);
 
-/// Index and header of a file in which these layers' packed matrices stand one behind the other, the index at `index_at`.
+/// Index and header of a file in which these layers' packed matrices stand one behind the other, the index at
+/// `index_at`.
 std::vector<transformer::ModelEntry> index_of(const std::vector<ModelLayer>& layers);
 
-/// The file of the packed matrices, which stand in `file` where the layers have them: index and header are written to it.
+/// The file of the packed matrices, which stand in `file` where the layers have them: index and header are written to
+/// it.
 BundleFile packed_file(const ModelBundle& model, const ScratchFile& file);
 
 /// The texts of the bundle, the manifest among them; `format` is applied to every C, C++ and CUDA text.

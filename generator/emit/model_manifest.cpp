@@ -45,7 +45,10 @@ std::optional<VerificationRecord> verification_of(const json& entry) {
 json layer_entry(const ModelLayer& layer) {
   json packings = json::array();
   for (const transformer::ModelEntry& packing : layer.packings) {
-    packings.push_back({{"offset", packing.offset}, {"bytes", packing.bytes}, {"description", packing.description}, {"checksum", packing.payload_checksum}});
+    packings.push_back({{"offset", packing.offset},
+                        {"bytes", packing.bytes},
+                        {"description", packing.description},
+                        {"checksum", packing.payload_checksum}});
   }
   json variants = json::array();
   for (const ModelVariant& variant : layer.variants) {
@@ -136,7 +139,8 @@ void check(const ModelBundle& model, const std::string& file) {
   require(is_identifier(model.name), "has a name that cannot be the prefix of C functions");
   require(!model.layers.empty(), "has no layers");
   for (const auto& [name, kernel] : model.kernels) {
-    require(is_identifier(name) && name.starts_with(model.name + "_"), "has a kernel whose name cannot be that of a file of the bundle");
+    require(is_identifier(name) && name.starts_with(model.name + "_"),
+            "has a kernel whose name cannot be that of a file of the bundle");
   }
   std::set<std::string> names;
   std::uint64_t next =
@@ -169,7 +173,9 @@ std::string model_manifest_json(const ModelBundle& model) {
   }
   json kernels = json::object();
   for (const auto& [name, kernel] : model.kernels) {
-    kernels[name] = {{"schedule", kernel.schedule}, {"sha256", sha256_of_text(kernel.text)}, {"verification", verification_entry(kernel)}};
+    kernels[name] = {{"schedule", kernel.schedule},
+                     {"sha256", sha256_of_text(kernel.text)},
+                     {"verification", verification_entry(kernel)}};
   }
   std::vector<std::string> architectures;
   for (const int architecture : model.architectures) {
@@ -198,7 +204,8 @@ ModelBundle parse_model_manifest(const std::string& text, const std::string& fil
   try {
     const json manifest = parse_strict_json(text, file);
     if (!manifest.is_object() || !manifest.contains("kind") || manifest.at("kind") != "model") {
-      throw UserError(file, "is not the manifest of a model's bundle", "name the folder that escgen generate MODEL has written");
+      throw UserError(file, "is not the manifest of a model's bundle",
+                      "name the folder that escgen generate MODEL has written");
     }
     if (manifest.at("format_version") != model_manifest_version) {
       throw UserError(file, fmt::format("has format version {}", manifest.at("format_version").dump()),
@@ -224,11 +231,12 @@ ModelBundle parse_model_manifest(const std::string& text, const std::string& fil
       model.layers.push_back(layer_of(layer));
     }
     for (const auto& [name, kernel] : manifest.at("kernels").items()) {
-      model.kernels[name] = {.text = {},
-                             .schedule = kernel.at("schedule"),
-                             .verified_with = kernel.at("verification").is_null() ? "" : kernel.at("verification").at("layer"),
-                             .verification = verification_of(kernel.at("verification")),
-                             .text_sha256 = kernel.at("sha256")};
+      model.kernels[name] = {
+          .text = {},
+          .schedule = kernel.at("schedule"),
+          .verified_with = kernel.at("verification").is_null() ? "" : kernel.at("verification").at("layer"),
+          .verification = verification_of(kernel.at("verification")),
+          .text_sha256 = kernel.at("sha256")};
     }
     check(model, file);
     return model;

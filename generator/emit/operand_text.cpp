@@ -25,7 +25,8 @@ std::string of_each(const LoopNest& nest, const std::function<std::string(const 
   return all;
 }
 
-std::string parameters(const LoopNest& nest, const char* unaliased, const char* integer, const char* (*name_of_type)(ScalarType)) {
+std::string parameters(const LoopNest& nest, const char* unaliased, const char* integer,
+                       const char* (*name_of_type)(ScalarType)) {
   return of_each(nest, [&](const ArrayDeclaration& operand) {
     const char* const type = name_of_type(operand.type);
     switch (operand.extents.size()) {
@@ -68,7 +69,9 @@ std::string operand_notes(const LoopNest& nest) {
 
 std::string leading_dimension_of(const ArrayDeclaration& operand) { return operand.name + "ld"; }
 
-std::string operand_kernel_parameters(const LoopNest& nest) { return parameters(nest, "__restrict__ ", "long long", c_name); }
+std::string operand_kernel_parameters(const LoopNest& nest) {
+  return parameters(nest, "__restrict__ ", "long long", c_name);
+}
 
 std::string operand_parameters(const LoopNest& nest) { return parameters(nest, "", "int64_t", c_name); }
 
@@ -79,8 +82,9 @@ std::string operand_arguments(const LoopNest& nest, const Environment& sizes, co
   const std::string items = columns == 1 ? done : fmt::format("{} / {}", done, columns);
   return of_each(nest, [&](const ArrayDeclaration& operand) {
     // A launch for later columns begins further on.
-    const std::string distance =
-        operand.extents.size() == matrix ? distance_of_items(operand, sizes, items, leading_dimension_of(operand)) : done;
+    const std::string distance = operand.extents.size() == matrix
+                                     ? distance_of_items(operand, sizes, items, leading_dimension_of(operand))
+                                     : done;
     const bool moves = !operand.extents.empty() && goes_over_columns(nest, operand);
     const std::string place = operand.name + (moves ? " + " + distance : "");
     return operand.extents.size() == matrix
@@ -125,7 +129,8 @@ std::string operand_refusals(const LoopNest& nest, const Environment& sizes) {
       case number:
         return std::string();
       case matrix:
-        return fmt::format("{} || {} < {}", null, leading_dimension_of(operand), least_leading_dimension(operand, sizes, "n"));
+        return fmt::format("{} || {} < {}", null, leading_dimension_of(operand),
+                           least_leading_dimension(operand, sizes, "n"));
       default:
         return null;
     }

@@ -7,12 +7,12 @@
 
 namespace esc {
 
-// What an epilogue reads beside the sums, its operands, in the texts of a kernel: a number is passed by its value, a vector by its
-// address and a matrix by its address and its leading dimension, in the order of the nest. Each text begins with a comma where
-// something stands in front of it.
+// What an epilogue reads beside the sums, its operands, in the texts of a kernel: a number is passed by its value, a
+// vector by its address and a matrix by its address and its leading dimension, in the order of the nest. Each text
+// begins with a comma where something stands in front of it.
 
-/// Of the kernel: ", const float* __restrict__ bias_, const float* residual_, long long residual_ld, float scale_". A matrix may be C
-/// itself.
+/// Of the kernel: ", const float* __restrict__ bias_, const float* residual_, long long residual_ld, float scale_". A
+/// matrix may be C itself.
 std::string operand_kernel_parameters(const LoopNest& nest);
 /// Of the C function: ", const float* bias_, const float* residual_, int64_t residual_ld, float scale_".
 std::string operand_parameters(const LoopNest& nest);
@@ -33,7 +33,8 @@ std::string operand_refusals(const LoopNest& nest, const Environment& sizes);
 /// lines of a header's comment.
 std::string epilogue_notes(const LoopNest& nest);
 
-/// "residual_ld": the leading dimension of a matrix. No name of the user's own ends like that, for they all end in an underscore.
+/// "residual_ld": the leading dimension of a matrix. No name of the user's own ends like that, for they all end in an
+/// underscore.
 std::string leading_dimension_of(const ArrayDeclaration& operand);
 
 }  // namespace esc

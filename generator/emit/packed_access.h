@@ -18,7 +18,7 @@ struct PackedAccess {
 
   std::vector<std::string> constants;  ///< lines of the text
   std::vector<Section> sections;
-  std::string offset_type = "int";     ///< of positions in sections
+  std::string offset_type = "int";  ///< of positions in sections
 };
 
 }  // namespace esc

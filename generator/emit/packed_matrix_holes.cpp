@@ -7,7 +7,10 @@ std::map<std::string, std::string> packed_matrix_holes(const LoopNest& nest) {
   if (!nest.packed.is_told) {
     return {{"PACKED", "const unsigned char*"}, {"OF_LAYER", ""}, {"CLASSES", ""}, {"ASK_CLASSES", ""}};
   }
-  return {{"PACKED", "const PackedMatrix&"}, {"OF_LAYER", "packed."}, {"CLASSES", "const PackedMatrix& packed, "}, {"ASK_CLASSES", "packed, "}};
+  return {{"PACKED", "const PackedMatrix&"},
+          {"OF_LAYER", "packed."},
+          {"CLASSES", "const PackedMatrix& packed, "},
+          {"ASK_CLASSES", "packed, "}};
 }
 
 }  // namespace esc

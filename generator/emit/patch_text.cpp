@@ -26,17 +26,20 @@ std::string position_of_column(const LayoutTerms& terms, const WindowPatches& pa
   std::vector<std::string> positions;
   for (const WindowPatches::Span& span : patches.spans) {
     const std::string digit = variable_of(digits[span.column_digit]);
-    const std::int64_t step = terms.layout().dimensions[span.dimension].index.coefficient(digits[span.column_digit].name) * span.positions;
+    const std::int64_t step =
+        terms.layout().dimensions[span.dimension].index.coefficient(digits[span.column_digit].name) * span.positions;
     positions.push_back(times(span.extent == 0 ? fmt::format("({} - first_item)", digit) : digit, step));
   }
   return fmt::format(
       "// Where a column begins among the positions from the first of an item on.\n"
-      "__device__ __forceinline__ unsigned int position_of_column(unsigned int column, unsigned int first_item) {{\n{}return {};\n}}\n\n",
+      "__device__ __forceinline__ unsigned int position_of_column(unsigned int column, unsigned int first_item) "
+      "{{\n{}return {};\n}}\n\n",
       terms.define_digits(digits, "column", "unsigned int"), sum_of(positions));
 }
 
 std::string position_of_tap(const LayoutTerms& terms, const WindowPatches& patches) {
-  const std::vector<Digit> taps(terms.layout().row.begin() + static_cast<std::ptrdiff_t>(patches.channel_digits), terms.layout().row.end());
+  const std::vector<Digit> taps(terms.layout().row.begin() + static_cast<std::ptrdiff_t>(patches.channel_digits),
+                                terms.layout().row.end());
   std::vector<std::string> positions;
   for (const WindowPatches::Span& span : patches.spans) {
     for (const Digit& tap : taps) {
@@ -52,12 +55,14 @@ std::string position_of_tap(const LayoutTerms& terms, const WindowPatches& patch
 }
 
 std::string distance_of_channel(const LayoutTerms& terms, const WindowPatches& patches) {
-  const std::vector<Digit> channel(terms.layout().row.begin(), terms.layout().row.begin() + static_cast<std::ptrdiff_t>(patches.channel_digits));
+  const std::vector<Digit> channel(terms.layout().row.begin(),
+                                   terms.layout().row.begin() + static_cast<std::ptrdiff_t>(patches.channel_digits));
   return fmt::format(
       "// How far the elements of a channel are from those of the first one.\n"
-      "__device__ __forceinline__ {0} distance_of_channel(unsigned int channel, long long{1}) {{\n{2}return {3};\n}}\n\n",
-      terms.row_type(), terms.indexes_outermost(channel) ? " ldb" : "", terms.define_digits(channel, "channel", terms.row_type()),
-      terms.offset(channel, false, "ldb"));
+      "__device__ __forceinline__ {0} distance_of_channel(unsigned int channel, long long{1}) {{\n{2}return "
+      "{3};\n}}\n\n",
+      terms.row_type(), terms.indexes_outermost(channel) ? " ldb" : "",
+      terms.define_digits(channel, "channel", terms.row_type()), terms.offset(channel, false, "ldb"));
 }
 
 /// Indices of what is at a position, and where that stands.
@@ -73,8 +78,9 @@ std::string element_at_position(const LayoutTerms& terms, const WindowPatches& p
     const StoredDimension& dimension = layout.dimensions[span.dimension];
     const std::string name = variable_of(layout.column[span.column_digit]);
     const std::int64_t least = dimension.index.constant();
-    const std::string index = at == 0 ? times(fmt::format("(item + {})", rest), dimension.index.coefficient(layout.column.front().name))
-                                : fmt::format("{} % {}", rest, span.extent);
+    const std::string index =
+        at == 0 ? times(fmt::format("(item + {})", rest), dimension.index.coefficient(layout.column.front().name))
+                : fmt::format("{} % {}", rest, span.extent);
     text += fmt::format("const long long {} = static_cast<long long>({}){};\n", name, index,
                         least == 0 ? "" : fmt::format(" {} {}", least < 0 ? "-" : "+", std::abs(least)));
     rest = fmt::format("position / {}", span.positions * span.extent);
@@ -92,7 +98,8 @@ std::string element_at_position(const LayoutTerms& terms, const WindowPatches& p
   const std::string address = fmt::format("B + ({})", sum_of(distances));
   return fmt::format(
       "// The element of the first channel at a position behind those in front of an item{0}.\n"
-      "__device__ __forceinline__ const {1}* element_at_position(const {1}* __restrict__ B, unsigned int item, unsigned int position, long long ldb) "
+      "__device__ __forceinline__ const {1}* element_at_position(const {1}* __restrict__ B, unsigned int item, "
+      "unsigned int position, long long ldb) "
       "{{\n{2}return {3};\n}}\n\n",
       inside.empty() ? "" : "; null where it lies outside, where B is zero", element, text,
       inside.empty() ? address : fmt::format("{} ? {} : nullptr", fmt::join(inside, " && "), address));
@@ -104,7 +111,8 @@ std::string patch_functions(const LoopNest& nest, const WindowPatches& patches, 
   const LayoutTerms terms(nest.array(ArrayRole::dense), sizes);
   return fmt::format(
              "// Each element of B is at a position of its channel, which a column and a tap say together.\n"
-             "__device__ __forceinline__ unsigned int item_of_column(unsigned int column) {{\nreturn column / {};\n}}\n\n",
+             "__device__ __forceinline__ unsigned int item_of_column(unsigned int column) {{\nreturn column / "
+             "{};\n}}\n\n",
              columns_of_item(terms.layout())) +
          position_of_column(terms, patches) + position_of_tap(terms, patches) + distance_of_channel(terms, patches) +
          element_at_position(terms, patches, c_name(nest.element()));
@@ -120,12 +128,14 @@ __device__ __forceinline__ int element_at(const unsigned char* window, int row, 
 }
 
 std::vector<std::string> patch_constants(const LoopNest& nest, const WindowPatches& patches) {
-  return {c_constant("unsigned int", "channel_taps", patches.taps, "rows of B of a channel"),
-          c_constant("unsigned int", "tap_positions", patches.tap_positions, "from a column's first position to its last"),
-          c_constant("int", "lane_positions", (patches.patch_positions + warp_lanes - 1) / warp_lanes,
-                     fmt::format("of the {} that a patch has at most", patches.patch_positions)),
-          c_constant("unsigned int", "patch_pitch", patches.pitch, "elements from a patch to the next"),
-          c_constant("unsigned int", "patches_at", patches_at(nest), "in a window, behind the places of its rows and columns")};
+  return {
+      c_constant("unsigned int", "channel_taps", patches.taps, "rows of B of a channel"),
+      c_constant("unsigned int", "tap_positions", patches.tap_positions, "from a column's first position to its last"),
+      c_constant("int", "lane_positions", (patches.patch_positions + warp_lanes - 1) / warp_lanes,
+                 fmt::format("of the {} that a patch has at most", patches.patch_positions)),
+      c_constant("unsigned int", "patch_pitch", patches.pitch, "elements from a patch to the next"),
+      c_constant("unsigned int", "patches_at", patches_at(nest),
+                 "in a window, behind the places of its rows and columns")};
 }
 
 std::int64_t patched_window_bytes(const LoopNest& nest, const WindowPatches& patches) {

@@ -12,7 +12,8 @@ namespace esc {
 
 // How a kernel copies windows of B as patches (ir/window_patches), and finds their elements in shared memory.
 
-/// Device functions for items, columns, taps and channels of B, and for the element at a position. `sizes` has those of the layer.
+/// Device functions for items, columns, taps and channels of B, and for the element at a position. `sizes` has those of
+/// the layer.
 std::string patch_functions(const LoopNest& nest, const WindowPatches& patches, const Environment& sizes);
 
 /// The device function element_at(window, row, column).

@@ -34,8 +34,8 @@ const char* const rule_of_one = R"(The pattern of A must be the one that the ker
  * was made for; values are free, but a value that is zero where the pattern has a non-zero is a difference.)";
 
 const char* const rule_of_any = R"(The pattern of A may be any that needs no
- * more bytes, and none of whose units (16 rows, 256 columns) needs more room than the kernel has; that is so for the one
- * it was made for. What is behind the packed matrix in its bytes becomes zero.)";
+ * more bytes, and none of whose units (16 rows, 256 columns) needs more room than the kernel has; that is so for the
+ * one it was made for. What is behind the packed matrix in its bytes becomes zero.)";
 
 const char* const functions_of_any = R"(
 /* Bytes that the packed matrix of A needs, which may be more or less than {0}_packed_bytes(); arguments as above. 0 where

@@ -81,7 +81,7 @@ const char* loop_comment(const Loop& loop) {
   if (loop.role != Role::reduction) {
     return "";
   }
-  return loop.step != Affine(1) ? "Several enumerated columns."
+  return loop.step != Affine(1)   ? "Several enumerated columns."
          : loop.lower == Affine() ? "An enumerated column."
                                   : "A column that is left.";
 }

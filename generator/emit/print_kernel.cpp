@@ -14,10 +14,10 @@
 #include "generator/emit/print_statement.h"
 #include "generator/emit/region_text.h"
 #include "generator/ir/build.h"
+#include "generator/ir/performed_instructions.h"
 #include "generator/ir/rewrite.h"
 #include "generator/ir/roles.h"
 #include "generator/ir/unused_definitions.h"
-#include "generator/ir/performed_instructions.h"
 #include "generator/lower/thread_nest.h"
 #include "generator/support/error.h"
 
@@ -41,8 +41,9 @@ bool parts_roles(const Node& node) {
   return is_of_roles(node) || (loop != nullptr && loop->role == Role::reduction && !is_mapped(loop->mapping));
 }
 
-/// What warps of one role do: a branch between roles is decided. Each role has code of its own, also for the same loop, so that the compiler gives each the registers that it needs. Where the
-/// threads of the block meet behind the turns, those of the other role have nothing left to do.
+/// What warps of one role do: a branch between roles is decided. Each role has code of its own, also for the same loop,
+/// so that the compiler gives each the registers that it needs. Where the threads of the block meet behind the turns,
+/// those of the other role have nothing left to do.
 Block of_role(const Block& block, bool first) {
   Block result;
   for (const Node& node : block) {
@@ -96,7 +97,8 @@ class KernelPrinter {
       for (const double value : array.values) {
         values += (values.empty() ? "" : ", ") + expressions.print(Expression(value));
       }
-      text += fmt::format("__constant__ {} {}[{}] = {{{}}};\n", c_name(array.type), array.name, array.values.size(), values);
+      text += fmt::format("__constant__ {} {}[{}] = {{{}}};\n", c_name(array.type), array.name, array.values.size(),
+                          values);
     }
     return text;
   }
@@ -105,9 +107,10 @@ class KernelPrinter {
     const char* const element = c_name(nest_.element());
     std::string parameters = nest_.packed.is_told ? "const PackedMatrix packed, " : "const unsigned char* packed, ";
     if (reads_b(nest_)) {
-      parameters += fmt::format("const {0}* __restrict__ B, long long given_ldb, {0}* __restrict__ C, long long given_ldc"
-                                "{1}, unsigned int given_columns",
-                                element, operand_kernel_parameters(nest_));
+      parameters += fmt::format(
+          "const {0}* __restrict__ B, long long given_ldb, {0}* __restrict__ C, long long given_ldc"
+          "{1}, unsigned int given_columns",
+          element, operand_kernel_parameters(nest_));
     } else {
       const bool repacks = has_matrix(nest_, ArrayRole::sparse);
       const ArrayDeclaration& given = nest_.array(repacks ? ArrayRole::sparse : ArrayRole::output);
@@ -123,13 +126,15 @@ class KernelPrinter {
     if (reads_b(nest_)) {
       text += nest_.vectors ? "template <bool tuned, bool vectors>\n" : "template <bool tuned>\n";
     }
-    text += fmt::format("__global__ void {}__launch_bounds__({}{}) {}({}) {{\n", has_clusters(nest_) ? "__cluster_dims__(cluster_blocks, 1, 1) " : "",
-                        threads(), blocks_at_once(), name_, parameters);
+    text += fmt::format("__global__ void {}__launch_bounds__({}{}) {}({}) {{\n",
+                        has_clusters(nest_) ? "__cluster_dims__(cluster_blocks, 1, 1) " : "", threads(),
+                        blocks_at_once(), name_, parameters);
     if (reads_b(nest_)) {
       text +=
           "const unsigned int N = tuned ? tuned_columns : given_columns;\n" +
           fmt::format("const long long ldb = tuned ? {} : given_ldb;\nconst long long ldc = tuned ? {} : given_ldc;\n",
-                      tuned_leading_dimension(nest_.array(ArrayRole::dense)), tuned_leading_dimension(nest_.array(ArrayRole::output)));
+                      tuned_leading_dimension(nest_.array(ArrayRole::dense)),
+                      tuned_leading_dimension(nest_.array(ArrayRole::output)));
     }
     for (const PackedAccess::Section& section : packed_.sections) {
       if (uses(section.array)) {
@@ -144,7 +149,9 @@ class KernelPrinter {
       return "";
     }
     // Whoever moves columns one by one needs a register more for each.
-    return nest_.packed.kind != PackedForm::Kind::regions ? ", 1" : nest_.vectors ? ", vectors ? blocks_at_once : 1" : ", blocks_at_once";
+    return nest_.packed.kind != PackedForm::Kind::regions ? ", 1"
+           : nest_.vectors                                ? ", vectors ? blocks_at_once : 1"
+                                                          : ", blocks_at_once";
   }
 
   /// What a kernel is made for: its own constant, or that of the block.
@@ -176,9 +183,11 @@ class KernelPrinter {
         text = fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];\n", shared_alignment_);
       }
       if (array.record.empty()) {
-        text += fmt::format("{0}* const {1} = {2};\n", c_name(array.type), array.name,
-                            in_front != nullptr ? behind(*in_front)
-                                                : fmt::format("reinterpret_cast<{}*>(shared_memory{})", c_name(array.type), stands_behind ? " + staged_bytes" : ""));
+        text +=
+            fmt::format("{0}* const {1} = {2};\n", c_name(array.type), array.name,
+                        in_front != nullptr ? behind(*in_front)
+                                            : fmt::format("reinterpret_cast<{}*>(shared_memory{})", c_name(array.type),
+                                                          stands_behind ? " + staged_bytes" : ""));
         in_front = &array;
       }
     }
@@ -217,7 +226,9 @@ class KernelPrinter {
       text += "const int warp = thread / 32;\n";
     }
     if (has_shuffled_warps()) {
-      text += "const unsigned int shuffled_warp = __shfl_sync(0xffffffffu, thread / 32, 0);  // by which the compiler knows that all lanes have the same\n";
+      text +=
+          "const unsigned int shuffled_warp = __shfl_sync(0xffffffffu, thread / 32, 0);  // by which the compiler "
+          "knows that all lanes have the same\n";
     }
     for (std::size_t at = 0; at < mapped.size(); ++at) {
       if (mentions(nest_.body, mapped[at]->iterator)) {
@@ -254,10 +265,12 @@ class KernelPrinter {
     return "";
   }
 
-  /// Whether digits of a warp's number are computed by the registers that all lanes share: where four warps multiply at once, their addresses are such.
+  /// Whether digits of a warp's number are computed by the registers that all lanes share: where four warps multiply at
+  /// once, their addresses are such.
   bool has_shuffled_warps() const { return places_values(nest_) || performs(nest_, "wgmma"); }
 
-  /// A digit of the number of the warp or of the lane: what the loops inside of it leave. Of a shuffled number the compiler does not know how large it is.
+  /// A digit of the number of the warp or of the lane: what the loops inside of it leave. Of a shuffled number the
+  /// compiler does not know how large it is.
   std::string digit_text(const std::vector<const Loop*>& mapped, std::size_t at) const {
     const bool warps = mapped[at]->mapping == Mapping::warp_digit;
     std::string inner;
@@ -285,14 +298,15 @@ class KernelPrinter {
         const Block rest(at, block.end());
         statements_.meet_blocks_by("meet_multiplying();\n");
         const auto print_role = [&](bool first) {
-          statements_.meet_teams_by(meets_at_copies(nest_) ? "" : first ? "meet_those_who_place({}, turn);\n" : "meet_those_who_multiply({}, turn);\n");
+          statements_.meet_teams_by(meets_at_copies(nest_) ? ""
+                                    : first                ? "meet_those_who_place({}, turn);\n"
+                                                           : "meet_those_who_multiply({}, turn);\n");
           return statements_.print(without_unused_definitions(of_role(rest, first)));
         };
         body_ += fmt::format("if (role < 1) {{\n{}}} else {{\n{}}}\n", print_role(true), print_role(false));
         return;
       }
-      if (const auto* loop = std::get_if<Loop>(&node.content);
-          loop != nullptr && is_mapped(loop->mapping)) {
+      if (const auto* loop = std::get_if<Loop>(&node.content); loop != nullptr && is_mapped(loop->mapping)) {
         print_body(without_unused_definitions(loop->body));
       } else if (const auto* choice = std::get_if<Switch>(&node.content)) {
         const CasesText cases = print_cases(nest_, *choice, packed_);
@@ -346,7 +360,8 @@ std::vector<std::string> kernel_sizes(const LoopNest& nest) {
 
 int shared_alignment(const LoopNest& nest) { return copies_boxes(nest) || performs(nest, "wgmma") ? 1024 : 128; }
 
-KernelText print_kernel(const LoopNest& nest, const std::string& name, const PackedAccess& packed, int shared_alignment) {
+KernelText print_kernel(const LoopNest& nest, const std::string& name, const PackedAccess& packed,
+                        int shared_alignment) {
   return KernelPrinter(nest, name, packed, shared_alignment).print();
 }
 

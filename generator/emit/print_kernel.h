@@ -9,14 +9,16 @@
 
 namespace esc {
 
-/// A kernel's text and the device functions that it calls, not yet formatted. The grid becomes blockIdx, warps, lanes and
-/// threads threadIdx, each case of a switch a device function, and an instruction the call of its text.
-/// All kernels of a text declare its shared memory in one way, aligned as the main one has it. Throws Defect for a nest that is not in its final form.
+/// A kernel's text and the device functions that it calls, not yet formatted. The grid becomes blockIdx, warps, lanes
+/// and threads threadIdx, each case of a switch a device function, and an instruction the call of its text.
+/// All kernels of a text declare its shared memory in one way, aligned as the main one has it. Throws Defect for a nest
+/// that is not in its final form.
 struct KernelText {
   std::string functions;
   std::string kernel;
 };
-KernelText print_kernel(const LoopNest& nest, const std::string& name, const PackedAccess& packed, int shared_alignment);
+KernelText print_kernel(const LoopNest& nest, const std::string& name, const PackedAccess& packed,
+                        int shared_alignment);
 
 /// At multiples of how many bytes the shared memory of a nest's blocks begins.
 int shared_alignment(const LoopNest& nest);

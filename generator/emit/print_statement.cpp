@@ -40,7 +40,8 @@ std::string StatementPrinter::print(const Define& define, const std::string& gua
   const bool index = is_index(define.type);
   const std::string value = expressions_.print(define.value);
   const std::string whole =
-      guard.empty() ? value : fmt::format("{} ? {} : {}", guard, value, index ? "0" : expressions_.print(Expression(0.0)));
+      guard.empty() ? value
+                    : fmt::format("{} ? {} : {}", guard, value, index ? "0" : expressions_.print(Expression(0.0)));
   // Scalars that begin at a constant are sums; the others do not change.
   const bool sum = !index && std::holds_alternative<double>(define.value.content);
   return fmt::format("{}{} {} = {};\n", sum || define.moves ? "" : "const ", c_name(define.type), define.name, whole);
@@ -119,14 +120,14 @@ const char* StatementPrinter::type_of(const Loop& loop) const {
 }
 
 std::string StatementPrinter::print(const Loop& loop) {
-  // The schedule says how far to unroll, not the compiler. Two rounds take turns with two sets of registers: to copy a quad
-  // would be to wait for it.
+  // The schedule says how far to unroll, not the compiler. Two rounds take turns with two sets of registers: to copy a
+  // quad would be to wait for it.
   const char* unrolling = loop.mapping == Mapping::unrolled ? "#pragma unroll\n"
                           : loop.role != Role::reduction    ? ""
                           : takes_over(loop)                ? "#pragma unroll 2\n"
                                                             : "#pragma unroll 1\n";
-  const std::string advance = loop.step == Affine(1) ? "++" + loop.iterator
-                                                     : fmt::format("{} += {}", loop.iterator, esc::print(loop.step));
+  const std::string advance =
+      loop.step == Affine(1) ? "++" + loop.iterator : fmt::format("{} += {}", loop.iterator, esc::print(loop.step));
   return fmt::format("{0}for ({1} {2} = {3}; {2} < {4}; {5}) {{\n{6}}}\n", unrolling, type_of(loop), loop.iterator,
                      esc::print(loop.lower), esc::print(loop.upper), advance, print(loop.body));
 }
@@ -169,7 +170,8 @@ std::string StatementPrinter::print(const Node& node) {
     return print(*loop);
   }
   if (const auto* branch = std::get_if<Branch>(&node.content)) {
-    const std::string otherwise = branch->otherwise.empty() ? "" : fmt::format(" else {{\n{}}}", print(branch->otherwise));
+    const std::string otherwise =
+        branch->otherwise.empty() ? "" : fmt::format(" else {{\n{}}}", print(branch->otherwise));
     return fmt::format("if ({}) {{\n{}}}{}\n", expressions_.print(branch->condition), print(branch->then), otherwise);
   }
   if (const auto* barrier = std::get_if<Barrier>(&node.content)) {

@@ -45,12 +45,14 @@ std::string class_of_text(const LoopNest& nest, const RegionFormat& format) {
 std::string panel_at_text(const LoopNest& nest, const RegionFormat& format) {
   const std::string type = packed_matrix_holes(nest).at("PACKED");
   if (!format.has_numbers()) {
-    return fmt::format("__device__ __forceinline__ unsigned int panel_at({}, unsigned int seat) {{ return seat; }}", type);
+    return fmt::format("__device__ __forceinline__ unsigned int panel_at({}, unsigned int seat) {{ return seat; }}",
+                       type);
   }
   return fmt::format(R"(__device__ __forceinline__ unsigned int panel_at({} packed, unsigned int seat) {{
   return reinterpret_cast<const {}*>(packed + {})[seat];
 }})",
-                     type, transformer::c_name(format.number), nest.packed.is_told ? "packed.numbers_at" : fmt::format("{}", format.numbers_at));
+                     type, transformer::c_name(format.number),
+                     nest.packed.is_told ? "packed.numbers_at" : fmt::format("{}", format.numbers_at));
 }
 
 std::string load_columns_text(const RegionFormat& format) {
@@ -97,15 +99,16 @@ bool has_wide_columns(const RegionFormat& format) {
   return format.counts.every_column || format.column == transformer::ScalarType::u32;
 }
 
-/// How many blocks are to fit on a multiprocessor at once. Where blocks are large, a few registers more cost a whole block:
+/// How many blocks are to fit on a multiprocessor at once. Where blocks are large, a few registers more cost a whole
+/// block:
 /// 1024 threads have 64 registers each, which is enough where quads, rows of B and sums take few.
 std::int64_t blocks_at_once(const LoopNest& nest, const RegionFormat& format) {
   const Environment constants = constants_of(nest);
   const std::int64_t quads = constants.at("quads_at_once") * (nest.find_array("next") == nullptr ? 1 : 2);
   const std::int64_t elements =
       constants.at("lane_sums") +
-      transformer::quad_columns * (quads * constants.at("panel_height") +
-                                   constants.at("quads_at_once") * constants.at("vector_width"));
+      transformer::quad_columns *
+          (quads * constants.at("panel_height") + constants.at("quads_at_once") * constants.at("vector_width"));
   const std::int64_t held = elements * bytes_of(nest.element()) / 4 + quads * (has_wide_columns(format) ? 4 : 2);
   const std::int64_t threads = constants.at("threads_per_block");
   return threads >= 256 && threads < 1024 && held <= 52 ? 1024 / threads : 1;
@@ -131,7 +134,8 @@ std::uint64_t block_stride(std::uint64_t blocks) {
 std::vector<RegionText::Class> RegionText::classes_of(const RegionFormat& format) {
   std::vector<Class> classes;
   const auto add = [&](std::uint64_t set, std::uint64_t quads, std::uint64_t origin) {
-    classes.push_back({static_cast<std::uint32_t>(set), static_cast<std::uint32_t>(quads), static_cast<std::uint32_t>(origin)});
+    classes.push_back(
+        {static_cast<std::uint32_t>(set), static_cast<std::uint32_t>(quads), static_cast<std::uint32_t>(origin)});
   };
   for (std::uint32_t index = 0; index < format.counts.class_count; ++index) {
     const std::uint64_t quads = format.counts.classes[index].quads;
@@ -152,28 +156,29 @@ Environment region_sizes(const RegionFormat& format) {
 std::map<std::string, std::string> region_holes(const LoopNest& nest, const RegionFormat& format) {
   const std::vector<std::string> performed = performed_instructions(nest);
   const bool dealt = std::ranges::find(performed, "load_dealt_quad") != performed.end();
-  return {{"CLASS_OF", class_of_text(nest, format)},
-          {"PANEL_AT", panel_at_text(nest, format)},
-          {"LOAD_COLUMNS", load_columns_text(format)},
-          {"LOAD_DEALT_COLUMNS", load_dealt_columns_text(format)},
-          {"PIECE", dealt ? "place_of_piece(i)" : "i"},
-          {"COPY_COLUMNS", copy_columns_text(format)}};
+  return {{"CLASS_OF", class_of_text(nest, format)},    {"PANEL_AT", panel_at_text(nest, format)},
+          {"LOAD_COLUMNS", load_columns_text(format)},  {"LOAD_DEALT_COLUMNS", load_dealt_columns_text(format)},
+          {"PIECE", dealt ? "place_of_piece(i)" : "i"}, {"COPY_COLUMNS", copy_columns_text(format)}};
 }
 
 std::vector<std::string> region_constants(const LoopNest& nest, const RegionFormat& format) {
   std::vector<std::string> lines{
       c_constant("unsigned int", "M", format.shape.rows, "rows of C"),
       c_constant("unsigned int", "blocks", format.blocks()),
-      c_constant("unsigned int", "block_stride", block_stride(format.blocks()), "blocks beside each other have panels of all lengths"),
-      c_constant("int", "blocks_at_once", blocks_at_once(nest, format), "on a multiprocessor; with 1 a thread has all registers that it needs"),
-      c_constant("size_t", "packed_header_bytes", transformer::header_bytes, "the columns of all quads begin behind it"),
+      c_constant("unsigned int", "block_stride", block_stride(format.blocks()),
+                 "blocks beside each other have panels of all lengths"),
+      c_constant("int", "blocks_at_once", blocks_at_once(nest, format),
+                 "on a multiprocessor; with 1 a thread has all registers that it needs"),
+      c_constant("size_t", "packed_header_bytes", transformer::header_bytes,
+                 "the columns of all quads begin behind it"),
       fmt::format("using ColumnQuad = {};\n", has_wide_columns(format) ? "uint4" : "ushort4")};
   if (!nest.packed.is_told) {
     lines.insert(lines.end() - 1, c_constant("size_t", "values_at", format.values_at, "of all quads"));
   }
   if (stages_quads(nest)) {
     const Environment sizes = region_sizes(format);
-    lines.push_back(c_constant("int", "staged_quads", staged_quads(constants_of(nest), sizes.at("longest_panel")), "most of a panel that a warp copies"));
+    lines.push_back(c_constant("int", "staged_quads", staged_quads(constants_of(nest), sizes.at("longest_panel")),
+                               "most of a panel that a warp copies"));
     if (nest.find_array("shared_sums") != nullptr) {  // they stand behind the copies
       lines.push_back(c_constant("size_t", "staged_bytes", staged_bytes(nest, sizes)));
     }
@@ -187,7 +192,8 @@ std::uint64_t staged_bytes(const LoopNest& nest, const Environment& sizes) {
   const Environment constants = constants_of(nest);
   const std::int64_t quad_bytes =
       transformer::quad_columns * (sizes.at("column_bytes") + constants.at("panel_height") * bytes_of(nest.element()));
-  return static_cast<std::uint64_t>(constants.at("block_copies") * staged_quads(constants, sizes.at("longest_panel")) * quad_bytes);
+  return static_cast<std::uint64_t>(constants.at("block_copies") * staged_quads(constants, sizes.at("longest_panel")) *
+                                    quad_bytes);
 }
 
 }  // namespace esc

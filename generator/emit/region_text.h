@@ -34,8 +34,8 @@ struct RegionText {
 std::vector<std::string> region_constants(const LoopNest& nest, const transformer::RegionFormat& format);
 
 /// The grid takes its blocks in steps of this many, about the golden section of them: panels are stored by length, and
-/// blocks that one multiprocessor has at a time should not all have long ones. Without a divisor of the blocks, so that each
-/// has its turn, and small enough that no product exceeds 32 bits.
+/// blocks that one multiprocessor has at a time should not all have long ones. Without a divisor of the blocks, so that
+/// each has its turn, and small enough that no product exceeds 32 bits.
 std::uint64_t block_stride(std::uint64_t blocks);
 
 /// Whether a block of the nest has a copy of its quads in shared memory, and how many bytes that takes for a

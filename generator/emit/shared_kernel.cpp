@@ -23,7 +23,8 @@ SharedKernel shared_kernel(const Layer& layer, const std::string& bundle) {
   told.source_file.clear();
   constexpr std::size_t digits = 8;
   const std::string digest = sha256_of_text(kernel_source(told)).substr(0, digits);
-  told.name = fmt::format("{}_{}_{}x{}_{}", bundle, family_of(layer.choice), layer.statistics.rows, layer.statistics.columns, digest);
+  told.name = fmt::format("{}_{}_{}x{}_{}", bundle, family_of(layer.choice), layer.statistics.rows,
+                          layer.statistics.columns, digest);
   return {told.name, kernel_source(told), told_values(told)};
 }
 
@@ -35,7 +36,8 @@ std::string as_layer_text(std::string text, const Layer& layer, const SharedKern
   text = replace_all(std::move(text), zeroing_name(told), zeroing_name(layer));
   text = replace_all(std::move(text), unpacking_name(told), unpacking_name(layer));
   text = replace_all(std::move(text), repacking_name(told), repacking_name(layer));
-  const std::string numbers = fmt::format("  const uint64_t numbers[] = {{{}{}}};\n", fmt::join(kernel.numbers, ", "), kernel.numbers.empty() ? "0" : "");
+  const std::string numbers = fmt::format("  const uint64_t numbers[] = {{{}{}}};\n", fmt::join(kernel.numbers, ", "),
+                                          kernel.numbers.empty() ? "0" : "");
   return text +
          fmt::format(
              "\nextern \"C\" cudaError_t {0}_prepare(void) {{ return {1}_prepare(); }}\n\n"

@@ -9,8 +9,8 @@
 
 namespace esc {
 
-/// A kernel as the layers of a model share it. Layers of one shape, type and schedule have the same one, as long as nothing in its text must be
-/// a constant of the matrix.
+/// A kernel as the layers of a model share it. Layers of one shape, type and schedule have the same one, as long as
+/// nothing in its text must be a constant of the matrix.
 struct SharedKernel {
   std::string name;                    ///< of its file and its functions, with a digest of its text
   std::string text;                    ///< NAME.cu, not yet formatted

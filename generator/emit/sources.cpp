@@ -47,7 +47,8 @@ const char* type_of(const Layer& layer) {
 }
 
 /// A text of the bundle: its own holes, beside those that most texts have; `comment` begins a line of its provenance.
-std::string source(std::string_view text, const Layer& layer, const char* comment, std::map<std::string, std::string> holes) {
+std::string source(std::string_view text, const Layer& layer, const char* comment,
+                   std::map<std::string, std::string> holes) {
   holes.merge(std::map<std::string, std::string>{{"PROVENANCE", provenance(layer, comment)},
                                                  {"NAME", layer.name},
                                                  {"ROWS", number(layer.statistics.rows)},
@@ -82,7 +83,8 @@ std::string story_text(const LoopNest& nest) {
 // What a caller must know beside the interface that all kernels share.
 
 const char* const finite_note =
-    "\n *\n * B must be finite: the kernel multiplies by explicit zeros, so that an infinity or a NaN in a row of B may make\n"
+    "\n *\n * B must be finite: the kernel multiplies by explicit zeros, so that an infinity or a NaN in a row of B "
+    "may make\n"
     " * NaNs in rows of C that do not ask for it.";
 
 const char* const not_prepared_note = ",\n * cudaErrorNotReady where the kernel was not prepared on the current device";
@@ -92,7 +94,8 @@ const char* const rounded_note =
     " * where it is multiplied. Sums are float32's.";
 
 const char* const own_features_note =
-    "\n * Compile the kernel for sm_90a, as its CMakeLists.txt does: for sm_90, without the features that such devices alone\n"
+    "\n * Compile the kernel for sm_90a, as its CMakeLists.txt does: for sm_90, without the features that such devices "
+    "alone\n"
     " * have, it takes nearly twice the time.";
 
 const char* const overlap_note =
@@ -103,7 +106,9 @@ const char* const overlap_note =
 const char* product_note(const Layer& layer) { return layer.input.epilogue ? ", with an epilogue," : ""; }
 
 /// Whether B and C lie as the plain product has them.
-bool is_plain(const LoopNest& nest) { return !nest.array(ArrayRole::dense).layout && !nest.array(ArrayRole::output).layout; }
+bool is_plain(const LoopNest& nest) {
+  return !nest.array(ArrayRole::dense).layout && !nest.array(ArrayRole::output).layout;
+}
 
 /// The array of this role as the caller has it: "X[n][512]".
 std::string form(const Layer& layer, ArrayRole role) {
@@ -118,33 +123,39 @@ std::string counted(const Layer& layer) {
 
 /// What B and C are, behind "//" in the kernel's file.
 std::string kernel_forms(const Layer& layer) {
-  const std::string made_for = fmt::format("Made for {0} = {1}, right for every {0}.", is_plain(layer.lowered) ? "N" : "n", layer.bcol);
+  const std::string made_for =
+      fmt::format("Made for {0} = {1}, right for every {0}.", is_plain(layer.lowered) ? "N" : "n", layer.bcol);
   if (is_plain(layer.lowered)) {
-    return fmt::format("B is {0} x N and C is {1} x N, row-major {2}. {3}", layer.statistics.columns, layer.statistics.rows, type_of(layer), made_for);
+    return fmt::format("B is {0} x N and C is {1} x N, row-major {2}. {3}", layer.statistics.columns,
+                       layer.statistics.rows, type_of(layer), made_for);
   }
-  return fmt::format("B is what the loop nest reads of {}, and C is {}, row-major\n// {}, {}. {}", form(layer, ArrayRole::dense),
-                     form(layer, ArrayRole::output), type_of(layer), counted(layer), made_for);
+  return fmt::format("B is what the loop nest reads of {}, and C is {}, row-major\n// {}, {}. {}",
+                     form(layer, ArrayRole::dense), form(layer, ArrayRole::output), type_of(layer), counted(layer),
+                     made_for);
 }
 
 /// The same in the header's words.
 std::string header_forms(const Layer& layer) {
   return is_plain(layer.lowered)
              ? fmt::format("B is {} x n, C is {} x n, both row-major", layer.statistics.columns, layer.statistics.rows)
-             : fmt::format("B is what the loop nest reads of\n * {}, and C is {}, row-major: {}", form(layer, ArrayRole::dense),
-                           form(layer, ArrayRole::output), counted(layer));
+             : fmt::format("B is what the loop nest reads of\n * {}, and C is {}, row-major: {}",
+                           form(layer, ArrayRole::dense), form(layer, ArrayRole::output), counted(layer));
 }
 
 /// Where B and C are, for a caller.
 std::string places(const Layer& layer) {
   if (is_plain(layer.lowered)) {
-    return fmt::format("b: {} x n, row k at b + k * ldb; c: {} x n, row i at c + i * ldc, overwritten; n >= 1; ldb and\n * ldc >= n.",
-                       layer.statistics.columns, layer.statistics.rows);
+    return fmt::format(
+        "b: {} x n, row k at b + k * ldb; c: {} x n, row i at c + i * ldc, overwritten; n >= 1; ldb and\n * ldc >= n.",
+        layer.statistics.columns, layer.statistics.rows);
   }
   const auto place = [&](ArrayRole role, const char* argument) {
-    return fmt::format("{0}: {1}, an index of its first dimension is ld{0} elements from the next, ld{0} >= {2}", argument, form(layer, role),
+    return fmt::format("{0}: {1}, an index of its first dimension is ld{0} elements from the next, ld{0} >= {2}",
+                       argument, form(layer, role),
                        least_leading_dimension(layer.lowered.array(role), layer.sizes, "n"));
   };
-  return fmt::format("{};\n * {}, overwritten;\n * n >= 1.", place(ArrayRole::dense, "b"), place(ArrayRole::output, "c"));
+  return fmt::format("{};\n * {}, overwritten;\n * n >= 1.", place(ArrayRole::dense, "b"),
+                     place(ArrayRole::output, "c"));
 }
 
 std::string notes(const Layer& layer) {
@@ -153,7 +164,8 @@ std::string notes(const Layer& layer) {
   text += rounds_factors(nest) ? rounded_note : "";
   if (const auto split = layer.sizes.find("split_rows"); split != layer.sizes.end() && split->second > 0) {
     text += fmt::format(
-        "\n * Rows of A with more than {} non-zeros are added up in an order that differs from one product to the next, and\n"
+        "\n * Rows of A with more than {} non-zeros are added up in an order that differs from one product to the "
+        "next, and\n"
         " * so do the last bits of their sums.",
         nest.packed.longest);
   }
@@ -186,7 +198,8 @@ std::string kernel_file(const Layer& layer) {
       {"SUBJECT", kernel_subject(layer)},
       {"FORMS", kernel_forms(layer)},
       {"STORY", story_text(layer.lowered)},
-      {"INCLUDES", include_of(layer.lowered.element()) + (copies_boxes(layer.lowered) ? "#include <cudaTypedefs.h>\n" : "") +
+      {"INCLUDES", include_of(layer.lowered.element()) +
+                       (copies_boxes(layer.lowered) ? "#include <cudaTypedefs.h>\n" : "") +
                        (stages ? "#include <cuda_pipeline_primitives.h>\n" : "")},
       {"DEVICE", device_text(layer)}});
   return fill(kernel_template, holes);

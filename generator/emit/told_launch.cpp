@@ -12,13 +12,19 @@
 namespace esc {
 namespace {
 
-ToldNumber count(std::string name, std::uint64_t value) { return {.type = "unsigned int", .name = std::move(name), .values = {value}}; }
+ToldNumber count(std::string name, std::uint64_t value) {
+  return {.type = "unsigned int", .name = std::move(name), .values = {value}};
+}
 
 /// Where grids follow from the matrix and not from its shape alone.
-bool has_own_grid(const LoopNest& nest) { return nest.packed.kind == PackedForm::Kind::lists || nest.packed.kind == PackedForm::Kind::tasks; }
+bool has_own_grid(const LoopNest& nest) {
+  return nest.packed.kind == PackedForm::Kind::lists || nest.packed.kind == PackedForm::Kind::tasks;
+}
 
 /// "static_cast<size_t>(numbers[3])".
-std::string number_at(const ToldNumber& number, std::size_t at) { return fmt::format("static_cast<{}>(numbers[{}])", number.type, at); }
+std::string number_at(const ToldNumber& number, std::size_t at) {
+  return fmt::format("static_cast<{}>(numbers[{}])", number.type, at);
+}
 
 }  // namespace
 

@@ -9,7 +9,8 @@
 
 namespace esc {
 
-/// What the launcher of a kernel that layers share is told beside what the kernel is told: grids that follow from the matrix. Nothing for one layer's.
+/// What the launcher of a kernel that layers share is told beside what the kernel is told: grids that follow from the
+/// matrix. Nothing for one layer's.
 std::vector<ToldNumber> told_launch(const Layer& layer);
 
 /// All values, those of the kernel in front, in the order in which the launcher has them in `numbers`.

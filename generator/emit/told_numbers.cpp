@@ -39,8 +39,13 @@ std::vector<ToldNumber> of_kernel(const RegionFormat& format, const Layer&) {
     numbers.push_back(place("numbers_at", format.numbers_at, "which panel has a seat"));
   }
   ToldNumber sets{.type = "unsigned int", .name = "first_sets", .values = {}, .is_list = true, .why = "of each class"};
-  ToldNumber quads{.type = "unsigned int", .name = "quads", .values = {}, .is_list = true, .why = "of each panel of a class"};
-  ToldNumber origins{.type = "unsigned int", .name = "origins", .values = {}, .is_list = true, .why = "where the quads of a class begin"};
+  ToldNumber quads{
+      .type = "unsigned int", .name = "quads", .values = {}, .is_list = true, .why = "of each panel of a class"};
+  ToldNumber origins{.type = "unsigned int",
+                     .name = "origins",
+                     .values = {},
+                     .is_list = true,
+                     .why = "where the quads of a class begin"};
   for (const RegionText::Class& one : classes) {
     sets.values.push_back(one.first_set);
     quads.values.push_back(one.quads);
@@ -54,7 +59,8 @@ std::vector<ToldNumber> of_kernel(const FragmentFormat& format, const Layer&) {
   if (format.regular()) {
     return {};
   }
-  return {place("windows_at", format.windows_at, "which window a round has"), place("units_at", format.units_at, "where the first unit begins")};
+  return {place("windows_at", format.windows_at, "which window a round has"),
+          place("units_at", format.units_at, "where the first unit begins")};
 }
 
 std::vector<ToldNumber> of_kernel(const GatherFormat&, const Layer&) { return {}; }
@@ -74,19 +80,22 @@ std::vector<ToldNumber> of_kernel(const TaskFormat& format, const Layer& layer) 
 bool is_told(const Layer& layer) { return layer.lowered.packed.is_told; }
 
 std::vector<ToldNumber> told_numbers(const Layer& layer) {
-  return is_told(layer) ? std::visit([&](const auto& format) { return of_kernel(format, layer); }, layer.format) : std::vector<ToldNumber>();
+  return is_told(layer) ? std::visit([&](const auto& format) { return of_kernel(format, layer); }, layer.format)
+                        : std::vector<ToldNumber>();
 }
 
 std::string packed_matrix_text(const std::vector<ToldNumber>& numbers) {
   std::string members;
   for (const ToldNumber& number : numbers) {
-    members += fmt::format("{} {}{};{}\n", number.type, number.name, number.is_list ? fmt::format("[{}]", number.values.size()) : "",
+    members += fmt::format("{} {}{};{}\n", number.type, number.name,
+                           number.is_list ? fmt::format("[{}]", number.values.size()) : "",
                            number.why.empty() ? "" : "  // " + number.why);
   }
   return "// The packed matrix of a layer, and what of it is another one in each layer that shares the kernel.\n"
          "struct PackedMatrix {\nconst unsigned char* bytes;\n" +
          members +
-         "\n__device__ __forceinline__ const unsigned char* operator+(size_t distance) const { return bytes + distance; }\n};\n\n";
+         "\n__device__ __forceinline__ const unsigned char* operator+(size_t distance) const { return bytes + "
+         "distance; }\n};\n\n";
 }
 
 Layer told_layer(Layer layer) {

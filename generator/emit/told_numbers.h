@@ -9,8 +9,8 @@
 
 namespace esc {
 
-/// A number of a packed matrix, or several of a kind, that a kernel which layers share is told by its caller. In the kernel of one layer it is a
-/// constant of the text.
+/// A number of a packed matrix, or several of a kind, that a kernel which layers share is told by its caller. In the
+/// kernel of one layer it is a constant of the text.
 struct ToldNumber {
   std::string type;
   std::string name;

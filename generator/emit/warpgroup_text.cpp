@@ -19,8 +19,8 @@ std::string listed(std::int64_t count, const Text& text) {
   return result;
 }
 
-/// A product of four warps: its name behind the columns, what stands behind its predicate, the registers of A, whether sums are added to, and which of
-/// them are its operands.
+/// A product of four warps: its name behind the columns, what stands behind its predicate, the registers of A, whether
+/// sums are added to, and which of them are its operands.
 struct WarpgroupProduct {
   std::int64_t columns;
   std::string form;
@@ -43,7 +43,8 @@ std::string product_text(const WarpgroupProduct& product) {
       "      : {3}\n"
       "      : {8}, \"l\"(matrix), \"r\"({9}));",
       product.columns, listed(sums, operand), listed(4, [&](std::int64_t number) { return operand(sums + number); }),
-      listed(sums, [&](std::int64_t number) { return fmt::format("\"+f\"(sums[{}])", product.sum(number)); }), sums + 4, sums + 5, product.form, product.signs,
+      listed(sums, [&](std::int64_t number) { return fmt::format("\"+f\"(sums[{}])", product.sum(number)); }), sums + 4,
+      sums + 5, product.form, product.signs,
       listed(4, [&](std::int64_t number) { return fmt::format("\"r\"({}[{}])", product.a, number); }), product.adds);
 }
 
@@ -83,6 +84,8 @@ std::string wgmma_text(std::int64_t columns, const char* types, bool transposed)
                        .sum = [](std::int64_t number) { return number; }});
 }
 
-const char* warp_product_shape(bool of_halves) { return of_halves ? "m16n8k16.row.col.f32.f16.f16.f32" : "m16n8k8.row.col.f32.tf32.tf32.f32"; }
+const char* warp_product_shape(bool of_halves) {
+  return of_halves ? "m16n8k16.row.col.f32.f16.f16.f32" : "m16n8k8.row.col.f32.tf32.tf32.f32";
+}
 
 }  // namespace esc

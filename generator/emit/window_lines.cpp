@@ -10,7 +10,8 @@
 
 namespace esc {
 
-LoopNest with_lines(const LoopNest& lowered, std::span<const Directive> directives, std::int64_t rows_of_b, std::int64_t bcol) {
+LoopNest with_lines(const LoopNest& lowered, std::span<const Directive> directives, std::int64_t rows_of_b,
+                    std::int64_t bcol) {
   const auto copies_all = [](const Directive& directive) { return std::holds_alternative<CopyInBulk>(directive); };
   if (!is_half(lowered.element()) || std::ranges::none_of(directives, copies_all)) {
     return lowered;

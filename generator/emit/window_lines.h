@@ -9,9 +9,11 @@
 
 namespace esc {
 
-/// The lowered nest of a kernel that is made for bCol columns, with the rows of B that lines of its boxes have (line_rows_of_boxes): the tuned call copies such boxes, others have no boxes then. They
-/// are 1 where boxes have rows, and where there are none. Where a block computes 8 columns, `copy(bulk)` copies windows with lines as well.
-LoopNest with_lines(const LoopNest& lowered, std::span<const Directive> directives, std::int64_t rows_of_b, std::int64_t bcol);
+/// The lowered nest of a kernel that is made for bCol columns, with the rows of B that lines of its boxes have
+/// (line_rows_of_boxes): the tuned call copies such boxes, others have no boxes then. They are 1 where boxes have rows,
+/// and where there are none. Where a block computes 8 columns, `copy(bulk)` copies windows with lines as well.
+LoopNest with_lines(const LoopNest& lowered, std::span<const Directive> directives, std::int64_t rows_of_b,
+                    std::int64_t bcol);
 
 /// Whether boxes have lines.
 bool has_lines(const LoopNest& lowered);

@@ -12,7 +12,8 @@
 namespace esc {
 namespace {
 
-/// Where the rows of a window stand, with pieces in an order of their own: how that is said, the bytes of a piece, the rows of a line and the place.
+/// Where the rows of a window stand, with pieces in an order of their own: how that is said, the bytes of a piece, the
+/// rows of a line and the place.
 constexpr const char* piece_places = R"(// Where 8 columns of a row of a window stand, a piece{}
 constexpr int piece_bytes = {};
 constexpr int line_pieces = 128 / piece_bytes;
@@ -23,15 +24,16 @@ __device__ __forceinline__ int piece_at(int row, int piece) {{
 }}
 )";
 
-/// And one of its elements, where these are read by themselves. What is added to a piece's place has bits of its own, so that the compiler needs one
-/// operation for each further piece.
+/// And one of its elements, where these are read by themselves. What is added to a piece's place has bits of its own,
+/// so that the compiler needs one operation for each further piece.
 constexpr const char* element_of_row = R"(__device__ __forceinline__ int element_at(int row, int column) {
   return piece_at(row, 0) + column % 8 * 4 ^ column / 8 * piece_bytes;
 }
 )";
 
 /// The same of boxes of float32: the place of a further piece is a constant more.
-constexpr const char* padded_row_places = R"(// Where 8 columns of a row of a window stand, a piece, and where an element: rows are so long that those whose numbers differ modulo 4 are in different banks.
+constexpr const char* padded_row_places =
+    R"(// Where 8 columns of a row of a window stand, a piece, and where an element: rows are so long that those whose numbers differ modulo 4 are in different banks.
 constexpr int row_columns = {};
 __device__ __forceinline__ int element_at(int row, int column) {{
   return (row * row_columns + column) * 4;
@@ -42,14 +44,16 @@ __device__ __forceinline__ int piece_at(int row, int piece) {{
 )";
 
 /// The same where columns stand one behind the other.
-constexpr const char* element_of_column = R"(// Where an element of a window stands, four rows beside each other: in such an order that 8 columns of rows that differ modulo 4 are in different banks.
+constexpr const char* element_of_column =
+    R"(// Where an element of a window stands, four rows beside each other: in such an order that 8 columns of rows that differ modulo 4 are in different banks.
 __device__ __forceinline__ int element_at(int row, int column) {
   return (column * window_columns + (row / 4 ^ column % 8) * 4 + row % 4) * 4;
 }
 )";
 
 /// The same of one column.
-constexpr const char* element_of_one_column = R"(// Where an element of a window stands: as in the column of B that it is of.
+constexpr const char* element_of_one_column =
+    R"(// Where an element of a window stands: as in the column of B that it is of.
 __device__ __forceinline__ int element_at(int row) {{
   return row * static_cast<int>(sizeof({}));
 }}
@@ -72,12 +76,16 @@ std::string window_places_text(const LoopNest& nest) {
   }
   const int piece_bytes = 8 * bytes_of(nest.element());
   if (has_lines(nest)) {
-    return fmt::format(fmt::runtime(piece_places), ". Rows stand one behind the other in lines of 128 bytes, in which pieces change places from line to line.", piece_bytes, "line_pieces / row_pieces",
-                       "(row * row_pieces + piece) ^ (row / line_rows % line_pieces)");
+    return fmt::format(
+        fmt::runtime(piece_places),
+        ". Rows stand one behind the other in lines of 128 bytes, in which pieces change places from line to line.",
+        piece_bytes, "line_pieces / row_pieces", "(row * row_pieces + piece) ^ (row / line_rows % line_pieces)");
   }
   const bool reads_elements = !is_half(nest.element()) && (!places_values(nest) || performs(nest, "stage_elements"));
-  const std::string order = fmt::format(": in such an order that rows whose numbers differ modulo {} are in different banks.", 128 / piece_bytes);
-  return fmt::format(fmt::runtime(piece_places), order, piece_bytes, "row_pieces < line_pieces ? line_pieces / row_pieces : 1",
+  const std::string order = fmt::format(
+      ": in such an order that rows whose numbers differ modulo {} are in different banks.", 128 / piece_bytes);
+  return fmt::format(fmt::runtime(piece_places), order, piece_bytes,
+                     "row_pieces < line_pieces ? line_pieces / row_pieces : 1",
                      "row * row_pieces + (piece ^ (row / line_rows % (line_pieces / line_rows)))") +
          (reads_elements ? element_of_row : "");
 }

@@ -7,7 +7,8 @@
 
 namespace esc {
 
-/// The device functions that say where a window of B that is copied to shared memory has a piece of a row, `piece_at`, and an element, `element_at`, as far as the lowered nest asks for them.
+/// The device functions that say where a window of B that is copied to shared memory has a piece of a row, `piece_at`,
+/// and an element, `element_at`, as far as the lowered nest asks for them.
 std::string window_places_text(const LoopNest& lowered);
 
 }  // namespace esc

@@ -197,8 +197,9 @@ void AccessJudge::refuse_mode(const Region& region, std::uint64_t address, std::
   const bool whole_space = (region.denied & space) != 0;
   if (!whole_space && (region.denied & write_mode_ & before_wait) != 0) {
     report(FaultKind::before_wait, AccessNote::site(note), region.name, [&] {
-      return fmt::format("{} of {} bytes at offset {} of {}, which the kernel in front may still use: nothing has waited for it",
-                         verb(use), size, address - region.base, region.name);
+      return fmt::format(
+          "{} of {} bytes at offset {} of {}, which the kernel in front may still use: nothing has waited for it",
+          verb(use), size, address - region.base, region.name);
     });
     stop();
   }
@@ -225,14 +226,19 @@ void AccessJudge::check_occupants(const Region& region, std::uint64_t address, s
     return;
   }
   const Occupant occupant = occupied->occupant;
-  report(occupant == Occupant::barrier ? FaultKind::bad_barrier : FaultKind::race, AccessNote::site(note), region.name, [&] {
-    const std::string what = fmt::format("{} of {} bytes at offset {} of {}, where", verb(use), size, address - region.base, region.name);
-    const std::string thread = describe(occupied->thread);
-    return occupant == Occupant::barrier ? fmt::format("{} an asynchronous barrier of thread {} lies", what, thread)
-           : occupant == Occupant::cluster_store
-               ? fmt::format("{} thread {} of another block of the cluster stores, which has not been waited for", what, thread)
-               : fmt::format("{} an asynchronous copy of thread {} is under way, which has not been waited for", what, thread);
-  });
+  report(
+      occupant == Occupant::barrier ? FaultKind::bad_barrier : FaultKind::race, AccessNote::site(note), region.name,
+      [&] {
+        const std::string what = fmt::format("{} of {} bytes at offset {} of {}, where", verb(use), size,
+                                             address - region.base, region.name);
+        const std::string thread = describe(occupied->thread);
+        return occupant == Occupant::barrier ? fmt::format("{} an asynchronous barrier of thread {} lies", what, thread)
+               : occupant == Occupant::cluster_store
+                   ? fmt::format("{} thread {} of another block of the cluster stores, which has not been waited for",
+                                 what, thread)
+                   : fmt::format("{} an asynchronous copy of thread {} is under way, which has not been waited for",
+                                 what, thread);
+      });
   stop();
 }
 
@@ -260,8 +266,10 @@ void AccessJudge::report_race(const Region& region, std::uint64_t address, std::
     const Dim3 thread = launch_->block.at(shadow_entry::thread(conflict.entry));
     const bool same_block = block == registers().block_index;
     if (same_block && shadow_entry::thread(conflict.entry) >= launch_->block.volume()) {
-      return fmt::format("{} of {} bytes at offset {} of {}, which an asynchronous copy has written; the thread has not waited "
-                         "for its phase, nor met one that has", verb(use), size, address - region.base, region.name);
+      return fmt::format(
+          "{} of {} bytes at offset {} of {}, which an asynchronous copy has written; the thread has not waited "
+          "for its phase, nor met one that has",
+          verb(use), size, address - region.base, region.name);
     }
     const bool unknown = same_block && thread == registers().thread_index;
     return fmt::format("{} of {} bytes at offset {} of {}; block {}, {} {} the same bytes and no {} orders the two",
@@ -317,7 +325,8 @@ void AccessJudge::land(std::uint64_t shared, std::span<const std::byte> bytes, s
 }
 
 void AccessJudge::expect_store(std::uint64_t shared, std::uint64_t bytes, std::uint32_t site, const Dim3& thread) {
-  check_occupants(*memory_.find(shared, bytes), shared, bytes, AccessNote::pack(bytes, static_cast<unsigned>(std::countr_zero(bytes)), site), Use::write);
+  check_occupants(*memory_.find(shared, bytes), shared, bytes,
+                  AccessNote::pack(bytes, static_cast<unsigned>(std::countr_zero(bytes)), site), Use::write);
   occupied_[shared] = {shared + bytes, Occupant::cluster_store, thread};
 }
 
@@ -333,9 +342,8 @@ void AccessJudge::receive_store(std::uint64_t shared, std::span<const std::byte>
 void AccessJudge::check_bulk_source(std::uint64_t global, std::uint64_t bytes, std::uint64_t note) {
   const Region* region = memory_.find(global, bytes);
   if (region == nullptr) {
-    report(FaultKind::out_of_bounds, AccessNote::site(note), "copy", [&] {
-      return fmt::format("bulk copy of {} bytes {}", bytes, memory_.describe_nearest(global, bytes));
-    });
+    report(FaultKind::out_of_bounds, AccessNote::site(note), "copy",
+           [&] { return fmt::format("bulk copy of {} bytes {}", bytes, memory_.describe_nearest(global, bytes)); });
     stop();
   }
   if (region->lasts_a_block) {
@@ -355,8 +363,10 @@ void AccessJudge::check_proxy_read(std::uint64_t shared, std::uint64_t bytes, st
       continue;
     }
     report(FaultKind::race, AccessNote::site(note), region->name, [&] {
-      return fmt::format("read of {} bytes at offset {} of {} by the asynchronous proxy; thread {} wrote there, and no fence.proxy.async of that thread stands between",
-                         bytes, shared - region->base, region->name, describe(launch_->block.at(*writer)));
+      return fmt::format(
+          "read of {} bytes at offset {} of {} by the asynchronous proxy; thread {} wrote there, and no "
+          "fence.proxy.async of that thread stands between",
+          bytes, shared - region->base, region->name, describe(launch_->block.at(*writer)));
     });
     if (exhausted()) {
       stop();

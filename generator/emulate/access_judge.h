@@ -28,8 +28,8 @@ namespace esc {
 /// How memory is used by one access.
 enum class Use { read, write, atomic };
 
-/// What keeps a stretch of shared memory from being used: a copy of a thread's own, a bulk copy or a store by another block of the cluster under way to it,
-/// or an asynchronous barrier that lies there.
+/// What keeps a stretch of shared memory from being used: a copy of a thread's own, a bulk copy or a store by another
+/// block of the cluster under way to it, or an asynchronous barrier that lies there.
 enum class Occupant { copy, bulk_copy, cluster_store, barrier };
 
 /// Judges every access of the running code before it happens, collects faults, and stops code that may not go on. Knows
@@ -71,16 +71,20 @@ class AccessJudge {
   void occupy(std::uint64_t shared, std::uint64_t bytes, std::uint64_t note, Occupant occupant);
   /// A bulk copy to `shared` has arrived, which `phase` of an asynchronous barrier waits for.
   void land(std::uint64_t shared, std::span<const std::byte> bytes, std::uint32_t barrier, std::uint32_t phase);
-  /// A thread of another block of the cluster stores bytes of shared memory, at `site`, at some time until `receive_store` has them. A fault where an
-  /// occupant is: the device may write an asynchronous barrier even behind all waits for it.
+  /// A thread of another block of the cluster stores bytes of shared memory, at `site`, at some time until
+  /// `receive_store` has them. A fault where an occupant is: the device may write an asynchronous barrier even behind
+  /// all waits for it.
   void expect_store(std::uint64_t shared, std::uint64_t bytes, std::uint32_t site, const Dim3& thread);
   void receive_store(std::uint64_t shared, std::span<const std::byte> bytes);
   /// Judges a read of global memory by the engine of the bulk copies, in the name of the running thread.
   void check_bulk_source(std::uint64_t global, std::uint64_t bytes, std::uint64_t note);
-  /// Judges a read of shared memory by the asynchronous proxy in the name of the running thread, one of those that are followed.
+  /// Judges a read of shared memory by the asynchronous proxy in the name of the running thread, one of those that are
+  /// followed.
   void check_proxy_read(std::uint64_t shared, std::uint64_t bytes, std::uint64_t note);
   /// Whether the bytes are of variables of the running thread.
-  bool is_on_stack(std::uint64_t address, std::uint64_t bytes) const { return bytes <= stack_bytes_ && address - stack_bottom_ <= stack_bytes_ - bytes; }
+  bool is_on_stack(std::uint64_t address, std::uint64_t bytes) const {
+    return bytes <= stack_bytes_ && address - stack_bottom_ <= stack_bytes_ - bytes;
+  }
   /// A block begins, whose memory nothing occupies.
   void forget_occupants() { occupied_.clear(); }
   /// The region that holds all of the bytes, or null.
@@ -93,7 +97,8 @@ class AccessJudge {
   /// Ends the running thread with its block, or the running host function. Stacks are dropped, not unwound: a function
   /// that may get here must own nothing at that moment.
   [[noreturn]] void stop();
-  /// Reports what the running thread does at the place of the latest call, of a subject that is text or a number, and stops it.
+  /// Reports what the running thread does at the place of the latest call, of a subject that is text or a number, and
+  /// stops it.
   template <class Subject, class Describe>
   [[noreturn]] void refuse(FaultKind kind, const Subject& subject, const Describe& describe) {
     report(kind, site(), fmt::format("{}", subject), describe);

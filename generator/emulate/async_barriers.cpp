@@ -110,7 +110,7 @@ void AsyncBarriers::arrive_at(Barrier& barrier, std::uint64_t address) {
   }
   if (!judge_.clock().release(barrier.arrived)) {
     judge_.refuse(FaultKind::limit, "",
-           [] { return std::string("more arrivals between two barriers than can be told apart"); });
+                  [] { return std::string("more arrivals between two barriers than can be told apart"); });
   }
   --barrier.pending;
   check_bytes(barrier, address);
@@ -172,15 +172,16 @@ void AsyncBarriers::complete(Barrier& barrier) {
   barrier.waiting.clear();
   if (barrier.phases >= shadow_entry::kMaxTime) {
     judge_.refuse(FaultKind::limit, "",
-           [] { return std::string("more phases of an asynchronous barrier than can be told apart"); });
+                  [] { return std::string("more phases of an asynchronous barrier than can be told apart"); });
   }
 }
 
 bool AsyncBarriers::passes(std::uint64_t address, std::uint32_t parity) {
   Barrier& barrier = find(address, "wait");
   if (parity > 1) {
-    judge_.refuse(FaultKind::bad_operand, address,
-           [&] { return fmt::format("waits for the parity {} of {}; there are 0 and 1", parity, describe(address)); });
+    judge_.refuse(FaultKind::bad_operand, address, [&] {
+      return fmt::format("waits for the parity {} of {}; there are 0 and 1", parity, describe(address));
+    });
   }
   RaceClock& clock = judge_.clock();
   const std::int64_t known = clock.threads().phases_behind(clock.running_thread(), barrier.number);

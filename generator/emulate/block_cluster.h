@@ -11,9 +11,11 @@
 
 namespace esc {
 
-/// The blocks of a cluster and what they leave in each other's shared memory. They run one after the other, the last one first, and never wait for each
-/// other: so a block may leave something only for one in front of it, which finds it behind the barrier of the cluster that the store was in front of, as
-/// late as can be, and which it may not touch from the barrier on that the store was behind. All must pass the barrier as often. What depends on another order is a fault that stops the running thread.
+/// The blocks of a cluster and what they leave in each other's shared memory. They run one after the other, the last
+/// one first, and never wait for each other: so a block may leave something only for one in front of it, which finds it
+/// behind the barrier of the cluster that the store was in front of, as late as can be, and which it may not touch from
+/// the barrier on that the store was behind. All must pass the barrier as often. What depends on another order is a
+/// fault that stops the running thread.
 class BlockCluster {
  public:
   explicit BlockCluster(AccessJudge& judge) : judge_(judge) {}
@@ -26,7 +28,8 @@ class BlockCluster {
   /// All threads of the block have met at the barrier of the cluster, behind which a new interval has begun.
   void pass_barrier();
 
-  /// The address in shared memory of another block, of what is at this one, which is in shared memory, in the running block's; only `store` understands it.
+  /// The address in shared memory of another block, of what is at this one, which is in shared memory, in the running
+  /// block's; only `store` understands it.
   std::uint32_t map(std::uint32_t address, std::uint32_t rank) const;
   /// The running thread stores bytes at such an address.
   void store(std::uint32_t mapped, std::vector<std::byte> bytes);

@@ -29,10 +29,16 @@ enum class BarrierReduction : std::int32_t { count, all, any };
 class BlockRunner {
  public:
   explicit BlockRunner(AccessJudge& judge)
-      : judge_(judge), async_barriers_(judge), named_barriers_(judge), products_(judge), registers_(judge), cluster_(judge) {}
+      : judge_(judge),
+        async_barriers_(judge),
+        named_barriers_(judge),
+        products_(judge),
+        registers_(judge),
+        cluster_(judge) {}
 
   void begin_launch(const Launch& launch);
-  /// Runs one block, of those of a cluster the last one first. False when it was abandoned after a fault, with every thread where it stood.
+  /// Runs one block, of those of a cluster the last one first. False when it was abandoned after a fault, with every
+  /// thread where it stood.
   bool run(std::uint64_t linear_block);
 
   // For the hooks, on the stack of the running thread:
@@ -40,7 +46,8 @@ class BlockRunner {
   int barrier(int predicate, BarrierReduction reduction);
   /// The same for all blocks of the cluster.
   void cluster_barrier();
-  /// The running thread, with its whole warp, is at this barrier, and waits, if it does, until as many threads as requested are.
+  /// The running thread, with its whole warp, is at this barrier, and waits, if it does, until as many threads as
+  /// requested are.
   void named_barrier(NamedBarriers::Request request);
   BlockCluster& cluster() { return cluster_; }
   std::uint64_t warp_operation(WarpOperationKind kind, std::uint32_t mask, std::uint64_t value, std::int32_t argument,
@@ -84,7 +91,7 @@ class BlockRunner {
   struct Thread {
     State state = State::unstarted;
     std::uint32_t fibre = kNobody;
-    std::uint32_t site = 0;  ///< of the barrier that it waits at
+    std::uint32_t site = 0;           ///< of the barrier that it waits at
     std::uint64_t async_barrier = 0;  ///< that it waits at
     std::uint32_t parity = 0;
     int predicate = 0;

@@ -263,7 +263,9 @@ std::string BlockRunner::describe_wait(std::uint32_t thread) const {
 /// barrier for others, or threads for a phase that nothing completes. What a named barrier lacks is said first: who
 /// else waits may wait for those who are held there.
 void BlockRunner::report_deadlock() {
-  const auto is_named = [](WarpOperationKind kind) { return kind == WarpOperationKind::named_barrier || kind == WarpOperationKind::named_arrival; };
+  const auto is_named = [](WarpOperationKind kind) {
+    return kind == WarpOperationKind::named_barrier || kind == WarpOperationKind::named_arrival;
+  };
   const auto is_any = [](WarpOperationKind) { return true; };
   if (!report_absent_lanes(is_named) && !report_absent_warps() && !report_endless_phase()) {
     report_absent_lanes(is_any);
@@ -297,7 +299,8 @@ bool BlockRunner::report_endless_phase() {
     if (threads_[thread].state == State::at_async_barrier) {
       judge_.registers().thread_index = thread_indices_[thread];
       judge_.report(FaultKind::deadlock, threads_[thread].site, "", [&] {
-        return fmt::format("{}; all threads of the block wait, and no copy under way completes it", describe_wait(thread));
+        return fmt::format("{}; all threads of the block wait, and no copy under way completes it",
+                           describe_wait(thread));
       });
       return true;
     }

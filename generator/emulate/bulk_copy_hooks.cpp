@@ -32,12 +32,14 @@ void fence() {
   active_machine().runner().async_barriers().fence();
 }
 
-/// A fence of barriers, too; and what the thread has written is told apart from what it writes next, where threads are followed.
+/// A fence of barriers, too; and what the thread has written is told apart from what it writes next, where threads are
+/// followed.
 void fence_proxy() {
   fence();
   RaceClock& clock = active_machine().clock();
   if (clock.threads().follows() && !clock.fence_proxy()) {
-    active_machine().refuse(FaultKind::limit, "", [] { return std::string("more fences between two barriers than can be told apart"); });
+    active_machine().refuse(FaultKind::limit, "",
+                            [] { return std::string("more fences between two barriers than can be told apart"); });
   }
 }
 
@@ -72,8 +74,9 @@ void copy(std::uint32_t target_address, std::uint64_t source, std::uint32_t byte
   require_kernel(kBulkCopy);
   Machine& machine = active_machine();
   if (bytes == 0 || bytes % kPieceBytes != 0) {
-    active_machine().refuse(FaultKind::bad_copy, "",
-           [&] { return fmt::format("bulk copy of {} bytes, not a multiple of {}", bytes, kPieceBytes); });
+    active_machine().refuse(FaultKind::bad_copy, "", [&] {
+      return fmt::format("bulk copy of {} bytes, not a multiple of {}", bytes, kPieceBytes);
+    });
   }
   AsyncBarriers& barriers = machine.runner().async_barriers();
   const std::uint64_t barrier = shared_pointer(barrier_address, kBulkCopy);
@@ -96,8 +99,9 @@ TensorMap tensor_map_at(std::uint64_t address) {
   std::memcpy(encoded.data(), reinterpret_cast<const void*>(address), sizeof(encoded));
   const std::optional<TensorMap> map = decode_tensor_map(encoded);
   if (!map) {
-    active_machine().refuse(FaultKind::bad_operand, "",
-           [] { return std::string("tensor copy with a map that cuTensorMapEncodeTiled has not made"); });
+    active_machine().refuse(FaultKind::bad_operand, "", [] {
+      return std::string("tensor copy with a map that cuTensorMapEncodeTiled has not made");
+    });
   }
   return *map;
 }

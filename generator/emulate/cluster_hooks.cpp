@@ -34,7 +34,9 @@ void store(std::uint32_t mapped, std::uint32_t first, std::uint32_t second, std:
 }  // namespace
 
 std::vector<std::pair<std::string, std::uint64_t>> cluster_functions() {
-  return {{"__esc_cluster_meet", address_of(&meet)}, {"__esc_cluster_map", address_of(&map)}, {"__esc_cluster_store", address_of(&store)}};
+  return {{"__esc_cluster_meet", address_of(&meet)},
+          {"__esc_cluster_map", address_of(&map)},
+          {"__esc_cluster_store", address_of(&store)}};
 }
 
 }  // namespace esc

@@ -58,7 +58,8 @@ HostProgram compile_cuda(const std::string& text, const std::string& file_name, 
   return HostProgram(source, host_pass_of(source), resolve);
 }
 
-HostProgram compile_host(const std::string& text, const std::string& file_name, const ProgramOptions& options, Watched watched) {
+HostProgram compile_host(const std::string& text, const std::string& file_name, const ProgramOptions& options,
+                         Watched watched) {
   return HostProgram(host_source(text, file_name, options), std::nullopt, resolve, watched);
 }
 

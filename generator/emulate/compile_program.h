@@ -14,8 +14,8 @@ struct ProgramOptions {
   std::vector<std::string> defines;    ///< NAME or NAME=VALUE
 };
 
-/// What a text of CUDA C++ is to the compiler of this machine: its PTX calls functions, and its headers are small ones that are part of this
-/// program. Throws UserError for PTX that has no meaning here.
+/// What a text of CUDA C++ is to the compiler of this machine: its PTX calls functions, and its headers are small ones
+/// that are part of this program. Throws UserError for PTX that has no meaning here.
 HostSource cuda_source(const std::string& text, const std::string& file_name, const ProgramOptions& options = {});
 /// The same of C++17 that includes nothing but <stddef.h>, <stdint.h>, <stdio.h> and <string.h>.
 HostSource host_source(const std::string& text, const std::string& file_name, const ProgramOptions& options = {});

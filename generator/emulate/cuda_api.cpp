@@ -96,9 +96,9 @@ bool is_extent(const Dim3& extent, std::uint32_t x, std::uint32_t y, std::uint32
 constexpr std::int32_t kProgrammatic = 6;
 
 bool is_programmatic(const LaunchConfig& config) {
-  return std::any_of(config.attributes, config.attributes + config.attribute_count, [](const LaunchAttribute& attribute) {
-    return attribute.id == kProgrammatic && attribute.value.flag != 0;
-  });
+  return std::any_of(
+      config.attributes, config.attributes + config.attribute_count,
+      [](const LaunchAttribute& attribute) { return attribute.id == kProgrammatic && attribute.value.flag != 0; });
 }
 
 int check_attributes(const Machine& machine, const LaunchConfig& config) {
@@ -177,7 +177,8 @@ int launch(const LaunchConfig* config, const void* kernel_address, void (*enter)
       return error;
     }
     check_stream(machine, config->stream, "launch");
-    const Launch launch{kernel, config->grid, config->block, config->dynamic_shared, is_programmatic(*config), enter, arguments};
+    const Launch launch{kernel, config->grid, config->block, config->dynamic_shared, is_programmatic(*config),
+                        enter,  arguments};
     return machine.run_launch(launch) ? kSuccess : kLaunchFailure;
   });
 }

@@ -113,9 +113,7 @@ void EmulatedDevice::forget_faults() { machine_->forget_faults(); }
 
 void EmulatedDevice::set_options(EmulationOptions options) { machine_->set_options(std::move(options)); }
 
-void EmulatedDevice::set_files(KnownFiles files) {
-  machine_->set_files(std::move(files));
-}
+void EmulatedDevice::set_files(KnownFiles files) { machine_->set_files(std::move(files)); }
 
 const std::set<std::string>& EmulatedDevice::prepared_kernels() const { return machine_->prepared_kernels; }
 

@@ -71,7 +71,8 @@ const char* beyond_the_emulator(const TiledMapRequest& request) {
 }
 
 [[noreturn]] void stop_beyond(Machine& machine, std::string_view what) {
-  machine.report(FaultKind::limit, machine.site(), "tensor map", [&] { return fmt::format("a tensor map with {}", what); });
+  machine.report(FaultKind::limit, machine.site(), "tensor map",
+                 [&] { return fmt::format("a tensor map with {}", what); });
   machine.stop();
 }
 
@@ -112,8 +113,14 @@ int encode_tiled(EncodedTensorMap* encoded, const TiledMapRequest* request) {
       stop_beyond(machine, what);
     }
     check_host<Use::read>(machine, asked.strides, sizeof(*asked.strides));
-    const TensorMap described{asked.base,   asked.sizes[0], asked.sizes[1], asked.strides[0],
-                              asked.box[0], asked.box[1],   static_cast<Swizzle>(asked.swizzle), element_bytes(asked.type)};
+    const TensorMap described{asked.base,
+                              asked.sizes[0],
+                              asked.sizes[1],
+                              asked.strides[0],
+                              asked.box[0],
+                              asked.box[1],
+                              static_cast<Swizzle>(asked.swizzle),
+                              element_bytes(asked.type)};
     const std::optional<EncodedTensorMap> map = encode_tensor_map(described);
     if (!map) {
       return kDriverInvalidValue;

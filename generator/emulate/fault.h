@@ -17,7 +17,8 @@ enum class FaultKind {
   forbidden_space,    ///< host code touches device memory, or device code host memory
   uninitialised,      ///< a read of bytes that nothing has written
   race,               ///< two accesses that nothing orders, at least one of them a write
-  divergent_barrier,  ///< threads of a block wait at different barriers, or one has left without reaching it; threads wait
+  divergent_barrier,  ///< threads of a block wait at different barriers, or one has left without reaching it; threads
+                      ///< wait
                       ///< at one for different counts
   missing_lanes,      ///< a warp operation whose named lanes do not all take part
   step_limit,         ///< a thread runs longer than allowed
@@ -54,7 +55,7 @@ std::vector<std::string> messages_of(const std::vector<EmulationFault>& faults);
 struct EmulationCounters {
   std::uint64_t launches = 0;
   std::uint64_t fills = 0;
-  std::uint64_t prepared = 0;  ///< questions for a kernel's attributes
+  std::uint64_t prepared = 0;      ///< questions for a kernel's attributes
   std::uint64_t tensor_calls = 0;  ///< questions for the driver's function of tensor maps, and calls of it
   std::uint64_t blocks = 0;
   std::uint64_t threads = 0;

@@ -269,7 +269,8 @@ Table make_hooks() {
       {"__esc_compare_swap_u32", address_of(&compare_swap<std::uint32_t>)},
       {"__esc_compare_swap_u64", address_of(&compare_swap<std::uint64_t>)},
   };
-  for (const auto& functions : {cuda_api_functions(), driver_api_functions(), matrix_functions(), bulk_copy_functions(), cluster_functions(), warpgroup_functions()}) {
+  for (const auto& functions : {cuda_api_functions(), driver_api_functions(), matrix_functions(), bulk_copy_functions(),
+                                cluster_functions(), warpgroup_functions()}) {
     table.insert(functions.begin(), functions.end());
   }
   return table;

@@ -150,7 +150,8 @@ void add_of_one(Table& table, const std::string& name, double (*of_double)(doubl
   add(table, name, of_double, of_float);
 }
 
-void add_of_two(Table& table, const std::string& name, double (*of_double)(double, double), float (*of_float)(float, float)) {
+void add_of_two(Table& table, const std::string& name, double (*of_double)(double, double),
+                float (*of_float)(float, float)) {
   add(table, name, of_double, of_float);
 }
 
@@ -168,7 +169,8 @@ void add_mathematics(Table& table) {
   add_of_one(table, "exp2", &std::exp2, &std::exp2);
   // What the compiler makes of some calls of pow.
   add_of_one(table, "exp10", &::exp10, &::exp10f);
-  add(table, "ldexp", static_cast<double (*)(double, int)>(&std::ldexp), static_cast<float (*)(float, int)>(&std::ldexp));
+  add(table, "ldexp", static_cast<double (*)(double, int)>(&std::ldexp),
+      static_cast<float (*)(float, int)>(&std::ldexp));
   add_of_one(table, "expm1", &std::expm1, &std::expm1);
   add_of_one(table, "floor", &std::floor, &std::floor);
   add_of_one(table, "log", &std::log, &std::log);

@@ -35,10 +35,11 @@ std::uint64_t place_of_shared(std::uint64_t begin, std::uint64_t alignment) {
 }
 
 /// Functions that the code generator calls without being asked by the text.
-constexpr std::array kCodeGeneratorCalls = {
-    "memcpy", "memmove", "memset", "ceil", "ceilf", "cos", "cosf", "exp", "expf", "exp10", "exp10f", "exp2",
-    "exp2f", "floor", "floorf", "fma", "fmaf", "fmax", "fmaxf", "fmin", "fminf", "ldexp", "ldexpf", "log",
-    "logf", "log2", "log2f", "pow", "powf", "rint", "rintf", "sin", "sinf", "sqrt", "sqrtf", "tanh", "tanhf"};
+constexpr std::array kCodeGeneratorCalls = {"memcpy", "memmove", "memset", "ceil", "ceilf", "cos",   "cosf",   "exp",
+                                            "expf",   "exp10",   "exp10f", "exp2", "exp2f", "floor", "floorf", "fma",
+                                            "fmaf",   "fmax",    "fmaxf",  "fmin", "fminf", "ldexp", "ldexpf", "log",
+                                            "logf",   "log2",    "log2f",  "pow",  "powf",  "rint",  "rintf",  "sin",
+                                            "sinf",   "sqrt",    "sqrtf",  "tanh", "tanhf"};
 
 using Resolver = std::function<std::uint64_t(const std::string&)>;
 using Symbols = std::map<std::string, std::uint64_t>;
@@ -60,9 +61,10 @@ constexpr std::uint64_t kMostVariableBytes = std::uint64_t{64} << 20;
 void check_sizes(const ModuleFacts& facts, const std::string& file_name) {
   const auto check = [&](const std::string& name, std::uint64_t bytes, std::uint64_t most) {
     if (bytes > most) {
-      throw UserError(file_name, fmt::format("the variable '{}' has {} bytes, more than the {} that a text may have", name,
-                                             bytes, most),
-                      "make it smaller, or a buffer of the caller's");
+      throw UserError(
+          file_name,
+          fmt::format("the variable '{}' has {} bytes, more than the {} that a text may have", name, bytes, most),
+          "make it smaller, or a buffer of the caller's");
     }
     return bytes;
   };
@@ -75,7 +77,8 @@ void check_sizes(const ModuleFacts& facts, const std::string& file_name) {
   }
 }
 
-/// Makes the module report what it does, where that is watched for. What cannot be run on the host is refused in either case.
+/// Makes the module report what it does, where that is watched for. What cannot be run on the host is refused in either
+/// case.
 SiteTable prepare(llvm::Module& module, Watched watched) {
   return instrument(watched == Watched::accesses ? module : *llvm::CloneModule(module));
 }
@@ -155,8 +158,8 @@ HostProgram::HostProgram(const HostSource& source, const std::optional<HostSourc
     }
   }
   add_functions(symbols, *module, resolve);
-  orders_single_threads_ =
-      symbols.contains(hook_names::kInitialiseBarrier) || symbols.contains(hook_names::kNamedBarrier) || symbols.contains(hook_names::kIssueProduct);
+  orders_single_threads_ = symbols.contains(hook_names::kInitialiseBarrier) ||
+                           symbols.contains(hook_names::kNamedBarrier) || symbols.contains(hook_names::kIssueProduct);
   code_ = std::make_unique<JitCode>(std::move(module), std::move(context), symbols,
                                     watched == Watched::accesses ? Optimisation::light : Optimisation::full);
 

@@ -35,9 +35,9 @@ struct ProgramVariable {
   GlobalKind kind = GlobalKind::host;
 };
 
-/// A text compiled for this process and instrumented, so that an EmulatedDevice can run and check it, or, where results alone are watched, left as it is. Its
-/// functions must be called through `EmulatedDevice::call` only. One device runs a program at a time: the registers and the
-/// shared memory of its kernels are part of it.
+/// A text compiled for this process and instrumented, so that an EmulatedDevice can run and check it, or, where results
+/// alone are watched, left as it is. Its functions must be called through `EmulatedDevice::call` only. One device runs
+/// a program at a time: the registers and the shared memory of its kernels are part of it.
 class HostProgram {
  public:
   /// Compiles `source`, and where there is a `host_pass`, the same text for the host alone, which host code is taken
@@ -67,7 +67,8 @@ class HostProgram {
   bool is_shared(std::uint64_t pointer) const {
     return pointer >= first_shared_ && pointer <= dynamic_shared_ + kMaxSharedBytes;
   }
-  /// Whether threads of its kernels may order themselves by asynchronous or named barriers, or fence what others read, one by one.
+  /// Whether threads of its kernels may order themselves by asynchronous or named barriers, or fence what others read,
+  /// one by one.
   bool orders_single_threads() const { return orders_single_threads_; }
   Registers& registers() const { return *reinterpret_cast<Registers*>(memory_.data()); }
   const SiteTable& sites() const { return sites_; }

@@ -79,6 +79,8 @@ void inline_helpers(llvm::Module& module) {
   run_pass(module, llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
 }
 
-void promote_locals(llvm::Module& module) { run_pass(module, llvm::createModuleToFunctionPassAdaptor(llvm::PromotePass())); }
+void promote_locals(llvm::Module& module) {
+  run_pass(module, llvm::createModuleToFunctionPassAdaptor(llvm::PromotePass()));
+}
 
 }  // namespace esc

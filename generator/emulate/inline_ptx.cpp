@@ -45,8 +45,7 @@ std::optional<std::string> content_of(const std::string& literal) {
 /// Blanks, with the line ends of `text` where they are.
 std::string blanked(std::string_view text) {
   std::string blanks(text);
-  std::ranges::replace_if(
-      blanks, [](char c) { return c != '\n'; }, ' ');
+  std::ranges::replace_if(blanks, [](char c) { return c != '\n'; }, ' ');
   return blanks;
 }
 
@@ -185,8 +184,8 @@ class Translator {
     const bool no_outputs = known->second.outputs.empty();
     const std::vector<std::string> outputs = translate_operands(quoted, " ", no_outputs);
     expect(":", quoted);
-    const std::vector<std::string> inputs =
-        translate_operands(quoted, no_outputs || known->second.inputs.empty() ? " " : ",", known->second.inputs.empty());
+    const std::vector<std::string> inputs = translate_operands(
+        quoted, no_outputs || known->second.inputs.empty() ? " " : ",", known->second.inputs.empty());
     const bool has_memory = skip_clobber(quoted);
     if (known->second.needs_memory && !has_memory) {
       refuse(quoted + " without the clobber \"memory\"");
@@ -203,7 +202,8 @@ class Translator {
 
   /// From the ':' in front of operands to behind the last; `separator` takes the place of the ':'. There may be none
   /// where the instruction has none.
-  std::vector<std::string> translate_operands(const std::string& quoted, const std::string& separator, bool may_be_none) {
+  std::vector<std::string> translate_operands(const std::string& quoted, const std::string& separator,
+                                              bool may_be_none) {
     copy_to(tokens_[at_].offset);
     replace(end_of(at_), separator);
     std::vector<std::string> constraints;

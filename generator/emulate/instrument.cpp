@@ -43,8 +43,8 @@ class Instrumenter {
         int64_(llvm::Type::getInt64Ty(context_)),
         unlikely_(llvm::MDBuilder(context_).createUnlikelyBranchWeights()) {}
 
-  /// What must be seen while the text is as it was written: what is refused wherever it stands, and divisions, which come out as anything
-  /// once their operands are known.
+  /// What must be seen while the text is as it was written: what is refused wherever it stands, and divisions, which
+  /// come out as anything once their operands are known.
   void run_before_inlining() {
     for (llvm::Function* function : instrumented_functions(module_)) {
       for (llvm::Instruction* instruction : instructions_of(*function)) {
@@ -58,7 +58,8 @@ class Instrumenter {
     for (llvm::Function* function : instrumented_functions(module_)) {
       for (llvm::Instruction* instruction : instructions_of(*function)) {
         auto* note = llvm::dyn_cast<llvm::CallInst>(instruction);
-        if (note != nullptr && note->getCalledFunction() != nullptr && note->getCalledFunction()->getName() == kReadAsWritten) {
+        if (note != nullptr && note->getCalledFunction() != nullptr &&
+            note->getCalledFunction()->getName() == kReadAsWritten) {
           judge_if_vanished(*note);
           note->eraseFromParent();
         }
@@ -90,7 +91,8 @@ class Instrumenter {
     const auto* load = llvm::dyn_cast_or_null<llvm::LoadInst>(note.getNextNode());
     if (load == nullptr || load->getPointerOperand() != pointer) {
       const std::uint64_t packed = llvm::cast<llvm::ConstantInt>(note.getArgOperand(1))->getZExtValue();
-      range(note, pointer, llvm::ConstantInt::get(int64_, AccessNote::bytes(packed)), llvm::Align(AccessNote::alignment(packed)), Direction::read);
+      range(note, pointer, llvm::ConstantInt::get(int64_, AccessNote::bytes(packed)),
+            llvm::Align(AccessNote::alignment(packed)), Direction::read);
     }
   }
 
@@ -169,7 +171,8 @@ class Instrumenter {
     if (callee->getName() == hook_names::kStop) {
       // Of a division that may have been inlined since.
       call.setArgOperand(1, llvm::ConstantInt::get(int32_, site_of(call)));
-    } else if (callee->getIntrinsicID() == llvm::Intrinsic::trap || callee->getIntrinsicID() == llvm::Intrinsic::debugtrap) {
+    } else if (callee->getIntrinsicID() == llvm::Intrinsic::trap ||
+               callee->getIntrinsicID() == llvm::Intrinsic::debugtrap) {
       stop(call, StopReason::trap);
     } else if (callee->isDeclaration() && !callee->isIntrinsic()) {
       llvm::IRBuilder<> builder(&call);
@@ -400,7 +403,9 @@ class Instrumenter {
     call->setDoesNotReturn();
   }
 
-  llvm::FunctionCallee hook(const std::string& name, std::initializer_list<llvm::Type*> parameters) { return hook_of(module_, name, parameters); }
+  llvm::FunctionCallee hook(const std::string& name, std::initializer_list<llvm::Type*> parameters) {
+    return hook_of(module_, name, parameters);
+  }
 
   /// The place in the user's text: inlined pieces of our own headers are left for where they were called.
   std::uint32_t site_of(const llvm::Instruction& at) {

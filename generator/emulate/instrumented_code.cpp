@@ -29,7 +29,8 @@ std::vector<llvm::Instruction*> instructions_of(llvm::Function& function) {
   return instructions;
 }
 
-llvm::FunctionCallee hook_of(llvm::Module& module, const std::string& name, std::initializer_list<llvm::Type*> parameters) {
+llvm::FunctionCallee hook_of(llvm::Module& module, const std::string& name,
+                             std::initializer_list<llvm::Type*> parameters) {
   const bool known = module.getFunction(name) != nullptr;
   llvm::FunctionCallee callee = module.getOrInsertFunction(
       name, llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), llvm::ArrayRef(parameters), false));

@@ -79,7 +79,8 @@ llvm::orc::JITTargetMachineBuilder target_machine(const llvm::Module& module, Op
   builder.setCPU(module.getTargetTriple().getArch() == llvm::Triple::x86_64 ? "x86-64" : "generic");
   builder.setRelocationModel(llvm::Reloc::PIC_);
   builder.setCodeModel(llvm::CodeModel::Small);
-  builder.setCodeGenOptLevel(optimisation == Optimisation::full ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None);
+  builder.setCodeGenOptLevel(optimisation == Optimisation::full ? llvm::CodeGenOptLevel::Default
+                                                                : llvm::CodeGenOptLevel::None);
   return builder;
 }
 

@@ -45,7 +45,8 @@ bool Machine::run_host(const HostProgram& program, const std::function<void()>& 
 }
 
 LaunchInfo Machine::info_of(const Launch& launch) {
-  return {launch.kernel->facts.name, launch.grid, launch.block, launch.dynamic_shared, counters().launches, launch.programmatic};
+  return {launch.kernel->facts.name, launch.grid,         launch.block,
+          launch.dynamic_shared,     counters().launches, launch.programmatic};
 }
 
 /// The blocks to run in their order; nothing where it is simply all of them.

@@ -121,7 +121,9 @@ void load_matrices(const std::array<MatrixLoad*, kLanes>& lanes, std::uint32_t m
 void transpose_matrix(const std::array<std::uint32_t*, kLanes>& lanes) {
   std::array<std::uint32_t, kLanes> given{};
   std::ranges::transform(lanes, given.begin(), [](const std::uint32_t* lane) { return *lane; });
-  const auto element = [&](std::uint32_t row, std::uint32_t column) { return given[4 * row + column / 2] >> 16 * (column % 2) & 0xffff; };
+  const auto element = [&](std::uint32_t row, std::uint32_t column) {
+    return given[4 * row + column / 2] >> 16 * (column % 2) & 0xffff;
+  };
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
     const std::uint32_t row = 2 * (lane % 4);
     *lanes[lane] = element(row, lane / 4) | element(row + 1, lane / 4) << 16;

@@ -21,7 +21,8 @@ struct MatrixLoad {
 /// the elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4; of the transposed matrix where `transposed`.
 void load_matrices(const std::array<MatrixLoad*, kLanes>& lanes, std::uint32_t matrices, bool transposed);
 
-/// Exchanges the lanes' registers of an 8 x 8 matrix of 16-bit elements for those of the transposed one (`movmatrix`). Lane l has the elements
+/// Exchanges the lanes' registers of an 8 x 8 matrix of 16-bit elements for those of the transposed one (`movmatrix`).
+/// Lane l has the elements
 /// 2 (l % 4) and 2 (l % 4) + 1 of row l / 4.
 void transpose_matrix(const std::array<std::uint32_t*, kLanes>& lanes);
 

@@ -80,7 +80,8 @@ void load(std::uint32_t* registers, std::uint32_t address, std::uint32_t matrice
 
 std::uint32_t transpose(std::uint32_t elements) {
   require_kernel("movmatrix");
-  if (active_machine().runner().gather(WarpOperationKind::transpose_matrix, reinterpret_cast<std::uint64_t>(&elements))) {
+  if (active_machine().runner().gather(WarpOperationKind::transpose_matrix,
+                                       reinterpret_cast<std::uint64_t>(&elements))) {
     transpose_matrix(gathered<std::uint32_t>());
   }
   return elements;

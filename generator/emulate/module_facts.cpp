@@ -136,14 +136,16 @@ GlobalKind kind_of(const llvm::GlobalVariable& variable, const Annotations& anno
   return variable.hasPrivateLinkage() || local_constant ? GlobalKind::compiler : GlobalKind::host;
 }
 
-/// Blocks of a kernel's clusters. Throws UserError for clusters that lie otherwise than along x, or that not every GPU has room for.
+/// Blocks of a kernel's clusters. Throws UserError for clusters that lie otherwise than along x, or that not every GPU
+/// has room for.
 std::uint32_t take_cluster(const Annotation* dimensions, const std::string& kernel) {
   constexpr std::uint64_t most_blocks = 8;
   if (dimensions == nullptr) {
     return 1;
   }
   const std::vector<std::uint64_t>& sizes = dimensions->arguments;
-  const bool along_x = !sizes.empty() && std::all_of(sizes.begin() + 1, sizes.end(), [](std::uint64_t size) { return size == 1; });
+  const bool along_x =
+      !sizes.empty() && std::all_of(sizes.begin() + 1, sizes.end(), [](std::uint64_t size) { return size == 1; });
   if (!along_x || sizes.front() < 1 || sizes.front() > most_blocks) {
     throw UserError("kernel '" + kernel + "'", "has clusters that cannot be run on the host",
                     "give it __cluster_dims__(blocks, 1, 1) with 1 to " + std::to_string(most_blocks) + " blocks");
@@ -185,8 +187,9 @@ ModuleFacts take_facts(llvm::Module& module) {
       continue;
     }
     const Annotation* bounds = find(annotations, function, "esc_launch_bounds");
-    const auto max_threads =
-        bounds == nullptr || bounds->arguments.empty() ? std::nullopt : std::optional(static_cast<std::uint32_t>(bounds->arguments.front()));
+    const auto max_threads = bounds == nullptr || bounds->arguments.empty()
+                                 ? std::nullopt
+                                 : std::optional(static_cast<std::uint32_t>(bounds->arguments.front()));
     const std::string name = plain_name(function.getName());
     const std::uint32_t cluster_blocks = take_cluster(find(annotations, function, "esc_cluster_dims"), name);
     expose(function);

@@ -17,10 +17,10 @@ namespace esc {
 /// A kernel of a program under check.
 struct KernelFacts {
   std::string symbol;
-  std::string name;                 ///< as written, with template arguments
+  std::string name;                               ///< as written, with template arguments
   std::optional<std::uint32_t> max_threads = {};  ///< per block, from __launch_bounds__
-  std::uint64_t static_shared = 0;  ///< bytes of the shared variables that it can reach
-  std::uint32_t cluster_blocks = 1;  ///< along x, from __cluster_dims__
+  std::uint64_t static_shared = 0;                ///< bytes of the shared variables that it can reach
+  std::uint32_t cluster_blocks = 1;               ///< along x, from __cluster_dims__
 };
 
 /// A shared variable of known size; or the array of dynamic shared memory (`bytes` 0).

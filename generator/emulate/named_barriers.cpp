@@ -31,14 +31,14 @@ void NamedBarriers::begin_block(std::uint32_t threads) {
 void NamedBarriers::check(Request request) {
   if (request.number == 0 || request.number >= barriers_.size()) {
     judge_.refuse(FaultKind::bad_operand, "", [&] {
-      return fmt::format("{} at {}; there are barriers 1 to {}, and 0 is that of __syncthreads", does(request.waits), text_of(request),
-                         barriers_.size() - 1);
+      return fmt::format("{} at {}; there are barriers 1 to {}, and 0 is that of __syncthreads", does(request.waits),
+                         text_of(request), barriers_.size() - 1);
     });
   }
   if (request.count == 0 || request.count % kWarpThreads != 0 || request.count > threads_) {
     judge_.refuse(FaultKind::bad_operand, "", [&] {
-      return fmt::format("{} at {}, which is no multiple of {} from {} to the {} of the block", does(request.waits), text_of(request),
-                         kWarpThreads, kWarpThreads, threads_);
+      return fmt::format("{} at {}, which is no multiple of {} from {} to the {} of the block", does(request.waits),
+                         text_of(request), kWarpThreads, kWarpThreads, threads_);
     });
   }
 }
@@ -47,8 +47,9 @@ void NamedBarriers::arrive(std::uint32_t warp, const std::array<std::uint64_t, 3
   const auto other = std::ranges::find_if(requests, [&](std::uint64_t lane) { return lane != requests.front(); });
   if (other != requests.end()) {
     judge_.refuse(FaultKind::divergent_barrier, "", [&] {
-      return fmt::format("lane 0 of the warp {} at {}, but lane {} at {}", does(waits), text_of(Request::of(requests.front(), waits)),
-                         other - requests.begin(), text_of(Request::of(*other, waits)));
+      return fmt::format("lane 0 of the warp {} at {}, but lane {} at {}", does(waits),
+                         text_of(Request::of(requests.front(), waits)), other - requests.begin(),
+                         text_of(Request::of(*other, waits)));
     });
   }
   const Request request = Request::of(requests.front(), waits);
@@ -106,7 +107,10 @@ void NamedBarriers::complete(Barrier& barrier) {
   RaceClock& clock = judge_.clock();
   if (barrier.waiting == 0) {
     judge_.refuse(FaultKind::divergent_barrier, "", [&] {
-      return fmt::format("arrives as the last one of {} threads at a barrier where none of them waits, so that nobody can know when it may be used again", barrier.count);
+      return fmt::format(
+          "arrives as the last one of {} threads at a barrier where none of them waits, so that nobody can know when "
+          "it may be used again",
+          barrier.count);
     });
   }
   if (!clock.meet_warps(barrier.waiting, barrier.left)) {

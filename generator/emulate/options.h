@@ -50,8 +50,8 @@ struct EmulationOptions {
   std::function<std::vector<std::uint64_t>(const LaunchInfo&)> select_blocks;
   /// Told of each launch before it runs.
   std::function<void(const LaunchInfo&)> before_launch;
-  /// Of the launches, fills, questions for a kernel's attributes and calls for tensor maps that host code makes, the one with
-  /// this number, from 0, fails.
+  /// Of the launches, fills, questions for a kernel's attributes and calls for tensor maps that host code makes, the
+  /// one with this number, from 0, fails.
   std::optional<std::uint64_t> failing_call;
   /// The files that host code may ask for. Any other is a fault.
   KnownFiles files = {};

@@ -116,10 +116,11 @@ void add_async_copies(PtxInstructions& table) {
   add("fence.proxy.async.shared::cta;", {}, "__esc_proxy_fence");
   add("mbarrier.arrive.shared::cta.b64 _, [%0];", {"r"}, "__esc_mbarrier_arrive");
   add("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;", {"r", "r"}, "__esc_mbarrier_expect");
-  add("{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; @!done bra again; }", {"r", "r"},
-      "__esc_mbarrier_wait");
+  add("{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; @!done bra again; }",
+      {"r", "r"}, "__esc_mbarrier_wait");
   add("cp.async.bulk." + bulk + " [%0], [%1], %2, [%3];", {"r", "l", "r", "r"}, "__esc_bulk_copy");
-  add("cp.async.bulk.tensor.2d." + bulk + " [%0], [%1, {%2, %3}], [%4];", {"r", "l", "r", "r", "r"}, "__esc_tensor_copy");
+  add("cp.async.bulk.tensor.2d." + bulk + " [%0], [%1, {%2, %3}], [%4];", {"r", "l", "r", "r", "r"},
+      "__esc_tensor_copy");
 }
 
 void add_byte_permutations(PtxInstructions& table) {
@@ -137,9 +138,11 @@ void add_shared_memory(PtxInstructions& table) {
 }
 
 void add_clusters(PtxInstructions& table) {
-  table["barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;"] = {{}, {}, "__esc_meet_cluster", true};
+  table["barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;"] = {
+      {}, {}, "__esc_meet_cluster", true};
   table["mapa.shared::cluster.u32 %0, %1, %2;"] = {{"=r"}, {"r", "r"}, "__esc_map_to_block"};
-  table["st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};"] = {{}, std::vector<std::string>(5, "r"), "__esc_store_in_cluster", true};
+  table["st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};"] = {
+      {}, std::vector<std::string>(5, "r"), "__esc_store_in_cluster", true};
 }
 
 void add_named_barriers(PtxInstructions& table) {

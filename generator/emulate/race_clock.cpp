@@ -168,7 +168,9 @@ bool RaceClock::is_fenced(std::uint32_t thread, std::uint32_t when, std::uint32_
 std::optional<std::uint32_t> RaceClock::find_unfenced(const WordShadow& word) const {
   const std::uint64_t entry = word.write;
   const std::uint32_t when = interval(entry);
-  const auto lacks_fence = [&](std::uint32_t member, std::uint32_t at) { return member < threads_.threads() && !is_fenced(member, when, at); };
+  const auto lacks_fence = [&](std::uint32_t member, std::uint32_t at) {
+    return member < threads_.threads() && !is_fenced(member, when, at);
+  };
   if (when < first_of_block_) {
     return std::nullopt;
   }
@@ -230,7 +232,8 @@ std::uint64_t RaceClock::find_rival(std::uint64_t entry, std::uint32_t lanes, st
     return 0;
   }
   if (when < first_of_block_) {
-    return is_crowd(entry, lanes) && threads_.follows() ? with_thread(entry, 0) : entry;  // another block of this launch
+    return is_crowd(entry, lanes) && threads_.follows() ? with_thread(entry, 0)
+                                                        : entry;  // another block of this launch
   }
   if (when < interval_) {
     return 0;

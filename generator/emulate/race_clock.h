@@ -87,21 +87,24 @@ class RaceClock {
   void enter_thread(std::uint32_t thread);
   /// The lanes of `mask` in `warp` have met. False when the warp's time is used up.
   bool meet(std::uint32_t warp, std::uint32_t mask);
-  /// All threads of these warps, as bits, have met, and acquire what others left there; they are followed one by one. False when their time is used up.
+  /// All threads of these warps, as bits, have met, and acquire what others left there; they are followed one by one.
+  /// False when their time is used up.
   bool meet_warps(std::uint32_t warps, const Knowledge& left = {});
   /// The threads of a warp, which are followed, release what is behind them. False when their time is used up.
   bool release_warp(std::uint32_t warp, Knowledge& into);
   /// The running thread releases what is behind it. False when its time is used up.
   bool release(Knowledge& into);
   void acquire(const Knowledge& from);
-  /// What the running thread, which is followed, has written is there for the asynchronous proxy, too. False when its time is used up.
+  /// What the running thread, which is followed, has written is there for the asynchronous proxy, too. False when its
+  /// time is used up.
   bool fence_proxy();
-  /// The thread whose write of the word is not: no fence of its own stands between that and what is behind the running thread. Several who have written it together
-  /// in an earlier interval are not known any more, and count as such.
+  /// The thread whose write of the word is not: no fence of its own stands between that and what is behind the running
+  /// thread. Several who have written it together in an earlier interval are not known any more, and count as such.
   std::optional<std::uint32_t> find_unfenced(const WordShadow& word) const;
   /// Copies have written the whole word, whose earlier accesses are behind that, and completed `phase` of `barrier`.
   void land(WordShadow& word, std::uint32_t barrier, std::uint32_t phase);
-  /// The whole word was written in front of the barrier of the block that has just begun an interval, by nobody of the block.
+  /// The whole word was written in front of the barrier of the block that has just begun an interval, by nobody of the
+  /// block.
   void settle(WordShadow& word) const;
   ThreadClocks& threads() { return threads_; }
   std::uint32_t running_thread() const { return thread_; }
@@ -164,7 +167,8 @@ class RaceClock {
   std::uint64_t me_ = 0;  ///< an entry of the running thread without bytes
   std::array<WarpClock, 32> warps_;
   ThreadClocks threads_;
-  std::vector<std::vector<std::uint64_t>> fences_;  ///< of each thread in this block: interval and time behind each fence, ascending
+  std::vector<std::vector<std::uint64_t>>
+      fences_;  ///< of each thread in this block: interval and time behind each fence, ascending
   /// By number; of each thread the time of its access + 1, or 0. All of the running interval.
   std::vector<std::vector<std::uint32_t>> crowds_;
   std::vector<std::uint32_t> free_crowds_;

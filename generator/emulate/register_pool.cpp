@@ -24,10 +24,13 @@ void RegisterPool::begin_block(std::uint32_t threads) {
 
 void RegisterPool::exchange(std::uint32_t warp, std::uint32_t registers, bool takes) {
   WarpState& state = warps_[warp];
-  if (registers % kStep != 0 || registers < kLeast || registers > kMost || (takes ? registers < state.registers : registers > state.registers)) {
+  if (registers % kStep != 0 || registers < kLeast || registers > kMost ||
+      (takes ? registers < state.registers : registers > state.registers)) {
     judge_.refuse(FaultKind::bad_operand, "", [&] {
-      return fmt::format("{} {} registers a thread, of which it has {}: setmaxnreg is for multiples of {} from {} to {}, and takes no fewer or leaves no more", takes ? "takes" : "leaves",
-                         registers, state.registers, kStep, kLeast, kMost);
+      return fmt::format(
+          "{} {} registers a thread, of which it has {}: setmaxnreg is for multiples of {} from {} to {}, and takes no "
+          "fewer or leaves no more",
+          takes ? "takes" : "leaves", registers, state.registers, kStep, kLeast, kMost);
     });
   }
   state = {registers, judge_.site(), judge_.registers().thread_index};
@@ -44,7 +47,10 @@ void RegisterPool::end_block() {
   const auto most = std::ranges::max_element(warps_, {}, &WarpState::registers);
   judge_.registers().thread_index = most->thread;
   judge_.report(FaultKind::deadlock, most->site, "", [&] {
-    return fmt::format("takes {} registers a thread, but of {} for each thread of the block warps have not left so many: it would wait for ever", most->registers, of_launch_);
+    return fmt::format(
+        "takes {} registers a thread, but of {} for each thread of the block warps have not left so many: it would "
+        "wait for ever",
+        most->registers, of_launch_);
   });
 }
 

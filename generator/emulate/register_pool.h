@@ -8,8 +8,9 @@
 
 namespace esc {
 
-/// The registers of a block, which warps take and leave (setmaxnreg). All begin with the most that a launch of so many threads can give each of them. Who takes what nobody leaves waits
-/// for ever on a device; here that is found when the block has ended.
+/// The registers of a block, which warps take and leave (setmaxnreg). All begin with the most that a launch of so many
+/// threads can give each of them. Who takes what nobody leaves waits for ever on a device; here that is found when the
+/// block has ended.
 class RegisterPool {
  public:
   explicit RegisterPool(AccessJudge& judge) : judge_(judge) {}
@@ -17,7 +18,8 @@ class RegisterPool {
   void begin_block(std::uint32_t threads);
   void end_block();
 
-  /// The running thread's warp has so many registers for each thread from now on, no fewer than before where it takes some. Stops the thread where the number has no meaning.
+  /// The running thread's warp has so many registers for each thread from now on, no fewer than before where it takes
+  /// some. Stops the thread where the number has no meaning.
   void exchange(std::uint32_t warp, std::uint32_t registers, bool takes);
 
  private:

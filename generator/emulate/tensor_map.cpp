@@ -27,9 +27,10 @@ bool is_valid(const TensorMap& map) {
   constexpr std::uint64_t kMostStride = std::uint64_t{1} << 40;
   constexpr std::uint32_t kMostOfBox = 256;
   const std::uint64_t row_bytes = map.element_bytes * map.box_columns;
-  return (map.element_bytes == 2 || map.element_bytes == 4) && map.base != 0 && map.base % kPieceBytes == 0 && map.columns >= 1 && map.columns <= kMostElements &&
-         map.rows >= 1 && map.rows <= kMostElements && map.stride % kPieceBytes == 0 && map.stride < kMostStride &&
-         map.box_columns >= 1 && map.box_columns <= kMostOfBox && map.box_rows >= 1 && map.box_rows <= kMostOfBox &&
+  return (map.element_bytes == 2 || map.element_bytes == 4) && map.base != 0 && map.base % kPieceBytes == 0 &&
+         map.columns >= 1 && map.columns <= kMostElements && map.rows >= 1 && map.rows <= kMostElements &&
+         map.stride % kPieceBytes == 0 && map.stride < kMostStride && map.box_columns >= 1 &&
+         map.box_columns <= kMostOfBox && map.box_rows >= 1 && map.box_rows <= kMostOfBox &&
          row_bytes % kPieceBytes == 0 && map.swizzle <= Swizzle::of_128_bytes &&
          (map.swizzle == Swizzle::none || row_bytes <= kPieceBytes * pieces(map.swizzle));
 }

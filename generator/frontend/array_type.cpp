@@ -35,13 +35,14 @@ ScalarType element_type(clang::QualType type, const clang::VarDecl& array, const
   if (const std::optional<ScalarType> number = number_type(type)) {
     return *number;
   }
-  refuse(use, fmt::format("the elements of {} are {}: expected float, double, _Float16 or __bf16", array.getNameAsString(),
-                          type.getUnqualifiedType().getAsString()));
+  refuse(use, fmt::format("the elements of {} are {}: expected float, double, _Float16 or __bf16",
+                          array.getNameAsString(), type.getUnqualifiedType().getAsString()));
 }
 
 }  // namespace
 
-ArrayType read_array_type(const clang::VarDecl& array, const clang::Expr& use, const Variables& variables, Elements elements) {
+ArrayType read_array_type(const clang::VarDecl& array, const clang::Expr& use, const Variables& variables,
+                          Elements elements) {
   // A parameter declared as an array has decayed to a pointer, which no longer knows the outermost extent.
   const auto* parameter = clang::dyn_cast<clang::ParmVarDecl>(&array);
   clang::QualType type = parameter != nullptr ? parameter->getOriginalType() : array.getType();

@@ -20,6 +20,7 @@ struct ArrayType {
 enum class Elements { numbers, integers };
 
 /// Refuses elements that are none of float, double, _Float16 and __bf16, or no integers, at `use`.
-ArrayType read_array_type(const clang::VarDecl& array, const clang::Expr& use, const Variables& variables, Elements elements = Elements::numbers);
+ArrayType read_array_type(const clang::VarDecl& array, const clang::Expr& use, const Variables& variables,
+                          Elements elements = Elements::numbers);
 
 }  // namespace esc::frontend

@@ -5,8 +5,9 @@
 
 namespace esc::frontend {
 
-/// The folder that has Clang's own headers (stddef.h and the like) in its folder include: that of the LLVM which this was built with or,
-/// where it is not on the machine, the one that was brought along with the program, in ../lib/esc/clang.
+/// The folder that has Clang's own headers (stddef.h and the like) in its folder include: that of the LLVM which this
+/// was built with or, where it is not on the machine, the one that was brought along with the program, in
+/// ../lib/esc/clang.
 const std::string& clang_folder();
 
 }  // namespace esc::frontend

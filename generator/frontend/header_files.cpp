@@ -37,7 +37,9 @@ bool is_inside(llvm::StringRef path, llvm::StringRef folder) {
 class HeaderFiles final : public llvm::vfs::ProxyFileSystem {
  public:
   HeaderFiles(std::vector<std::string> folders, std::string own_folder)
-      : ProxyFileSystem(llvm::vfs::getRealFileSystem()), folders_(std::move(folders)), own_folder_(std::move(own_folder)) {}
+      : ProxyFileSystem(llvm::vfs::getRealFileSystem()),
+        folders_(std::move(folders)),
+        own_folder_(std::move(own_folder)) {}
 
   llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine& path) override {
     llvm::ErrorOr<llvm::vfs::Status> found = ProxyFileSystem::status(path);
@@ -120,7 +122,8 @@ std::string real_folder(const std::filesystem::path& folder) {
 
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> header_files(const std::string& file_name, NestHeaders headers) {
   std::vector<std::string> folders;
-  for (const std::string& folder : {clang_folder() + "/include", std::string("/usr/include"), std::string("/usr/local/include")}) {
+  for (const std::string& folder :
+       {clang_folder() + "/include", std::string("/usr/include"), std::string("/usr/local/include")}) {
     if (std::string real = real_folder(folder); !real.empty()) {
       folders.push_back(std::move(real));
     }

@@ -11,8 +11,9 @@
 namespace esc::frontend {
 
 /// The files of this machine that a nest may include: headers of the compiler and of the C and C++ libraries, and with
-/// NestHeaders::beside those in the folder of `file_name` and below. Any other file, and what is no regular file, cannot be
-/// opened, with the rule as the reason; folders and libraries can be looked for, as the compiler does to find its headers.
+/// NestHeaders::beside those in the folder of `file_name` and below. Any other file, and what is no regular file,
+/// cannot be opened, with the rule as the reason; folders and libraries can be looked for, as the compiler does to find
+/// its headers.
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> header_files(const std::string& file_name, NestHeaders headers);
 
 }  // namespace esc::frontend

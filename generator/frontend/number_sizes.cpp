@@ -29,7 +29,8 @@ void require_parameters(const clang::FunctionDecl& function, const Environment& 
     if (std::ranges::find(sizes, name) == sizes.end()) {
       throw UserError(fmt::format("--size {}={}", name, number),
                       fmt::format("names no integer parameter of the function {}", function.getNameAsString()),
-                      sizes.empty() ? "leave it out: the function has none" : fmt::format("those it has are {}", fmt::join(sizes, ", ")));
+                      sizes.empty() ? "leave it out: the function has none"
+                                    : fmt::format("those it has are {}", fmt::join(sizes, ", ")));
     }
   }
 }
@@ -75,7 +76,8 @@ std::optional<std::int64_t> constant_of(const clang::ArrayType* dimension, const
     return static_cast<std::int64_t>(constant->getZExtSize());
   }
   const auto* variable = clang::dyn_cast_or_null<clang::VariableArrayType>(dimension);
-  return variable != nullptr && variable->getSizeExpr() != nullptr ? constant_value(*variable->getSizeExpr(), ast) : std::nullopt;
+  return variable != nullptr && variable->getSizeExpr() != nullptr ? constant_value(*variable->getSizeExpr(), ast)
+                                                                   : std::nullopt;
 }
 
 std::string shape_of(const std::vector<std::int64_t>& weights) { return fmt::format("{}", fmt::join(weights, " x ")); }
@@ -96,11 +98,12 @@ Environment number_sizes(const clang::FunctionDecl& function, const GivenSizes& 
       const auto [known, is_new] = numbers.emplace(size->getNameAsString(), extent);
       if (!is_new && known->second != extent) {
         throw UserError(fmt::format("--size {}={}", known->first, known->second),
-                        fmt::format("contradicts the weights, which are {}: in {} that makes {} {}", shape_of(given.weights),
-                                    weights->getNameAsString(), known->first, extent),
+                        fmt::format("contradicts the weights, which are {}: in {} that makes {} {}",
+                                    shape_of(given.weights), weights->getNameAsString(), known->first, extent),
                         "leave it out, or give the weights that it is meant for");
       }
-    } else if (const auto constant = constant_of(dimensions[number], function.getASTContext()); constant && *constant != extent) {
+    } else if (const auto constant = constant_of(dimensions[number], function.getASTContext());
+               constant && *constant != extent) {
       throw UserError(
           weights->getNameAsString(),
           fmt::format("is declared with {} elements in dimension {}, but the weights are {}", *constant, number + 1,

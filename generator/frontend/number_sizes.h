@@ -9,8 +9,9 @@ class FunctionDecl;
 
 namespace esc::frontend {
 
-/// The numbers of the function's parameters that are given, by their names and by the extents of its weights. Throws UserError
-/// where the function has no such parameter, where one would be two numbers, and where the weights are declared otherwise.
+/// The numbers of the function's parameters that are given, by their names and by the extents of its weights. Throws
+/// UserError where the function has no such parameter, where one would be two numbers, and where the weights are
+/// declared otherwise.
 Environment number_sizes(const clang::FunctionDecl& function, const GivenSizes& given);
 
 }  // namespace esc::frontend

@@ -86,7 +86,8 @@ void check_working_directory() {
 frontend::WrittenNest read_written(const clang::ASTContext& ast, const GivenSizes& sizes) {
   const clang::FunctionDecl& function = frontend::find_function(ast);
   frontend::Variables variables(function, frontend::number_sizes(function, sizes), frontend::read_load);
-  return frontend::read_nest(frontend::read_actions(frontend::walk_function(function, variables)), function.getLocation());
+  return frontend::read_nest(frontend::read_actions(frontend::walk_function(function, variables)),
+                             function.getLocation());
 }
 
 /// What `finish` makes of the nest as written.
@@ -119,11 +120,13 @@ LoopNest parse(std::string_view source_text, const std::string& file_name, NestH
 
 }  // namespace
 
-LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_name, NestHeaders headers, const GivenSizes& sizes) {
+LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_name, NestHeaders headers,
+                         const GivenSizes& sizes) {
   return parse(source_text, file_name, headers, sizes, assign_roles);
 }
 
-LoopNest parse_as_written(std::string_view source_text, const std::string& file_name, NestHeaders headers, const GivenSizes& sizes) {
+LoopNest parse_as_written(std::string_view source_text, const std::string& file_name, NestHeaders headers,
+                          const GivenSizes& sizes) {
   return parse(source_text, file_name, headers, sizes, [](const LoopNest& nest) { return nest; });
 }
 

@@ -72,14 +72,16 @@ void read_factors(const clang::Expr& expression, const Scope& scope, bool lists,
 
 /// Whether some subscript is made of what is loaded from an array.
 bool is_loaded(const ArrayElement& element, const Scope& scope) {
-  return std::ranges::any_of(element.access.subscripts, [&](const Subscript& one) { return scope.variables->is_loaded(one.affine); });
+  return std::ranges::any_of(element.access.subscripts,
+                             [&](const Subscript& one) { return scope.variables->is_loaded(one.affine); });
 }
 
 Gather read_gather(Target target, const clang::Expr& product, const Scope& scope) {
   std::vector<ArrayElement> factors;
   read_factors(product, scope, true, factors);
   const auto* output = std::get_if<ArrayElement>(&target);
-  if (!(output != nullptr && is_loaded(*output, scope)) && std::ranges::none_of(factors, [&](const ArrayElement& one) { return is_loaded(one, scope); })) {
+  if (!(output != nullptr && is_loaded(*output, scope)) &&
+      std::ranges::none_of(factors, [&](const ArrayElement& one) { return is_loaded(one, scope); })) {
     factors.clear();
     read_factors(product, scope, false, factors);  // which says what a product of whole arrays is made of
   }
@@ -108,8 +110,9 @@ const clang::Expr* added_value(const clang::BinaryOperator& assignment, const Ta
   const auto is_target = [&](const clang::Expr& side) {
     const clang::Expr& inner = without_value_casts(side);
     const auto* element = std::get_if<ArrayElement>(&target);
-    return element != nullptr ? is_element(inner) && !is_of_table(inner) && read_element(inner, scope).access == element->access
-                              : changed_local(inner, scope) == std::get<const clang::VarDecl*>(target);
+    return element != nullptr
+               ? is_element(inner) && !is_of_table(inner) && read_element(inner, scope).access == element->access
+               : changed_local(inner, scope) == std::get<const clang::VarDecl*>(target);
   };
   return is_target(*sum->getLHS()) ? sum->getRHS() : is_target(*sum->getRHS()) ? sum->getLHS() : nullptr;
 }

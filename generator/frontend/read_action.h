@@ -24,7 +24,8 @@ struct Assign {
   bool adds = false;
 };
 
-/// A constant local integer, which is a definition of the nest where indices are made of it and it is loaded from an array.
+/// A constant local integer, which is a definition of the nest where indices are made of it and it is loaded from an
+/// array.
 struct Index {
   const clang::VarDecl* local = nullptr;
 };

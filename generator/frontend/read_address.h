@@ -20,8 +20,8 @@ struct Address {
   std::vector<WrittenSubscript> subscripts;
 };
 
-/// What an lvalue designates: an array, a row of one, or an element, however indices and pointers are mixed in it. Refuses what is based on
-/// anything but a variable that points to one array throughout.
+/// What an lvalue designates: an array, a row of one, or an element, however indices and pointers are mixed in it.
+/// Refuses what is based on anything but a variable that points to one array throughout.
 Address read_location(const clang::Expr& expression, const Scope& scope);
 
 }  // namespace esc::frontend

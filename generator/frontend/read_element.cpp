@@ -18,10 +18,12 @@
 namespace esc::frontend {
 namespace {
 
-/// The loop around whose iterator the subscript is, exactly, and runs through a dimension; null where it is anything else.
+/// The loop around whose iterator the subscript is, exactly, and runs through a dimension; null where it is anything
+/// else.
 const WrittenLoop* sole_iterator(const Polynomial& subscript, const Scope& scope) {
-  const auto found = std::find_if(scope.loops.begin(), scope.loops.end(),
-                                  [&](const auto& loop) { return !loop->is_segment && subscript == Polynomial::of(loop->iterator); });
+  const auto found = std::find_if(scope.loops.begin(), scope.loops.end(), [&](const auto& loop) {
+    return !loop->is_segment && subscript == Polynomial::of(loop->iterator);
+  });
   return found != scope.loops.end() ? found->get() : nullptr;
 }
 
@@ -75,7 +77,8 @@ std::optional<Position> split_flat(const WrittenSubscript& subscript, const Scop
   return std::nullopt;
 }
 
-/// A dimension of an element's array: how it is indexed, by which loop where that is its iterator alone, and what its extent was declared as.
+/// A dimension of an element's array: how it is indexed, by which loop where that is its iterator alone, and what its
+/// extent was declared as.
 struct Dimension {
   WrittenSubscript subscript;
   const WrittenLoop* loop = nullptr;
@@ -97,7 +100,8 @@ struct WrittenElement {
   }
 };
 
-/// What is multiplied by the extent of the columns, one size or a constant, in the start of a row; nothing where that is more.
+/// What is multiplied by the extent of the columns, one size or a constant, in the start of a row; nothing where that
+/// is more.
 std::optional<Polynomial> row_in(const std::optional<Polynomial>& start, const Affine& columns) {
   if (!start) {
     return std::nullopt;
@@ -107,7 +111,8 @@ std::optional<Polynomial> row_in(const std::optional<Polynomial>& start, const A
     return start == row.times(Polynomial(columns)) ? std::optional(row) : std::nullopt;
   }
   const std::optional<Affine> affine = start->affine();
-  const bool is_one_name = affine && affine->terms().size() == 1 && *affine == Affine::of(affine->terms().front().name, columns.constant());
+  const bool is_one_name =
+      affine && affine->terms().size() == 1 && *affine == Affine::of(affine->terms().front().name, columns.constant());
   return is_one_name ? std::optional(Polynomial::of(affine->terms().front().name)) : std::nullopt;
 }
 
@@ -126,7 +131,8 @@ std::optional<std::vector<Dimension>> split_loaded(const WrittenSubscript& subsc
     const auto start = iterator.times(stride);
     const auto rest = start ? subscript.value.minus(*start) : std::nullopt;
     if (stride != Polynomial(1) && is_loaded(rest)) {
-      return std::vector<Dimension>{{{iterator, subscript.source}, loop.get()}, {{*rest, subscript.source}, nullptr, stride}};
+      return std::vector<Dimension>{{{iterator, subscript.source}, loop.get()},
+                                    {{*rest, subscript.source}, nullptr, stride}};
     }
     const auto row = stride == Polynomial(1) ? row_in(rest, loop->upper) : std::nullopt;
     if (is_loaded(row)) {
@@ -149,10 +155,13 @@ void require_declared(const std::optional<Polynomial>& declared, const Position&
 
 WrittenElement read_written(const clang::Expr& expression, const Scope& scope) {
   const Address address = read_location(expression, scope);
-  const std::vector<double> values = is_table(*address.array) ? table_values(*address.array, scope.variables->ast()) : std::vector<double>();
+  const std::vector<double> values =
+      is_table(*address.array) ? table_values(*address.array, scope.variables->ast()) : std::vector<double>();
   if (is_table(*address.array) && values.empty()) {
-    refuse(expression, fmt::format("{} has its elements in the text: expected a parameter of the function, so that a call hands them over",
-                                   address.array->getNameAsString()));
+    refuse(expression,
+           fmt::format(
+               "{} has its elements in the text: expected a parameter of the function, so that a call hands them over",
+               address.array->getNameAsString()));
   }
   const ArrayType type = read_array_type(*address.array, expression, *scope.variables);
   WrittenElement element{address.array, type.element, {}, &expression, &scope, values};
@@ -195,8 +204,9 @@ void require_bounds(const WrittenElement& element) {
   for (std::size_t number = 0; number < element.dimensions.size(); ++number) {
     const auto& [subscript, loop, declared] = element.dimensions[number];
     if (loop != nullptr && declared && *declared != Polynomial(loop->upper)) {
-      refuse(*element.source, fmt::format("{} is declared with {} {}, but loop {} runs to {}: expected the same", element.name(),
-                                          print(*declared), counted(element, number), loop->iterator, print(loop->upper)));
+      refuse(*element.source,
+             fmt::format("{} is declared with {} {}, but loop {} runs to {}: expected the same", element.name(),
+                         print(*declared), counted(element, number), loop->iterator, print(loop->upper)));
     }
   }
 }
@@ -204,12 +214,13 @@ void require_bounds(const WrittenElement& element) {
 /// No iterator may run through two dimensions.
 void require_different_iterators(const WrittenElement& element) {
   for (auto one = element.dimensions.begin(); one != element.dimensions.end(); ++one) {
-    const bool again = one->loop != nullptr && std::any_of(one + 1, element.dimensions.end(), [&](const Dimension& other) {
-                         return other.loop == one->loop;
-                       });
+    const bool again =
+        one->loop != nullptr &&
+        std::any_of(one + 1, element.dimensions.end(), [&](const Dimension& other) { return other.loop == one->loop; });
     if (again) {
-      refuse(*element.source, fmt::format("{} subscripts of {} are {}: expected two different iterators",
-                                          element.dimensions.size() == 2 ? "both" : "two", element.name(), one->loop->iterator));
+      refuse(*element.source,
+             fmt::format("{} subscripts of {} are {}: expected two different iterators",
+                         element.dimensions.size() == 2 ? "both" : "two", element.name(), one->loop->iterator));
     }
   }
 }
@@ -217,8 +228,9 @@ void require_different_iterators(const WrittenElement& element) {
 /// Whether the subscript follows from arrays: it is loaded, or the iterator of a loop between loaded bounds.
 bool is_indirect(const WrittenSubscript& subscript, const Scope& scope) {
   const std::optional<Affine> index = subscript.value.affine();
-  return index && (scope.variables->is_loaded(*index) ||
-                   std::ranges::any_of(scope.loops, [&](const auto& loop) { return loop->is_segment && index->mentions(loop->iterator); }));
+  return index && (scope.variables->is_loaded(*index) || std::ranges::any_of(scope.loops, [&](const auto& loop) {
+                     return loop->is_segment && index->mentions(loop->iterator);
+                   }));
 }
 
 /// Where the dimension is indexed by more than an iterator, its extent must be known from the declaration.
@@ -233,28 +245,30 @@ void require_known_extent(const WrittenElement& element, std::size_t number) {
   }
   const std::optional<Affine> extent = declared->affine();
   if (!extent || (extent->is_constant() && extent->constant() <= 0)) {
-    refuse(*element.source, fmt::format("{} is declared with {} {}: expected a size or a positive constant; {}", element.name(),
-                                        print(*declared), counted(element, number), size_remedy));
+    refuse(*element.source, fmt::format("{} is declared with {} {}: expected a size or a positive constant; {}",
+                                        element.name(), print(*declared), counted(element, number), size_remedy));
   }
 }
 
 /// What a factor is indexed by: iterators that are multiplied by numbers.
 void require_known_index(const WrittenElement& element, const Dimension& dimension) {
   const std::optional<Affine> index = dimension.subscript.value.affine();
-  const bool is_known = index && !index->is_constant() && std::ranges::all_of(index->terms(), [&](const Affine::Term& term) {
-                          return element.scope->variables->find_load(term.name) != nullptr ||
-                                 std::ranges::find(element.scope->loops, term.name, [](const auto& loop) { return loop->iterator; }) !=
-                                     element.scope->loops.end();
-                        });
+  const bool is_known =
+      index && !index->is_constant() && std::ranges::all_of(index->terms(), [&](const Affine::Term& term) {
+        return element.scope->variables->find_load(term.name) != nullptr ||
+               std::ranges::find(element.scope->loops, term.name, [](const auto& loop) { return loop->iterator; }) !=
+                   element.scope->loops.end();
+      });
   if (!is_known) {
     refuse(element.place_of(dimension),
-           fmt::format("subscript {} of {}: expected the iterator of one loop, alone, or a sum of iterators times numbers; {}",
-                       print(dimension.subscript.value), element.name(), size_remedy));
+           fmt::format(
+               "subscript {} of {}: expected the iterator of one loop, alone, or a sum of iterators times numbers; {}",
+               print(dimension.subscript.value), element.name(), size_remedy));
   }
 }
 
-/// What an element of the output is indexed by, and one that is compared with zero: an iterator alone, or several that count together through the
-/// whole dimension.
+/// What an element of the output is indexed by, and one that is compared with zero: an iterator alone, or several that
+/// count together through the whole dimension.
 void require_counting_index(const WrittenElement& element, Dimension& dimension) {
   if (dimension.loop != nullptr) {
     return;
@@ -274,8 +288,9 @@ void require_counting_index(const WrittenElement& element, Dimension& dimension)
   }
   const Polynomial count(*count_of(*digits));
   if (dimension.declared && *dimension.declared != count) {
-    refuse(element.place_of(dimension), fmt::format("subscript {} of {} counts to {}, but it is declared with {}: expected the same",
-                                                    print(*index), element.name(), print(count), print(*dimension.declared)));
+    refuse(element.place_of(dimension),
+           fmt::format("subscript {} of {} counts to {}, but it is declared with {}: expected the same", print(*index),
+                       element.name(), print(count), print(*dimension.declared)));
   }
   dimension.declared = count;
 }
@@ -289,12 +304,14 @@ ArrayElement read(const WrittenElement& element) {
     }
     const std::optional<Affine> declared = dimension.declared ? dimension.declared->affine() : std::nullopt;
     result.access.subscripts.push_back({"", *index});
-    result.extents.push_back(dimension.loop != nullptr && element.values.empty() ? dimension.loop->upper : declared.value_or(0));
+    result.extents.push_back(dimension.loop != nullptr && element.values.empty() ? dimension.loop->upper
+                                                                                 : declared.value_or(0));
   }
   return result;
 }
 
-/// Whether the subscript of a one-dimensional array may be that of a factor: several iterators run along it, as far as it is declared.
+/// Whether the subscript of a one-dimensional array may be that of a factor: several iterators run along it, as far as
+/// it is declared.
 bool is_overlapped(const WrittenElement& element) {
   const Dimension& only = element.dimensions.front();
   const std::optional<Affine> index = only.subscript.value.affine();
@@ -314,8 +331,9 @@ const clang::Expr& without_value_casts(const clang::Expr& expression) {
       const std::optional<ScalarType> type = number_type(one.getType());
       return type && is_half(*type);
     };
-    const bool narrows = cast->getCastKind() == clang::CK_FloatingCast &&
-                         ((is_double(*under) && !is_double(*cast)) || (is_half_number(*cast) && !is_half_number(*under)));
+    const bool narrows =
+        cast->getCastKind() == clang::CK_FloatingCast &&
+        ((is_double(*under) && !is_double(*cast)) || (is_half_number(*cast) && !is_half_number(*under)));
     const bool keeps = cast->getCastKind() == clang::CK_NoOp || cast->getCastKind() == clang::CK_LValueToRValue ||
                        cast->getCastKind() == clang::CK_IntegralToFloating ||
                        (cast->getCastKind() == clang::CK_FloatingCast && !narrows);
@@ -342,7 +360,8 @@ ArrayElement read_factor(const clang::Expr& expression, const Scope& scope, bool
     return read(element);
   }
   const bool is_list = lists && element.dimensions.size() == 1 && element.dimensions.front().loop != nullptr;
-  if (!is_list && element.dimensions.size() == 1 && !is_overlapped(element) && !is_indirect(element.dimensions.front().subscript, scope)) {
+  if (!is_list && element.dimensions.size() == 1 && !is_overlapped(element) &&
+      !is_indirect(element.dimensions.front().subscript, scope)) {
     refuse_flat(element.dimensions.front().subscript, element.name(), scope, expression);
   }
   for (const Dimension& dimension : element.dimensions) {

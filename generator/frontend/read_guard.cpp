@@ -15,7 +15,8 @@ namespace esc::frontend {
 namespace {
 
 constexpr const char* expected_guard =
-    "expected A[i][k] != 0 on the sparse matrix, the bounds of an index as in h >= 0 && h < H, or no guard; what becomes of C may be a "
+    "expected A[i][k] != 0 on the sparse matrix, the bounds of an index as in h >= 0 && h < H, or no guard; what "
+    "becomes of C may be a "
     "choice, condition ? x : y";
 
 /// A condition on one element: it holds exactly where the element is zero, or exactly where it is not.
@@ -92,26 +93,29 @@ Side read_side(const clang::Expr& expression, const clang::Expr& comparison, con
   const Polynomial written = read_index(expression, scope);
   const std::optional<Affine> value = written.affine();
   if (!value) {
-    refuse(expression, fmt::format("this compares {}, which is not affine: expected sums of iterators times numbers; {}",
-                                   print(written), size_remedy));
+    refuse(expression,
+           fmt::format("this compares {}, which is not affine: expected sums of iterators times numbers; {}",
+                       print(written), size_remedy));
   }
   constexpr std::int64_t most = std::int64_t{1} << 62;  // so that differences of two fit
   if (value->constant() <= -most || value->constant() >= most) {
     refuse(expression, "the constants in this expression leave 64 bits");
   }
   // Compared as unsigned numbers, an index below zero is a large one.
-  const bool stays_above =
-      value->constant() >= 0 && std::ranges::all_of(value->terms(), [](const Affine::Term& term) { return term.coefficient > 0; });
+  const bool stays_above = value->constant() >= 0 && std::ranges::all_of(value->terms(), [](const Affine::Term& term) {
+                             return term.coefficient > 0;
+                           });
   if (expression.getType()->isUnsignedIntegerType() && !stays_above) {
-    refuse(comparison, fmt::format("{} wraps around below zero, because it is compared unsigned: expected int", print(written)));
+    refuse(comparison,
+           fmt::format("{} wraps around below zero, because it is compared unsigned: expected int", print(written)));
   }
   const bool runs = scope.variables->is_loaded(*value) ||
                     std::ranges::any_of(scope.loops, [&](const auto& loop) { return value->mentions(loop->iterator); });
   return {*value, runs};
 }
 
-/// The comparison that holds exactly where the one between indices does, or does not: low <= index, index < high, or as written where
-/// iterators stand on both sides.
+/// The comparison that holds exactly where the one between indices does, or does not: low <= index, index < high, or as
+/// written where iterators stand on both sides.
 Expression read_bound(const clang::BinaryOperator& comparison, bool holds, const Scope& scope) {
   Side left = read_side(*comparison.getLHS(), comparison, scope);
   Side right = read_side(*comparison.getRHS(), comparison, scope);
@@ -177,7 +181,7 @@ class GuardReader {
     const ZeroTest test = read_zero_test(condition, scope);
     if (test.holds_at_zero == holds) {
       refuse(source, skips_ ? "this guard skips what is not zero: expected if (A[i][k] == 0) continue"
-                               : "this guard keeps the zeros: expected if (A[i][k] != 0)");
+                            : "this guard keeps the zeros: expected if (A[i][k] != 0)");
     }
     guards_.push_back({is_nonzero(test.element.access), test.element, &source});
   }

@@ -40,7 +40,8 @@ Polynomial read_variable(const clang::VarDecl& variable, const clang::Expr& use,
     const clang::Expr& value = without_casts(*definition->value, scope.variables->ast());
     const bool is_loaded = variable.isLocalVarDecl() && !variable.getType()->isReferenceType() && is_element(value) &&
                            !constant_value(value, scope.variables->ast());
-    return is_loaded ? scope.variables->read_load(value, definition->scope, &variable) : read_index(*definition->value, definition->scope);
+    return is_loaded ? scope.variables->read_load(value, definition->scope, &variable)
+                     : read_index(*definition->value, definition->scope);
   }
   if (const auto change = scope.variables->change(variable)) {
     refuse(

@@ -194,16 +194,20 @@ bool is_loaded(const Polynomial& bound, const Scope& around) {
 }
 
 /// Where one bound is loaded, the other one may be any affine one.
-Affine require_segment_end(const Polynomial& bound, const clang::ForStmt& source, const std::string& name, const Scope& around) {
+Affine require_segment_end(const Polynomial& bound, const clang::ForStmt& source, const std::string& name,
+                           const Scope& around) {
   for (const auto& loop : around.loops) {
     if (bound.mentions(loop->iterator)) {
-      refuse(*source.getCond(), fmt::format("the bound of loop {} depends on iterator {}: expected a size, a constant or what is loaded from an array",
+      refuse(*source.getCond(), fmt::format("the bound of loop {} depends on iterator {}: expected a size, a constant "
+                                            "or what is loaded from an array",
                                             name, loop->iterator));
     }
   }
   const std::optional<Affine> affine = bound.affine();
   if (!affine) {
-    refuse(*source.getCond(), fmt::format("loop {} runs to {}, which is not affine: expected what is loaded from an array", name, print(bound)));
+    refuse(*source.getCond(),
+           fmt::format("loop {} runs to {}, which is not affine: expected what is loaded from an array", name,
+                       print(bound)));
   }
   return *affine;
 }

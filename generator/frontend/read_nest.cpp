@@ -70,13 +70,13 @@ void require_addressable(const ArrayElement& element) {
 
 Guard conditions(const Scope& scope, std::size_t count) {
   Guard result;
-  std::ranges::transform(scope.guards.begin(), scope.guards.begin() + static_cast<std::ptrdiff_t>(count), std::back_inserter(result),
-                         &WrittenGuard::condition);
+  std::ranges::transform(scope.guards.begin(), scope.guards.begin() + static_cast<std::ptrdiff_t>(count),
+                         std::back_inserter(result), &WrittenGuard::condition);
   return result;
 }
 
-/// Puts the nest together, action after action. What is loaded is defined in front of the loop or statement that uses it, or where the function
-/// has a local for it.
+/// Puts the nest together, action after action. What is loaded is defined in front of the loop or statement that uses
+/// it, or where the function has a local for it.
 class NestReader {
  public:
   NestReader(const std::vector<Action>& actions, clang::SourceLocation function) : actions_(actions) {
@@ -87,7 +87,8 @@ class NestReader {
     for (const Action& action : actions_) {
       add(action);
     }
-    std::ranges::stable_sort(result_.nest.arrays, {}, [this](const ArrayDeclaration& array) { return place_of_parameter(array.name); });
+    std::ranges::stable_sort(result_.nest.arrays, {},
+                             [this](const ArrayDeclaration& array) { return place_of_parameter(array.name); });
     return std::move(result_);
   }
 
@@ -168,9 +169,12 @@ class NestReader {
       if (const auto known = loaded.find(load.name); known != loaded.end()) {
         const bool holds_here = std::ranges::mismatch(known->second, guard).in1 == known->second.end();
         if (!holds_here) {
-          refuse(*load.element.source, fmt::format("{} is loaded under one condition and used under another: expected a local in front of both, const "
-                                                   "int index = {}",
-                                                   print(load.element.access), print(load.element.access)));
+          refuse(
+              *load.element.source,
+              fmt::format(
+                  "{} is loaded under one condition and used under another: expected a local in front of both, const "
+                  "int index = {}",
+                  print(load.element.access), print(load.element.access)));
         }
         return;
       }
@@ -214,7 +218,8 @@ class NestReader {
   decltype(Statement::action) read_assignment(const Assign& assign, const Scope& scope, const Path& path) {
     add_operands(assign.value, path);
     if (const auto* local = std::get_if<const clang::VarDecl*>(&assign.target)) {
-      return Define{number_type((*local)->getType()).value_or(ScalarType::f64), scope.variables->name_of(**local), assign.value.expression};
+      return Define{number_type((*local)->getType()).value_or(ScalarType::f64), scope.variables->name_of(**local),
+                    assign.value.expression};
     }
     const Expression target = add_target(assign.target, scope, path);
     if (assign.adds) {

@@ -142,7 +142,8 @@ class ValueReader {
     }
     const std::optional<ScalarType> type = number_type(cast.getType());
     if (!type) {
-      refuse(cast, fmt::format("this value is narrowed to {}: expected float, double, _Float16 or __bf16", cast.getType().getAsString()));
+      refuse(cast, fmt::format("this value is narrowed to {}: expected float, double, _Float16 or __bf16",
+                               cast.getType().getAsString()));
     }
     value.expression = Convert{*type, {value.expression}};
     return value;
@@ -327,7 +328,8 @@ bool is_value_local(const clang::VarDecl& variable) {
 }
 
 bool is_index_local(const clang::VarDecl& variable) {
-  return variable.isLocalVarDecl() && variable.getType()->isIntegerType() && variable.getInit() != nullptr && !is_value_local(variable);
+  return variable.isLocalVarDecl() && variable.getType()->isIntegerType() && variable.getInit() != nullptr &&
+         !is_value_local(variable);
 }
 
 WrittenValue combine(Operator op, const WrittenValue& left, const WrittenValue& right) {

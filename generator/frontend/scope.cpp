@@ -149,7 +149,10 @@ bool is_element(const clang::Expr& expression) {
 }
 
 Variables::Variables(const clang::FunctionDecl& function, Environment sizes, LoadReader reader)
-    : ast_(&function.getASTContext()), sizes_(std::move(sizes)), read_load_(reader), names_(name_locals(*function.getBody())) {
+    : ast_(&function.getASTContext()),
+      sizes_(std::move(sizes)),
+      read_load_(reader),
+      names_(name_locals(*function.getBody())) {
   find_changes(*function.getBody(), changes_);
   find_names(*function.getBody(), taken_);
   for (const clang::ParmVarDecl* parameter : function.parameters()) {
@@ -166,7 +169,8 @@ std::optional<clang::SourceLocation> Variables::change(const clang::VarDecl& var
 }
 
 std::optional<std::int64_t> Variables::number_of(const clang::VarDecl& parameter) const {
-  const auto found = clang::isa<clang::ParmVarDecl>(parameter) ? sizes_.find(parameter.getNameAsString()) : sizes_.end();
+  const auto found =
+      clang::isa<clang::ParmVarDecl>(parameter) ? sizes_.find(parameter.getNameAsString()) : sizes_.end();
   return found != sizes_.end() ? std::optional(found->second) : std::nullopt;
 }
 
@@ -181,8 +185,9 @@ std::optional<Definition> Variables::definition(const clang::VarDecl& variable) 
 
 std::string Variables::note_load(const ArrayElement& element, const clang::VarDecl* local) const {
   const auto known = std::ranges::find_if(loads_, [&](const Load& load) {
-    return local != nullptr ? load.local == local
-                            : load.local == nullptr && load.element.array == element.array && load.element.access == element.access;
+    return local != nullptr
+               ? load.local == local
+               : load.local == nullptr && load.element.array == element.array && load.element.access == element.access;
   });
   if (known != loads_.end()) {
     return known->name;

@@ -26,8 +26,8 @@ class VarDecl;
 
 namespace esc::frontend {
 
-/// A for loop as written: from 0 to `upper` (exclusive; one size or a constant) in steps of 1, or over a segment, between bounds that are loaded
-/// from arrays of integers.
+/// A for loop as written: from 0 to `upper` (exclusive; one size or a constant) in steps of 1, or over a segment,
+/// between bounds that are loaded from arrays of integers.
 struct WrittenLoop {
   const clang::VarDecl* variable = nullptr;
   std::string iterator;
@@ -41,7 +41,8 @@ struct WrittenLoop {
 /// it.
 using Loops = std::vector<std::shared_ptr<const WrittenLoop>>;
 
-/// An element of an array, in whatever way it was indexed, with one subscript for each dimension; or a variable as it is, with none.
+/// An element of an array, in whatever way it was indexed, with one subscript for each dimension; or a variable as it
+/// is, with none.
 struct ArrayElement {
   const clang::VarDecl* array = nullptr;
   ScalarType type = ScalarType::f32;
@@ -58,7 +59,8 @@ struct Load {
   const clang::VarDecl* local = nullptr;  ///< the constant local that it is, if any
 };
 
-/// A condition that a statement runs under: that an element is not zero, or a comparison of indices, left < right or left <= right.
+/// A condition that a statement runs under: that an element is not zero, or a comparison of indices, left < right or
+/// left <= right.
 struct WrittenGuard {
   Expression condition;
   std::optional<ArrayElement> element;  ///< the one that is not zero
@@ -83,12 +85,13 @@ struct Definition {
 /// The variables of one function: which of them are changed, and what the unchanged ones stand for.
 class Variables {
  public:
-  /// Reads an element of an array of integers as an index; it is the value of the constant local, where that is not null.
+  /// Reads an element of an array of integers as an index; it is the value of the constant local, where that is not
+  /// null.
   using LoadReader = Polynomial (*)(const clang::Expr& element, const Scope& scope, const clang::VarDecl* local);
 
   /// Finds the changes. Refuses calls, because a call may change anything, but for those of C's mathematics functions.
-  /// `sizes` are the numbers that some of its parameters are. An index may be an element and an element's subscripts are indices, so that the
-  /// reader of indices finds that of elements here.
+  /// `sizes` are the numbers that some of its parameters are. An index may be an element and an element's subscripts
+  /// are indices, so that the reader of indices finds that of elements here.
   Variables(const clang::FunctionDecl& function, Environment sizes, LoadReader reader);
 
   const clang::ASTContext& ast() const { return *ast_; }
@@ -109,8 +112,8 @@ class Variables {
   Polynomial read_load(const clang::Expr& element, const Scope& scope, const clang::VarDecl* local) const {
     return read_load_(element, scope, local);
   }
-  /// Notes that an index is made of the element, which is the value of `local` where that is not null. Returns its name: the local's, or one
-  /// that tells array and index.
+  /// Notes that an index is made of the element, which is the value of `local` where that is not null. Returns its
+  /// name: the local's, or one that tells array and index.
   std::string note_load(const ArrayElement& element, const clang::VarDecl* local) const;
   /// What was noted under this name, or of this local; null where nothing was.
   const Load* find_load(const std::string& name) const;
@@ -125,8 +128,8 @@ class Variables {
   std::map<const clang::VarDecl*, clang::SourceLocation> changes_;
   std::map<const clang::VarDecl*, std::string> names_;
   std::map<const clang::VarDecl*, Definition> definitions_;
-  std::set<std::string> taken_;         // names that loads must not have
-  mutable std::deque<Load> loads_;      // as they are read; none moves
+  std::set<std::string> taken_;     // names that loads must not have
+  mutable std::deque<Load> loads_;  // as they are read; none moves
 };
 
 /// The variable whose name the expression is; null where it is anything else.

@@ -151,7 +151,8 @@ class Walker {
   /// Adds what the if asks for to the scope that it stands in.
   static void add_guards(const clang::IfStmt& choice, bool skips, Scope& scope) {
     if (choice.hasElseStorage()) {
-      refuse(choice.getElseLoc(), "a guard is expected without else: zeros of the sparse matrix and of the padding contribute nothing");
+      refuse(choice.getElseLoc(),
+             "a guard is expected without else: zeros of the sparse matrix and of the padding contribute nothing");
     }
     if (choice.hasInitStorage() || choice.hasVarStorage() || choice.isConsteval()) {
       refuse(choice.getIfLoc(), "a guard is expected as a condition alone: if (A[i][k] != 0)");

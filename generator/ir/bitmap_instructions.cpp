@@ -67,9 +67,8 @@ Instruction copy_bitmap_unit() {
   word.subscripts.push_back({"", name("v")});
   copied.subscripts.push_back({"", name("v")});
   const Block words{loop("w", name("count"), {loop("v", 2, {store(copied, word)})})};
-  const Node count_once{Branch{less(index("lane"), 1),
-                               {store(at("staged_words", {name("stage"), name("copy")}), index("count"))},
-                               {}}};
+  const Node count_once{
+      Branch{less(index("lane"), 1), {store(at("staged_words", {name("stage"), name("copy")}), index("count"))}, {}}};
   return {.name = "copy_bitmap_unit",
           .parameters = {array("words"), array("odd_columns"), array("bits"), array("values"), array("staged_words"),
                          array("staged_odd_columns"), array("staged_bits"), array("staged_values"), array("unit"),
@@ -95,24 +94,28 @@ Instruction wait_for_unit() {
 constexpr const char* copied_unit = "unit_at(shared_memory, unit_room, {stage}, {copy})";
 
 Instruction find_words() {
-  return {.name = "find_words",
-          .parameters = {{"words", Passing::pointer, {1}}, value("stage"), value("copy"), value("lane"), array("word_at")},
-          .meaning = {store(at("word_at", {0}), 0), store(at("word_at", {1}), Expression(at("words", {0})) - 1)},
-          .call = std::string("find_words(") + copied_unit + ", {lane}, {word_at});",
-          .texts = {async_barriers_text, bitmap_unit_text, find_words_text}};
+  return {
+      .name = "find_words",
+      .parameters = {{"words", Passing::pointer, {1}}, value("stage"), value("copy"), value("lane"), array("word_at")},
+      .meaning = {store(at("word_at", {0}), 0), store(at("word_at", {1}), Expression(at("words", {0})) - 1)},
+      .call = std::string("find_words(") + copied_unit + ", {lane}, {word_at});",
+      .texts = {async_barriers_text, bitmap_unit_text, find_words_text}};
 }
 
 Instruction load_bits() {
   return {.name = "load_bits",
           .parameters = {array("from"), value("half"), value("stage"), value("copy"), value("lane"), array("bits")},
-          .meaning = {loop("block", 2, {store(at("bits", {name("block")}), at("from", {name("half") * 2 + name("block"), name("lane")}))})},
+          .meaning = {loop(
+              "block", 2,
+              {store(at("bits", {name("block")}), at("from", {name("half") * 2 + name("block"), name("lane")}))})},
           .call = std::string("load_bits(") + copied_unit + ", {half}, {lane}, {bits});",
           .texts = {bitmap_unit_text, load_bits_text}};
 }
 
 std::string numbered(const char* what, int register_number) { return what + std::to_string(register_number); }
 
-/// The meaning of find_places: registers with two non-zeros have a word each, in front of those that registers with one share.
+/// The meaning of find_places: registers with two non-zeros have a word each, in front of those that registers with one
+/// share.
 Block places_of_registers() {
   Block result;
   Expression pairs = 0;
@@ -130,10 +133,11 @@ Block places_of_registers() {
   for (int p = 0; p < block_registers; ++p) {
     const Expression code = index(numbered("code", p));
     const Expression before = index(numbered("singles_before", p));
-    append(result, {store(at("found", {place_parts * p}), code),
-                    store(at("found", {place_parts * p + 1}),
-                          choose(has(code, both), index(numbered("pairs_before", p)), index("pairs") + quotient(before, 2))),
-                    store(at("found", {place_parts * p + 2}), remainder(before, 2))});
+    append(result,
+           {store(at("found", {place_parts * p}), code),
+            store(at("found", {place_parts * p + 1}),
+                  choose(has(code, both), index(numbered("pairs_before", p)), index("pairs") + quotient(before, 2))),
+            store(at("found", {place_parts * p + 2}), remainder(before, 2))});
   }
   const Expression words = index("pairs") + quotient(index("singles") + 1, 2);
   append(result, {store(at("found", {place_parts * block_registers}), at("word_at", {0})),

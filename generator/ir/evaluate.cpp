@@ -74,7 +74,8 @@ double calculate(Operator op, std::span<const double> operands) {
 
 double calculate(const Call& call, std::span<const double> arguments) {
   const MathFunction* function = find_math_function(call.function);
-  ESC_CHECK(function != nullptr && arguments.size() == function->arity(), "the function " + call.function + " is known");
+  ESC_CHECK(function != nullptr && arguments.size() == function->arity(),
+            "the function " + call.function + " is known");
   return function->of_one != nullptr ? function->of_one(arguments[0]) : function->of_two(arguments[0], arguments[1]);
 }
 

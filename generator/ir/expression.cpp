@@ -13,7 +13,8 @@ Expression operation(Operator op, std::vector<Expression> operands) { return Ope
 }  // namespace
 
 const char* name_of(ScalarType type) {
-  static constexpr std::array names{"f32", "f64", "tf32", "f16", "bf16", "bool", "u8", "u16", "i32", "u32", "i64", "u64"};
+  static constexpr std::array names{"f32", "f64", "tf32", "f16", "bf16", "bool",
+                                    "u8",  "u16", "i32",  "u32", "i64",  "u64"};
   return names.at(static_cast<std::size_t>(type));
 }
 

@@ -20,8 +20,8 @@ struct Subscript {
   bool operator==(const Subscript&) const = default;
 };
 
-/// An access function: which element of an array a statement touches. With fewer subscripts than the array has dimensions,
-/// as an argument of an instruction, it is the part of the array that they choose.
+/// An access function: which element of an array a statement touches. With fewer subscripts than the array has
+/// dimensions, as an argument of an instruction, it is the part of the array that they choose.
 struct Access {
   std::string array;
   std::vector<Subscript> subscripts;
@@ -59,8 +59,8 @@ struct Name {
 };
 
 /// What an operation does with its operands. `quotient` and `remainder` are of whole numbers that are not negative;
-/// `choose` takes a condition and two values, of which only the chosen one is looked at; `all` is true where every operand is,
-/// `any` where one is.
+/// `choose` takes a condition and two values, of which only the chosen one is looked at; `all` is true where every
+/// operand is, `any` where one is.
 enum class Operator {
   add,
   subtract,
@@ -89,7 +89,8 @@ struct Operation {
   std::vector<Expression> operands;
   bool operator==(const Operation& other) const;
 };
-/// A function of C's mathematics library by its name for doubles ("exp", never "expf"); of those that ir/evaluate.h knows.
+/// A function of C's mathematics library by its name for doubles ("exp", never "expf"); of those that ir/evaluate.h
+/// knows.
 struct Call {
   std::string function;
   std::vector<Expression> arguments;
@@ -107,17 +108,17 @@ struct Expression {
   std::variant<Affine, Name, double, Access, Operation, Call, Convert, ColumnCount, ColumnAt> content;
 
   Expression() : content(Affine(0)) {}
-  Expression(Affine affine) : content(std::move(affine)) {}          // NOLINT(google-explicit-constructor)
-  Expression(std::int64_t number) : content(Affine(number)) {}       // NOLINT(google-explicit-constructor)
-  Expression(int number) : content(Affine(number)) {}                // NOLINT(google-explicit-constructor)
-  Expression(Name name) : content(std::move(name)) {}                // NOLINT(google-explicit-constructor)
-  Expression(double constant) : content(constant) {}                 // NOLINT(google-explicit-constructor)
-  Expression(Access access) : content(std::move(access)) {}          // NOLINT(google-explicit-constructor)
-  Expression(Operation operation) : content(std::move(operation)) {} // NOLINT(google-explicit-constructor)
-  Expression(Call call) : content(std::move(call)) {}                // NOLINT(google-explicit-constructor)
-  Expression(Convert convert) : content(std::move(convert)) {}       // NOLINT(google-explicit-constructor)
-  Expression(ColumnCount count) : content(std::move(count)) {}       // NOLINT(google-explicit-constructor)
-  Expression(ColumnAt at) : content(std::move(at)) {}                // NOLINT(google-explicit-constructor)
+  Expression(Affine affine) : content(std::move(affine)) {}           // NOLINT(google-explicit-constructor)
+  Expression(std::int64_t number) : content(Affine(number)) {}        // NOLINT(google-explicit-constructor)
+  Expression(int number) : content(Affine(number)) {}                 // NOLINT(google-explicit-constructor)
+  Expression(Name name) : content(std::move(name)) {}                 // NOLINT(google-explicit-constructor)
+  Expression(double constant) : content(constant) {}                  // NOLINT(google-explicit-constructor)
+  Expression(Access access) : content(std::move(access)) {}           // NOLINT(google-explicit-constructor)
+  Expression(Operation operation) : content(std::move(operation)) {}  // NOLINT(google-explicit-constructor)
+  Expression(Call call) : content(std::move(call)) {}                 // NOLINT(google-explicit-constructor)
+  Expression(Convert convert) : content(std::move(convert)) {}        // NOLINT(google-explicit-constructor)
+  Expression(ColumnCount count) : content(std::move(count)) {}        // NOLINT(google-explicit-constructor)
+  Expression(ColumnAt at) : content(std::move(at)) {}                 // NOLINT(google-explicit-constructor)
 
   bool operator==(const Expression&) const = default;
 

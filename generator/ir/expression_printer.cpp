@@ -154,7 +154,8 @@ std::string ExpressionPrinter::print(const Operation& operation, int around) con
     for (const Expression& operand : operands) {
       // Compilers ask for the parentheses around a conjunction in a disjunction, and around a comparison in another.
       if (operation.op == Operator::any || own == equality || own == comparison) {
-        result += (result.empty() ? "" : sign(operation.op)) + print(operand, operation.op == Operator::any ? equality : sum);
+        result +=
+            (result.empty() ? "" : sign(operation.op)) + print(operand, operation.op == Operator::any ? equality : sum);
         continue;
       }
       // What stands on the right of a difference or a quotient must bind more tightly; so must any product's sum.

@@ -7,8 +7,8 @@
 
 namespace esc {
 
-/// Expressions as C text, with no more parentheses than needed. What differs between a nest's dump and a kernel is left to
-/// the functions that are virtual.
+/// Expressions as C text, with no more parentheses than needed. What differs between a nest's dump and a kernel is left
+/// to the functions that are virtual.
 class ExpressionPrinter {
  public:
   virtual ~ExpressionPrinter() = default;

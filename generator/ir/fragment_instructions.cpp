@@ -69,48 +69,66 @@ Instruction window_at() {
           .texts = {unit_text}};
 }
 
-/// What the products of a unit have in common: where B stands, whose sums they are, and where the unit and the window are copied to.
+/// What the products of a unit have in common: where B stands, whose sums they are, and where the unit and the window
+/// are copied to.
 std::vector<Instruction::Parameter> with_place(std::vector<Instruction::Parameter> packed) {
-  packed.insert(packed.end(), {array("b"), value("origin"), value("first_column"), value("columns"), value("row_set"), value("pair"),
-                               array("sums"), value("stage"), value("window_stage"), value("part"), value("place")});
+  packed.insert(packed.end(),
+                {array("b"), value("origin"), value("first_column"), value("columns"), value("row_set"), value("pair"),
+                 array("sums"), value("stage"), value("window_stage"), value("part"), value("place")});
   return packed;
 }
 
 /// For pair `e` of a lane's sums, both of its columns as far as they are there; `of_row` is the value in its row.
 Node add_product(const Expression& of_row) {
   return loop("v", 2,
-              {define("j", name("first_column") + quotient(index("e"), index("lane_rows")) * 8 + index("pair") * 2 + index("v")),
+              {define("j", name("first_column") + quotient(index("e"), index("lane_rows")) * 8 + index("pair") * 2 +
+                               index("v")),
                define("sum", index("e") * 2 + index("v")),
-               Node{Branch{less(name("j"), name("columns")), {add(at("sums", {name("sum")}), product({of_row, at("b", {name("k"), name("j")})}))}, {}}}});
+               Node{Branch{less(name("j"), name("columns")),
+                           {add(at("sums", {name("sum")}), product({of_row, at("b", {name("k"), name("j")})}))},
+                           {}}}});
 }
 
-/// The products of some steps in a chain, or of those that are left, with some of the columns of C; which instructions of the tensor core make them is a matter
-/// of the text.
+/// The products of some steps in a chain, or of those that are left, with some of the columns of C; which instructions
+/// of the tensor core make them is a matter of the text.
 Instruction multiply_steps(const char* name_of, const char* function, std::vector<std::string_view> texts) {
-  const Node eighth = Node{Loop{"t", name("first_eighth"), name("behind_eighths"), 1, Role::none, Mapping::sequential,
+  const Node eighth = Node{Loop{"t",
+                                name("first_eighth"),
+                                name("behind_eighths"),
+                                1,
+                                Role::none,
+                                Mapping::sequential,
                                 {loop("r", name("lane_rows"),
-                                      {define("e", index("t") * index("lane_rows") + index("r")), define("row", index("r") * index("row_sets") + index("row_set")),
+                                      {define("e", index("t") * index("lane_rows") + index("r")),
+                                       define("row", index("r") * index("row_sets") + index("row_set")),
                                        add_product(at("values", {name("slot"), name("row")}))})}}};
-  const Block each{define("slot", index("step") * index("step_slots") + index("s")), define("k", Expression(at("slots", {name("slot")})) + index("origin")), eighth};
+  const Block each{define("slot", index("step") * index("step_slots") + index("s")),
+                   define("k", Expression(at("slots", {name("slot")})) + index("origin")), eighth};
   return {.name = name_of,
-          .parameters = with_place({array("slots"), array("values"), value("first_step"), value("behind_steps"), value("first_eighth"), value("behind_eighths")}),
-          .meaning = {loop("link", name("chained_steps"),
-                           {define("step", index("first_step") + index("link")),
-                            Node{Branch{less(name("step"), name("behind_steps")), {loop("s", name("step_slots"), each)}, {}}}})},
-          .call = std::string(function) + "(" + unit_of_warp + ", " + window_of_warp + ", {first_step}, {behind_steps}, Eighths{{first_eighth}, {behind_eighths}}, thread % 32, {sums});",
+          .parameters = with_place({array("slots"), array("values"), value("first_step"), value("behind_steps"),
+                                    value("first_eighth"), value("behind_eighths")}),
+          .meaning = {loop(
+              "link", name("chained_steps"),
+              {define("step", index("first_step") + index("link")),
+               Node{Branch{less(name("step"), name("behind_steps")), {loop("s", name("step_slots"), each)}, {}}}})},
+          .call = std::string(function) + "(" + unit_of_warp + ", " + window_of_warp +
+                  ", {first_step}, {behind_steps}, Eighths{{first_eighth}, {behind_eighths}}, thread % 32, {sums});",
           .reads_unit = true,
           .texts = std::move(texts)};
 }
 
-/// The same of one column of C: lane 4 g + c adds what slots 8 c to 8 c + 7 of a step have for its rows, in two sums of each.
+/// The same of one column of C: lane 4 g + c adds what slots 8 c to 8 c + 7 of a step have for its rows, in two sums of
+/// each.
 Instruction multiply_column_steps(std::vector<std::string_view> texts) {
   constexpr std::int64_t lane_slots = 8;
   Instruction result = multiply_steps("multiply_column_steps", "multiply_steps", std::move(texts));
   const Block each{define("slot", index("step") * index("step_slots") + index("pair") * lane_slots + index("s")),
                    define("k", Expression(at("slots", {name("slot")})) + index("origin")),
                    loop("e", name("lane_rows"),
-                        {define("row", index("e") * index("row_sets") + index("row_set")), define("sum", index("e") * 2 + remainder(index("s"), 2)),
-                         add(at("sums", {name("sum")}), product({at("values", {name("slot"), name("row")}), at("b", {name("k"), name("first_column")})}))})};
+                        {define("row", index("e") * index("row_sets") + index("row_set")),
+                         define("sum", index("e") * 2 + remainder(index("s"), 2)),
+                         add(at("sums", {name("sum")}), product({at("values", {name("slot"), name("row")}),
+                                                                 at("b", {name("k"), name("first_column")})}))})};
   result.meaning = {loop("link", name("chained_steps"),
                          {define("step", index("first_step") + index("link")),
                           Node{Branch{less(name("step"), name("behind_steps")), {loop("s", lane_slots, each)}, {}}}})};
@@ -131,13 +149,17 @@ Instruction find_extras() {
 }
 
 Instruction add_extras() {
-  const Block each{define("k", Expression(at("slots", {name("x")})) + index("origin")), define("upper", at("rows", {name("x")})),
-                   loop("t", name("column_eighths"),
-                        {define("e", index("t") * index("lane_rows") + index("upper")), add_product(at("values", {name("x")}))})};
+  const Block each{
+      define("k", Expression(at("slots", {name("x")})) + index("origin")), define("upper", at("rows", {name("x")})),
+      loop("t", name("column_eighths"),
+           {define("e", index("t") * index("lane_rows") + index("upper")), add_product(at("values", {name("x")}))})};
   return {.name = "add_extras",
-          .parameters = with_place({value("first_extra"), value("behind_extras"), array("slots"), array("rows"), array("values")}),
-          .meaning = {Node{Loop{"x", name("first_extra"), name("behind_extras"), 1, Role::none, Mapping::sequential, each}}},
-          .call = std::string("add_extras({first_extra}, {behind_extras}, ") + unit_of_warp + ", " + window_of_warp + ", thread % 32, {sums});",
+          .parameters = with_place(
+              {value("first_extra"), value("behind_extras"), array("slots"), array("rows"), array("values")}),
+          .meaning = {Node{
+              Loop{"x", name("first_extra"), name("behind_extras"), 1, Role::none, Mapping::sequential, each}}},
+          .call = std::string("add_extras({first_extra}, {behind_extras}, ") + unit_of_warp + ", " + window_of_warp +
+                  ", thread % 32, {sums});",
           .reads_unit = true,
           .texts = {vector_text, unit_text, add_extras_text}};
 }
@@ -145,42 +167,56 @@ Instruction add_extras() {
 /// The same of one column of C: each of the four lanes adds some of them.
 Instruction add_column_extras() {
   Instruction result = add_extras();
-  const Block each{define("k", Expression(at("slots", {name("x")})) + index("origin")), define("upper", at("rows", {name("x")})), define("sum", index("upper") * 2),
-                   add(at("sums", {name("sum")}), product({at("values", {name("x")}), at("b", {name("k"), name("first_column")})}))};
+  const Block each{
+      define("k", Expression(at("slots", {name("x")})) + index("origin")), define("upper", at("rows", {name("x")})),
+      define("sum", index("upper") * 2),
+      add(at("sums", {name("sum")}), product({at("values", {name("x")}), at("b", {name("k"), name("first_column")})}))};
   result.name = "add_column_extras";
-  result.meaning = {Node{Loop{"x", name("first_extra") + name("pair"), name("behind_extras"), name("column_pairs"), Role::none, Mapping::sequential, each}}};
+  result.meaning = {Node{Loop{"x", name("first_extra") + name("pair"), name("behind_extras"), name("column_pairs"),
+                              Role::none, Mapping::sequential, each}}};
   result.texts = {unit_text, add_column_extras_text};
   return result;
 }
 
-/// The four lanes of a row add up what they have of one column of C: each gets the sum of every row that it has, in the first of its two sums.
+/// The four lanes of a row add up what they have of one column of C: each gets the sum of every row that it has, in the
+/// first of its two sums.
 Instruction add_lanes() {
   const Affine lane = name("lane");
   const Block per_row{store(at("total", {lane, name("e")}), 0.0),
                       loop("g", name("column_pairs"),
                            {define("other", name("lane") - name("pair_of_lane") + name("g")),
-                            loop("v", 2, {define("place", name("e") * 2 + name("v")), add(at("total", {lane, name("e")}), at("sums", {name("other"), name("place")}))})})};
+                            loop("v", 2,
+                                 {define("place", name("e") * 2 + name("v")),
+                                  add(at("total", {lane, name("e")}), at("sums", {name("other"), name("place")}))})})};
   const Block per_lane{define("pair_of_lane", at("pair", {lane})), loop("e", name("lane_rows"), per_row)};
   return {.name = "add_lanes",
           .scope = Scope::warp,
           .parameters = {array("sums"), value("pair")},
           .temporaries = {{"total", {32, name("lane_rows")}, ArrayRole::registers}},
           .meaning = {loop("lane", 32, per_lane),
-                      loop("lane", 32, {loop("e", name("lane_rows"), {define("place", name("e") * 2), store(at("sums", {lane, name("place")}), at("total", {lane, name("e")}))})})},
+                      loop("lane", 32,
+                           {loop("e", name("lane_rows"),
+                                 {define("place", name("e") * 2),
+                                  store(at("sums", {lane, name("place")}), at("total", {lane, name("e")}))})})},
           .call = "add_lanes({sums});",
           .texts = {add_lanes_text}};
 }
 
 /// Which of its rounds a block takes as number `its`.
 Node define_round() {
-  return define("round", index("first") + choose(less(index("its") + index("rotation"), index("rounds")), index("its") + index("rotation"),
+  return define("round", index("first") + choose(less(index("its") + index("rotation"), index("rounds")),
+                                                 index("its") + index("rotation"),
                                                  index("its") + index("rotation") - index("rounds")));
 }
 
 /// The lanes of a warp copy what their panel has in the round of a turn, where there is one.
 Instruction stage_unit() {
-  const auto unit = [](const char* array_name, const Affine& element) { return at(array_name, {name("round"), name("place"), element}); };
-  const auto copy = [](const char* array_name, const Affine& element) { return at(array_name, {name("stage"), name("copy"), element}); };
+  const auto unit = [](const char* array_name, const Affine& element) {
+    return at(array_name, {name("round"), name("place"), element});
+  };
+  const auto copy = [](const char* array_name, const Affine& element) {
+    return at(array_name, {name("stage"), name("copy"), element});
+  };
   Access value_of = unit("values", name("s"));
   Access copied_value = copy("staged_values", name("s"));
   value_of.subscripts.push_back({"", name("u")});
@@ -192,40 +228,63 @@ Instruction stage_unit() {
                      store(copy("staged_extra_rows", name("x")), unit("extra_rows", name("x"))),
                      store(copy("staged_extra_values", name("x")), unit("extra_values", name("x")))};
   return {.name = "stage_unit",
-          .parameters = {array("slots"), array("values"), array("extra_ends"), array("extra_slots"), array("extra_rows"), array("extra_values"),
-                         array("staged_slots"), array("staged_values"), array("staged_extra_ends"), array("staged_extra_slots"), array("staged_extra_rows"),
-                         array("staged_extra_values"), value("first"), value("rounds"), value("rotation"), value("turn"), value("stage"),
-                         value("part"), value("place"), value("lane")},
+          .parameters = {array("slots"),
+                         array("values"),
+                         array("extra_ends"),
+                         array("extra_slots"),
+                         array("extra_rows"),
+                         array("extra_values"),
+                         array("staged_slots"),
+                         array("staged_values"),
+                         array("staged_extra_ends"),
+                         array("staged_extra_slots"),
+                         array("staged_extra_rows"),
+                         array("staged_extra_values"),
+                         value("first"),
+                         value("rounds"),
+                         value("rotation"),
+                         value("turn"),
+                         value("stage"),
+                         value("part"),
+                         value("place"),
+                         value("lane")},
           .meaning = {define("its", index("turn") * index("turn_windows") + index("part")),
-                      Node{Branch{less(name("its"), name("rounds")),
-                                  {define_round(), define("copy", index("part") * index("block_panels") + index("place")),
-                                   loop_of_lanes("s", name("unit_slots"), slots), loop_of_lanes("p", name("row_sets"), ends),
-                                   loop_of_lanes("x", name("unit_extras"), extras)},
-                                  {}}}},
+                      Node{Branch{
+                          less(name("its"), name("rounds")),
+                          {define_round(), define("copy", index("part") * index("block_panels") + index("place")),
+                           loop_of_lanes("s", name("unit_slots"), slots), loop_of_lanes("p", name("row_sets"), ends),
+                           loop_of_lanes("x", name("unit_extras"), extras)},
+                          {}}}},
           .call = "stage_unit(shared_memory, packed, {first}, {rounds}, {rotation}, {turn}, {stage}, {part}, {place});",
           .texts = {unit_text, stage_unit_text}};
 }
 
 /// Element k, j of B; what lies outside is zero.
 Expression element_inside_b() {
-  return choose(less(index("k"), index("height")), choose(less(index("j"), index("width")), at("b", {name("k"), name("j")}), 0.0), 0.0);
+  return choose(less(index("k"), index("height")),
+                choose(less(index("j"), index("width")), at("b", {name("k"), name("j")}), 0.0), 0.0);
 }
 
 /// The threads of a team copy the rows of B for its round of a turn.
 Instruction stage_windows(const char* name_of, const char* function, std::string_view text) {
-  const Block row{define("k", index("window") * index("window_columns") + index("r")),
-                  loop("c", name("tile_columns"),
-                       {define("j", index("tile") * index("tile_columns") + index("c")),
-                        store(at("staged_b", {name("stage"), name("part"), name("r"), name("c")}),
-                              element_inside_b())})};
-  const Node rows{Loop{"r", Affine::of("thread"), Affine::of("window_columns"), Affine::of("team_threads"), Role::none, Mapping::sequential, row}};
+  const Block row{
+      define("k", index("window") * index("window_columns") + index("r")),
+      loop("c", name("tile_columns"),
+           {define("j", index("tile") * index("tile_columns") + index("c")),
+            store(at("staged_b", {name("stage"), name("part"), name("r"), name("c")}), element_inside_b())})};
+  const Node rows{Loop{"r", Affine::of("thread"), Affine::of("window_columns"), Affine::of("team_threads"), Role::none,
+                       Mapping::sequential, row}};
   return {.name = name_of,
-          .parameters = {array("b"), array("windows"), array("staged_b"), value("first"), value("rounds"), value("rotation"), value("turn"),
-                         value("stage"), value("part"), value("tile"), value("thread"), value("height"), value("width")},
+          .parameters = {array("b"), array("windows"), array("staged_b"), value("first"), value("rounds"),
+                         value("rotation"), value("turn"), value("stage"), value("part"), value("tile"),
+                         value("thread"), value("height"), value("width")},
           .meaning = {define("its", index("turn") * index("turn_windows") + index("part")),
-                      Node{Branch{less(name("its"), name("rounds")), {define_round(), define("window", at("windows", {name("round")})), rows}, {}}}},
+                      Node{Branch{less(name("its"), name("rounds")),
+                                  {define_round(), define("window", at("windows", {name("round")})), rows},
+                                  {}}}},
           .call = std::string(function) +
-                  "(shared_memory, packed, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {stage}, {part}, {tile}, {thread}, {width});",
+                  "(shared_memory, packed, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {stage}, {part}, {tile}, "
+                  "{thread}, {width});",
           .texts = {vector_text, unit_text, window_rows_text, text}};
 }
 
@@ -238,8 +297,9 @@ Instruction stage_windows() {
 }
 
 Instruction store_held() {
-  Instruction result = ordering("store_held", "store_held<vectors>(shared_memory, {held}, {rounds}, {turn}, {stage}, {part}, {thread});",
-                                {vector_text, unit_text, window_rows_text, stage_windows_text, store_held_text});
+  Instruction result =
+      ordering("store_held", "store_held<vectors>(shared_memory, {held}, {rounds}, {turn}, {stage}, {part}, {thread});",
+               {vector_text, unit_text, window_rows_text, stage_windows_text, store_held_text});
   result.parameters = {array("held"), value("rounds"), value("turn"), value("stage"), value("part"), value("thread")};
   return result;
 }
@@ -265,17 +325,20 @@ Instruction asked_for(Instruction copy, const char* name_of, const char* call, s
 
 Instruction copy_unit() {
   return asked_for(stage_unit(), "copy_unit",
-                   "copy_unit(shared_memory, packed, {first}, {rounds}, {rotation}, {turn}, {stage}, {part}, {place});", copy_unit_text);
+                   "copy_unit(shared_memory, packed, {first}, {rounds}, {rotation}, {turn}, {stage}, {part}, {place});",
+                   copy_unit_text);
 }
 
 Instruction copy_windows() {
   return asked_for(stage_windows(), "copy_windows",
-                   "copy_windows<vectors, tuned>(shared_memory, {held}, packed, &boxes_of_B, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {stage}, {part}, {tile}, {thread}, {width});",
+                   "copy_windows<vectors, tuned>(shared_memory, {held}, packed, &boxes_of_B, {b}, ldb, {first}, "
+                   "{rounds}, {rotation}, {turn}, {stage}, {part}, {tile}, {thread}, {width});",
                    copy_windows_text);
 }
 
 Instruction make_barriers() {
-  Instruction result = ordering("make_barriers", "make_barriers<vectors, tuned>(shared_memory, {thread});", {unit_text, async_barriers_text, bulk_text, make_barriers_text});
+  Instruction result = ordering("make_barriers", "make_barriers<vectors, tuned>(shared_memory, {thread});",
+                                {unit_text, async_barriers_text, bulk_text, make_barriers_text});
   result.parameters = {value("thread")};
   return result;
 }
@@ -289,7 +352,8 @@ Instruction wait_for_operands() {
 
 /// What the warp with this copy of a unit does in the round of a turn, where there is one.
 Block if_there(Block body) {
-  return {define("part", quotient(index("copy"), index("block_panels"))), define("its", index("turn") * index("turn_windows") + index("part")),
+  return {define("part", quotient(index("copy"), index("block_panels"))),
+          define("its", index("turn") * index("turn_windows") + index("part")),
           Node{Branch{less(name("its"), name("rounds")), std::move(body), {}}}};
 }
 
@@ -299,29 +363,34 @@ Node each_tile(Block each) {
              define("column", quotient(index("number"), index("row_tiles")) * 8 + quotient(index("lane"), 4))};
   body.push_back(loop("v", name("vector_width"), std::move(each)));
   const Expression number = index("f") * index("block_panels") + remainder(index("copy"), index("block_panels"));
-  return loop("f", name("window_fetches"), {define("number", number), Node{Branch{less(name("number"), name("window_tiles")), body, {}}}});
+  return loop("f", name("window_fetches"),
+              {define("number", number), Node{Branch{less(name("number"), name("window_tiles")), body, {}}}});
 }
 
 /// A lane's elements of the window of its warp's round, for its registers.
 Instruction load_window() {
   const Block each{define("k", index("window") * index("window_columns") + index("row") + index("v")),
                    define("j", index("tile") * index("tile_columns") + index("column")),
-                   store(at("fetched", {name("f"), name("v")}),
-                         element_inside_b())};
-  return {.name = "load_window",
-          .parameters = {array("fetched"), array("b"), array("windows"), value("first"), value("rounds"), value("rotation"), value("turn"),
-                         value("tile"), value("copy"), value("lane"), value("height"), value("width")},
-          .meaning = if_there({define_round(), define("window", at("windows", {name("round")})), each_tile(each)}),
-          .call = "load_window({fetched}, packed, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {tile}, {copy}, {lane}, {width});",
-          .texts = {unit_text, window_rows_text, load_window_text}};
+                   store(at("fetched", {name("f"), name("v")}), element_inside_b())};
+  return {
+      .name = "load_window",
+      .parameters = {array("fetched"), array("b"), array("windows"), value("first"), value("rounds"), value("rotation"),
+                     value("turn"), value("tile"), value("copy"), value("lane"), value("height"), value("width")},
+      .meaning = if_there({define_round(), define("window", at("windows", {name("round")})), each_tile(each)}),
+      .call =
+          "load_window({fetched}, packed, {b}, ldb, {first}, {rounds}, {rotation}, {turn}, {tile}, {copy}, {lane}, "
+          "{width});",
+      .texts = {unit_text, window_rows_text, load_window_text}};
 }
 
 /// Stores what was loaded so, in rows.
 Instruction transpose_window() {
   const Block each{define("r", index("row") + index("v")),
-                   store(at("staged_b", {name("stage"), name("part"), name("r"), name("column")}), at("fetched", {name("f"), name("v")}))};
+                   store(at("staged_b", {name("stage"), name("part"), name("r"), name("column")}),
+                         at("fetched", {name("f"), name("v")}))};
   return {.name = "transpose_window",
-          .parameters = {array("fetched"), array("staged_b"), value("rounds"), value("turn"), value("stage"), value("copy"), value("lane")},
+          .parameters = {array("fetched"), array("staged_b"), value("rounds"), value("turn"), value("stage"),
+                         value("copy"), value("lane")},
           .meaning = if_there({each_tile(each)}),
           .call = "transpose_window(shared_memory, {fetched}, {rounds}, {turn}, {stage}, {copy}, {lane});",
           .texts = {unit_text, transpose_window_text}};
@@ -346,16 +415,22 @@ std::vector<Instruction> fragment_instructions() {
           wait_for_operands(),
           load_window(),
           transpose_window(),
-          multiply_steps("multiply_steps", "multiply_steps", {unit_text, eighths_text, multiply_step_text, multiply_steps_text}),
-          multiply_steps("multiply_dense_steps", "multiply_dense_steps", {unit_text, eighths_text, load_values_text, multiply_dense_steps_text}),
-          multiply_steps("multiply_split_steps", "multiply_split_steps",
-                         {unit_text, eighths_text, load_values_text, float_step_text, terms_text, multiply_split_steps_text}),
+          multiply_steps("multiply_steps", "multiply_steps",
+                         {unit_text, eighths_text, multiply_step_text, multiply_steps_text}),
+          multiply_steps("multiply_dense_steps", "multiply_dense_steps",
+                         {unit_text, eighths_text, load_values_text, multiply_dense_steps_text}),
+          multiply_steps(
+              "multiply_split_steps", "multiply_split_steps",
+              {unit_text, eighths_text, load_values_text, float_step_text, terms_text, multiply_split_steps_text}),
           multiply_steps("multiply_rounded_steps", "multiply_steps",
-                         {unit_text, eighths_text, load_values_text, float_step_text, rounded_text, multiply_rounded_step_text, multiply_steps_text}),
+                         {unit_text, eighths_text, load_values_text, float_step_text, rounded_text,
+                          multiply_rounded_step_text, multiply_steps_text}),
           multiply_steps("multiply_split_dense_steps", "multiply_split_steps",
-                         {unit_text, eighths_text, load_values_text, dense_float_step_text, terms_text, multiply_split_steps_text}),
+                         {unit_text, eighths_text, load_values_text, dense_float_step_text, terms_text,
+                          multiply_split_steps_text}),
           multiply_steps("multiply_rounded_dense_steps", "multiply_steps",
-                         {unit_text, eighths_text, load_values_text, dense_float_step_text, rounded_text, multiply_rounded_step_text, multiply_steps_text}),
+                         {unit_text, eighths_text, load_values_text, dense_float_step_text, rounded_text,
+                          multiply_rounded_step_text, multiply_steps_text}),
           multiply_column_steps({unit_text, eighths_text, multiply_step_text, multiply_steps_text}),
           find_extras(),
           add_extras(),

@@ -54,8 +54,7 @@ Instruction clamp_columns() {
   return {.name = "clamp_columns",
           .parameters = {array("columns"), value("first"), value("count")},
           .meaning = {loop("v", name("vector_width"),
-                           {store(at("columns", {name("v")}),
-                                  minimum(name("first") + name("v"), name("count") - 1))})},
+                           {store(at("columns", {name("v")}), minimum(name("first") + name("v"), name("count") - 1))})},
           .call = "clamp_columns<vectors>({columns}, {first}, {count});",
           .texts = {lane_columns_text},
           .placed_call = "place_columns<vectors>({columns}, {first}, {count}, B, ldb);",
@@ -95,24 +94,26 @@ Instruction placed(Instruction moves, const std::string& call, std::vector<std::
 }
 
 Instruction store_columns() {
-  return placed(moves_columns("store_columns", {store(to_v(), from_v(), before_left())}, "store<{width}, vectors>({to}, {from}, {left});",
-                              {vector_text, store_text}),
-                "store_columns<{width}, vectors>({to}, {from}, {left});", {vector_text, store_text, place_columns_text});
+  return placed(moves_columns("store_columns", {store(to_v(), from_v(), before_left())},
+                              "store<{width}, vectors>({to}, {from}, {left});", {vector_text, store_text}),
+                "store_columns<{width}, vectors>({to}, {from}, {left});",
+                {vector_text, store_text, place_columns_text});
 }
 
 Instruction add_columns() {
-  return placed(moves_columns("add_columns", {add(to_v(), from_v(), before_left(), true)}, "add_columns<{width}>({to}, {from}, {left});",
-                              {add_columns_text}),
+  return placed(moves_columns("add_columns", {add(to_v(), from_v(), before_left(), true)},
+                              "add_columns<{width}>({to}, {from}, {left});", {add_columns_text}),
                 "add_columns<{width}>({to}, {from}, {left});", {add_placed_columns_text});
 }
 
 Instruction deliver() {
   const std::string call = "deliver<{width}, vectors>({to}, {from}, {left}, {shared});";
-  return placed(
-      moves_columns("deliver",
-                    {Node{Branch{name("shared"), {add(to_v(), from_v(), before_left(), true)}, {store(to_v(), from_v(), before_left())}}}}, call,
-                    {vector_text, store_text, add_columns_text, deliver_text}, {value("shared")}),
-      call, {vector_text, store_text, place_columns_text, add_placed_columns_text, deliver_placed_text});
+  return placed(moves_columns("deliver",
+                              {Node{Branch{name("shared"),
+                                           {add(to_v(), from_v(), before_left(), true)},
+                                           {store(to_v(), from_v(), before_left())}}}},
+                              call, {vector_text, store_text, add_columns_text, deliver_text}, {value("shared")}),
+                call, {vector_text, store_text, place_columns_text, add_placed_columns_text, deliver_placed_text});
 }
 
 /// Moves `width` elements between registers and shared memory.
@@ -125,19 +126,19 @@ Instruction moves_vector(const std::string& name_of, Node each, const std::strin
           .texts = std::move(texts)};
 }
 
-/// The group that a lane belongs to, among those that share sums, gets the sums from first_sum on; see add_groups.cu.in.
+/// The group that a lane belongs to, among those that share sums, gets the sums from first_sum on; see
+/// add_groups.cu.in.
 Instruction add_groups() {
   const Affine lane = name("lane");
-  const Block per_lane{
-      define("group", at("group", {lane})),
-      define("first", quotient(name("group"), name("copies")) * index("kept_sums")),
-      define("lowest", name("lane") - times("group", "group_lanes")),
-      loop("e", name("kept_sums"),
-           {define("place", name("first") + name("e")), store(at("total", {lane, name("e")}), 0.0),
-            loop("g", name("sharing_groups"),
-                 {define("other", name("lowest") + times("g", "group_lanes")),
-                  add(at("total", {lane, name("e")}), at("sums", {name("other"), name("place")}))})}),
-      store(at("first_sum", {lane}), name("first"))};
+  const Block per_lane{define("group", at("group", {lane})),
+                       define("first", quotient(name("group"), name("copies")) * index("kept_sums")),
+                       define("lowest", name("lane") - times("group", "group_lanes")),
+                       loop("e", name("kept_sums"),
+                            {define("place", name("first") + name("e")), store(at("total", {lane, name("e")}), 0.0),
+                             loop("g", name("sharing_groups"),
+                                  {define("other", name("lowest") + times("g", "group_lanes")),
+                                   add(at("total", {lane, name("e")}), at("sums", {name("other"), name("place")}))})}),
+                       store(at("first_sum", {lane}), name("first"))};
   return {.name = "add_groups",
           .scope = Scope::warp,
           .parameters = {array("sums"), value("group")},
@@ -184,11 +185,12 @@ Instruction find_quad() {
 
 /// A quad that adds nothing, whatever its columns.
 Instruction clear_quad() {
-  return {.name = "clear_quad",
-          .parameters = {array("quad")},
-          .meaning = {loop("e", name("panel_height") * quad_columns, {store(at("quad", {name("e") + quad_columns}), 0.0)})},
-          .call = "clear_values({quad});",
-          .texts = {vector_text, quad_text, load_quad_text, clear_quad_text}};
+  return {
+      .name = "clear_quad",
+      .parameters = {array("quad")},
+      .meaning = {loop("e", name("panel_height") * quad_columns, {store(at("quad", {name("e") + quad_columns}), 0.0)})},
+      .call = "clear_values({quad});",
+      .texts = {vector_text, quad_text, load_quad_text, clear_quad_text}};
 }
 
 /// Quad `number` of the panel; where it is is said by `here` and how far ahead of it.
@@ -200,20 +202,20 @@ Instruction load_quad() {
                         {define("place", name("u") + times("s", "panel_height") + quad_columns),
                          store(at("quad", {name("place")}), at("values", {name("panel"), step, name("u")}))})};
   return {.name = "load_quad",
-          .parameters = {array("quad"), array("columns"), array("values"), value("panel"), value("here"), value("ahead"),
-                         value("number")},
+          .parameters = {array("quad"), array("columns"), array("values"), value("panel"), value("here"),
+                         value("ahead"), value("number")},
           .meaning = {loop("s", quad_columns, each)},
           .call = "{quad} = load_quad({here} + {ahead}, {number});",
           .texts = {vector_text, quad_text, load_quad_text}};
 }
 
-/// What a lane group has of the columns of the round in which quad `number` of a copied panel is its own: every one that is as many columns
-/// behind the other as there are groups.
+/// What a lane group has of the columns of the round in which quad `number` of a copied panel is its own: every one
+/// that is as many columns behind the other as there are groups.
 Instruction load_dealt_quad() {
   Instruction result = load_quad();
-  const Expression step = name("number") * quad_columns + name("group") * -(quad_columns - 1) + times("s", "sharing_groups");
-  const Block each{define("step", step),
-                   define("column", at("columns", {name("panel"), name("step")})),
+  const Expression step =
+      name("number") * quad_columns + name("group") * -(quad_columns - 1) + times("s", "sharing_groups");
+  const Block each{define("step", step), define("column", at("columns", {name("panel"), name("step")})),
                    store(at("quad", {name("s")}), name("column")),
                    loop("u", name("panel_height"),
                         {define("place", name("u") + times("s", "panel_height") + quad_columns),
@@ -226,8 +228,8 @@ Instruction load_dealt_quad() {
   return result;
 }
 
-/// The lanes of a warp copy what it reads of its panels: the quads that are dealt to it, in whole rounds, zeros behind the
-/// panel's own.
+/// The lanes of a warp copy what it reads of its panels: the quads that are dealt to it, in whole rounds, zeros behind
+/// the panel's own.
 Instruction stage_quads() {
   const Affine step = name("number") * quad_columns + name("s");
   const Expression inside = less(name("number"), name("own"));
@@ -239,35 +241,38 @@ Instruction stage_quads() {
   const Block values{loop("u", name("panel_height"),
                           {store(staged("staged_values", {name("u")}),
                                  choose(inside, at("values", {name("from"), step, name("u")}), 0.0))})};
-  const Block each{store(staged("staged_columns", {}), choose(inside, at("columns", {name("from"), step}), 0)), values.front()};
+  const Block each{store(staged("staged_columns", {}), choose(inside, at("columns", {name("from"), step}), 0)),
+                   values.front()};
   const Block of_panel{
-      define("from", at("first", {name("lane")})), define("to", at("copy", {name("lane")})),
-      define("own", at("quads", {name("lane")})), define("mine", at("part", {name("lane")})),
+      define("from", at("first", {name("lane")})),
+      define("to", at("copy", {name("lane")})),
+      define("own", at("quads", {name("lane")})),
+      define("mine", at("part", {name("lane")})),
       define("rounds", quotient(name("own") + index("round_quads") - 1, name("round_quads"))),
       define("all", times("rounds", "round_quads")),
       loop("number", name("all"),
            {define("its", dealt_to),
             Node{Branch{less(name("its"), name("mine") + 1),
-                        {Node{Branch{less(name("mine"), name("its") + 1), {loop("s", quad_columns, each)}, {}}}}, {}}}})};
+                        {Node{Branch{less(name("mine"), name("its") + 1), {loop("s", quad_columns, each)}, {}}}},
+                        {}}}})};
   const Expression first_of_panel = remainder(name("lane"), quotient(32, name("warp_panels")));
   return {.name = "stage_quads",
           .scope = Scope::warp,
-          .parameters = {array("columns"), array("values"), array("staged_columns"), array("staged_values"), value("first"),
-                         value("quads"), value("part"), value("copy"), value("group")},
+          .parameters = {array("columns"), array("values"), array("staged_columns"), array("staged_values"),
+                         value("first"), value("quads"), value("part"), value("copy"), value("group")},
           .results = {"here"},
-          .meaning = {loop("lane", 32,
-                           {store(at("here", {name("lane")}), 0),
-                            Node{Branch{less(first_of_panel, 1), of_panel, {}}}})},
+          .meaning = {loop(
+              "lane", 32, {store(at("here", {name("lane")}), 0), Node{Branch{less(first_of_panel, 1), of_panel, {}}}})},
           .call = "stage_quads(shared_memory, packed, {first}, {quads}, {part}, {copy}, thread % 32) + {group}",
           .moves = true,
           .texts = {vector_text, quad_text, stage_quads_text}};
 }
 
 Instruction multiply_quad() {
-  const Block each{define("place", times("s", "panel_height") + name("u") + quad_columns),
-                   define("sum", times("u", "vector_width") + name("v")),
-                   define("column", at("columns", {name("v")})),
-                   add(at("sums", {name("sum")}), product({at("quad", {name("place")}), at("b", {name("k"), name("column")})}))};
+  const Block each{
+      define("place", times("s", "panel_height") + name("u") + quad_columns),
+      define("sum", times("u", "vector_width") + name("v")), define("column", at("columns", {name("v")})),
+      add(at("sums", {name("sum")}), product({at("quad", {name("place")}), at("b", {name("k"), name("column")})}))};
   return {.name = "multiply_quad",
           .parameters = {array("quad"), array("b"), array("columns"), array("sums")},
           .meaning = {loop("s", quad_columns,
@@ -296,17 +301,19 @@ Instruction load_pairs() {
                    store(at("pairs", {name("second")}),
                          choose(less(name("place"), name("length")), at("values", {name("pair")}), 0.0))};
   return {.name = "load_pairs",
-          .parameters = {array("pairs"), array("columns"), array("values"), value("first"), value("at"), value("stride"),
-                         value("length")},
+          .parameters = {array("pairs"), array("columns"), array("values"), value("first"), value("at"),
+                         value("stride"), value("length")},
           .meaning = {loop("p", name("pairs_at_once"), each)},
-          .call = "{pairs} = load_pairs(reinterpret_cast<const Pair*>(packed + {of_layer}pairs_at) + {first}, {at}, "
-                  "{stride}, {length});",
+          .call =
+              "{pairs} = load_pairs(reinterpret_cast<const Pair*>(packed + {of_layer}pairs_at) + {first}, {at}, "
+              "{stride}, {length});",
           .texts = {load_pairs_text}};
 }
 
 Instruction multiply_pairs() {
-  const Block each{define("second", name("p") + name("pairs_at_once")), define("column", at("columns", {name("v")})),
-                   add(at("sums", {name("v")}), product({at("pairs", {name("second")}), at("b", {name("k"), name("column")})}))};
+  const Block each{
+      define("second", name("p") + name("pairs_at_once")), define("column", at("columns", {name("v")})),
+      add(at("sums", {name("v")}), product({at("pairs", {name("second")}), at("b", {name("k"), name("column")})}))};
   return {.name = "multiply_pairs",
           .parameters = {array("pairs"), array("b"), array("columns"), array("sums")},
           .meaning = {loop("p", name("pairs_at_once"),
@@ -317,30 +324,32 @@ Instruction multiply_pairs() {
 
 std::vector<Instruction> make_all() {
   const std::vector<std::string_view> shared{vector_text, shared_vector_text};
-  std::vector<Instruction> all{clamp_columns(),
-          load_part(),
-          store_columns(),
-          add_columns(),
-          deliver(),
-          moves_vector("store_vector", store(to_v(), from_v()), "store_vector<{width}>({to}, {from});", shared),
-          moves_vector("load_vector", store(to_v(), from_v()), "load_vector<{width}>({to}, {from});", shared),
-          moves_vector("leave_vector", store(to_v(), from_v()), "leave_vector<{width}>({to}, {from});", {meet_cluster_text, leave_vector_text}),
-          moves_vector("add_vector", add(to_v(), from_v()), "add_vector<{width}>({to}, {from});", shared),
-          add_groups(),
-          panel_at(),
-          find_panel(),
-          find_quad(),
-          clear_quad(),
-          load_quad(),
-          load_dealt_quad(),
-          multiply_quad(),
-          load_task(),
-          load_pairs(),
-          multiply_pairs(),
-          stage_quads(),
-          ordering("wait_for_copies", "__pipeline_wait_prior(0);", {}),
-          ordering("allow_successor", "allow_successor();", {dependency_text}),
-          ordering("wait_for_predecessor", "wait_for_predecessor();", {dependency_text})};
+  std::vector<Instruction> all{
+      clamp_columns(),
+      load_part(),
+      store_columns(),
+      add_columns(),
+      deliver(),
+      moves_vector("store_vector", store(to_v(), from_v()), "store_vector<{width}>({to}, {from});", shared),
+      moves_vector("load_vector", store(to_v(), from_v()), "load_vector<{width}>({to}, {from});", shared),
+      moves_vector("leave_vector", store(to_v(), from_v()), "leave_vector<{width}>({to}, {from});",
+                   {meet_cluster_text, leave_vector_text}),
+      moves_vector("add_vector", add(to_v(), from_v()), "add_vector<{width}>({to}, {from});", shared),
+      add_groups(),
+      panel_at(),
+      find_panel(),
+      find_quad(),
+      clear_quad(),
+      load_quad(),
+      load_dealt_quad(),
+      multiply_quad(),
+      load_task(),
+      load_pairs(),
+      multiply_pairs(),
+      stage_quads(),
+      ordering("wait_for_copies", "__pipeline_wait_prior(0);", {}),
+      ordering("allow_successor", "allow_successor();", {dependency_text}),
+      ordering("wait_for_predecessor", "wait_for_predecessor();", {dependency_text})};
   std::ranges::move(fragment_instructions(), std::back_inserter(all));
   std::ranges::move(placed_instructions(), std::back_inserter(all));
   std::ranges::move(gather_instructions(), std::back_inserter(all));

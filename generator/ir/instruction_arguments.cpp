@@ -38,8 +38,8 @@ ArraysByName bind_arrays(NestState& state, const Instruction& called, const Perf
       const Access* access = perform.arguments.at(at).access();
       ESC_CHECK(access != nullptr, "an array is given for " + parameter.name);
       // A pointer may stand behind the end, as long as nothing is done there.
-      const bool stands_outside =
-          parameter.passing == Instruction::Passing::pointer && state.is_outside(state.find_array(access->array), *access);
+      const bool stands_outside = parameter.passing == Instruction::Passing::pointer &&
+                                  state.is_outside(state.find_array(access->array), *access);
       arrays[parameter.name] = stands_outside ? ArrayView{{0}} : looked_at(state, state.part(*access), parameter);
     }
   }
@@ -60,8 +60,8 @@ WarpArguments::WarpArguments(NestState& state, const Threads& lanes, const Instr
       arrays_[parameter.name] = own_[0].at(parameter.name);
       continue;
     }
-    const ArrayView all = parameter.is_array() ? gather(parameter.name, own_[0].at(parameter.name).extents)
-                                             : gather(parameter.name, {});
+    const ArrayView all =
+        parameter.is_array() ? gather(parameter.name, own_[0].at(parameter.name).extents) : gather(parameter.name, {});
     const std::int64_t size = all.size() / lanes_of_warp;
     for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
       const std::int64_t first = static_cast<std::int64_t>(lane) * size;

@@ -15,8 +15,8 @@
 #include "generator/ir/nest_state.h"
 #include "generator/ir/print.h"
 #include "generator/ir/rewrite.h"
-#include "generator/ir/thread_sync.h"
 #include "generator/ir/thread_state.h"
+#include "generator/ir/thread_sync.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -82,7 +82,8 @@ class Interpreter {
   void execute(const Switch& choice) {
     std::uint64_t value = 0;
     if (const auto* pattern = std::get_if<ColumnPattern>(&choice.subject)) {
-      value = state_.column_mask(state_.evaluate(pattern->first_row), state_.evaluate(pattern->column), pattern->height);
+      value =
+          state_.column_mask(state_.evaluate(pattern->first_row), state_.evaluate(pattern->column), pattern->height);
     } else {
       value = static_cast<std::uint64_t>(state_.value_of(std::get<std::string>(choice.subject)));
     }
@@ -103,7 +104,9 @@ class Interpreter {
     state_.thread().close(opened);
   }
 
-  void execute(const Barrier&) { throw Defect(__FILE__, __LINE__, "threads that wait", "a barrier outside of threads"); }
+  void execute(const Barrier&) {
+    throw Defect(__FILE__, __LINE__, "threads that wait", "a barrier outside of threads");
+  }
   void execute(const Note&) {}
 
   void execute(const Declare& declare) {
@@ -301,7 +304,8 @@ class Interpreter {
     };
     const auto [lower, upper, step] = bounds(*threads.front());
     for (ThreadState* thread : threads) {
-      ESC_CHECK((bounds(*thread) == std::array{lower, upper, step}), "threads that meet in loop " + loop.iterator + " have one number of iterations");
+      ESC_CHECK((bounds(*thread) == std::array{lower, upper, step}),
+                "threads that meet in loop " + loop.iterator + " have one number of iterations");
     }
     ESC_CHECK(step > 0, "loop " + loop.iterator + " goes on");
     for (std::int64_t value = lower; value < upper; value += step) {
@@ -329,7 +333,8 @@ class Interpreter {
   }
 
   void wait(const Threads& threads, const Barrier& barrier) {
-    ESC_CHECK(barrier.scope == Scope::warp || threads.size() == all_threads_, "all threads of the block reach the barrier");
+    ESC_CHECK(barrier.scope == Scope::warp || threads.size() == all_threads_,
+              "all threads of the block reach the barrier");
     ESC_CHECK(barrier.scope != Scope::team || !nest_.team.empty(), "a barrier of teams in a nest that has some");
     state_.pass_barrier(barrier.scope);
   }

@@ -12,7 +12,7 @@ namespace {
 
 /// Which digits are joined, and from which one and which dimension on.
 struct Joint {
-  std::vector<Digit> Layout::*digits;
+  std::vector<Digit> Layout::* digits;
   std::size_t first_digit;
   std::size_t first_dimension;
 };

@@ -5,12 +5,12 @@
 
 namespace esc {
 
-/// The layout with one digit, and one dimension, in place of those of a row that only go on counting where those in front stop, as channels and taps
-/// of a matrix of weights. Extents of all digits but the first are numbers.
+/// The layout with one digit, and one dimension, in place of those of a row that only go on counting where those in
+/// front stop, as channels and taps of a matrix of weights. Extents of all digits but the first are numbers.
 Layout join_rows(Layout layout);
 
-/// The same of columns, as the lines of an image. The first digit, which counts the items of a call, and the outermost dimension, whose
-/// indices are a leading dimension apart, stay by themselves: each element stands where it stood.
+/// The same of columns, as the lines of an image. The first digit, which counts the items of a call, and the outermost
+/// dimension, whose indices are a leading dimension apart, stay by themselves: each element stands where it stood.
 Layout join_columns(Layout layout);
 
 /// Whether a column has its rows one behind the other, and columns are a leading dimension apart.

@@ -12,19 +12,25 @@ Layout row_major(const std::string& row, const Affine& rows, const std::string& 
 
 bool is_row_major(const Layout& layout) {
   return layout.row.size() == 1 && layout.column.size() == 1 && layout.dimensions.size() == 2 &&
-         layout.dimensions[0].index.is_name(layout.row[0].name) && layout.dimensions[1].index.is_name(layout.column[0].name);
+         layout.dimensions[0].index.is_name(layout.row[0].name) &&
+         layout.dimensions[1].index.is_name(layout.column[0].name);
 }
 
 bool is_column_major(const Layout& layout) {
   return layout.row.size() == 1 && layout.column.size() == 1 && layout.dimensions.size() == 2 &&
-         layout.dimensions[0].index.is_name(layout.column[0].name) && layout.dimensions[1].index.is_name(layout.row[0].name);
+         layout.dimensions[0].index.is_name(layout.column[0].name) &&
+         layout.dimensions[1].index.is_name(layout.row[0].name);
 }
 
-bool has_contiguous_columns(const Layout& layout) { return layout.dimensions.back().index.mentions(layout.column.back().name); }
+bool has_contiguous_columns(const Layout& layout) {
+  return layout.dimensions.back().index.mentions(layout.column.back().name);
+}
 
 bool has_contiguous_rows(const Layout& layout) {
   const std::string& row = layout.row.front().name;
-  const auto of_columns = [&](const StoredDimension& dimension) { return !dimension.index.mentions(row) && !dimension.padded; };
+  const auto of_columns = [&](const StoredDimension& dimension) {
+    return !dimension.index.mentions(row) && !dimension.padded;
+  };
   return layout.row.size() == 1 && layout.dimensions.back().index.is_name(row) && !layout.dimensions.back().padded &&
          std::all_of(layout.dimensions.begin(), layout.dimensions.end() - 1, of_columns);
 }

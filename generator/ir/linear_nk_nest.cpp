@@ -9,7 +9,8 @@
 namespace esc {
 namespace {
 
-ArrayDeclaration matrix(const std::string& name, const std::string& rows, const std::string& columns, ArrayRole role, ScalarType element) {
+ArrayDeclaration matrix(const std::string& name, const std::string& rows, const std::string& columns, ArrayRole role,
+                        ScalarType element) {
   return {name, {Affine::of(rows), Affine::of(columns)}, role, element};
 }
 
@@ -29,7 +30,8 @@ LoopNest linear_nk_nest(ScalarType element) {
                  matrix("Y", "N", "M", ArrayRole::output, element)};
   const Access weight = at("W", "i", "k");
   Node update{Statement{{is_nonzero(weight)}, Update{at("Y", "t", "i"), product({weight, at("X", "t", "k")})}}};
-  nest.body = {loop("t", "N", Role::column, loop("i", "M", Role::row, loop("k", "K", Role::reduction, std::move(update))))};
+  nest.body = {
+      loop("t", "N", Role::column, loop("i", "M", Role::row, loop("k", "K", Role::reduction, std::move(update))))};
   return nest;
 }
 

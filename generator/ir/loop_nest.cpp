@@ -75,12 +75,19 @@ LoopNest nest_of_epilogue(const LoopNest& nest) {
   }
   body.push_back(Node{Statement{{}, Store{element, epilogue.value}}});
   for (std::size_t dimension = epilogue.subscripts.size(); dimension-- > 0;) {
-    Loop loop{epilogue.subscripts[dimension], 0, output.extents.at(dimension), 1, Role::none, Mapping::sequential, std::move(body)};
+    Loop loop{epilogue.subscripts[dimension],
+              0,
+              output.extents.at(dimension),
+              1,
+              Role::none,
+              Mapping::sequential,
+              std::move(body)};
     body = {Node{std::move(loop)}};
   }
   LoopNest result;
   result.arrays = operands_of(nest);
-  std::ranges::copy_if(nest.arrays, std::back_inserter(result.arrays), [](const ArrayDeclaration& array) { return array.role == ArrayRole::table; });
+  std::ranges::copy_if(nest.arrays, std::back_inserter(result.arrays),
+                       [](const ArrayDeclaration& array) { return array.role == ArrayRole::table; });
   result.arrays.push_back(output);
   result.body = std::move(body);
   return result;
@@ -102,7 +109,8 @@ LoopNest spmm_nest(ScalarType element_type) {
     return Node{Loop{iterator, 0, Affine::of(size), 1, role, Mapping::sequential, {std::move(body)}}};
   };
   const Access a = element("A", "i", "k");
-  const Node statement{Statement{{is_nonzero(a)}, Update{element("C", "i", "j"), product({a, element("B", "k", "j")})}}};
+  const Node statement{
+      Statement{{is_nonzero(a)}, Update{element("C", "i", "j"), product({a, element("B", "k", "j")})}}};
 
   LoopNest nest;
   nest.arrays = {{"A", {Affine::of("M"), Affine::of("K")}, ArrayRole::sparse, element_type},

@@ -57,15 +57,18 @@ struct Statement {
   bool operator==(const Statement&) const = default;
 };
 
-/// What a loop runs over in the product; a group is of the rows and of the reduction at once, as the groups of a convolution are.
+/// What a loop runs over in the product; a group is of the rows and of the reduction at once, as the groups of a
+/// convolution are.
 enum class Role { row, reduction, column, group, none };
 /// Who runs a loop's iterations: one thread, one after the other, or written out; the blocks of the grid, in either
-/// dimension; the blocks of a cluster, which run at the same time and can write into each other's shared memory, innermost of those over blocks;
-/// the warps of a block and the lanes of a warp, or a digit of their number where several loops share them,
-/// the innermost the lowest; the threads of a block.
+/// dimension; the blocks of a cluster, which run at the same time and can write into each other's shared memory,
+/// innermost of those over blocks; the warps of a block and the lanes of a warp, or a digit of their number where
+/// several loops share them, the innermost the lowest; the threads of a block.
 enum class Mapping { sequential, unrolled, grid, grid_y, cluster, warps, lanes, warp_digit, lane_digit, threads };
 
-constexpr bool is_grid(Mapping mapping) { return mapping == Mapping::grid || mapping == Mapping::grid_y || mapping == Mapping::cluster; }
+constexpr bool is_grid(Mapping mapping) {
+  return mapping == Mapping::grid || mapping == Mapping::grid_y || mapping == Mapping::cluster;
+}
 /// Whether the loop is over threads of a block.
 constexpr bool is_thread(Mapping mapping) { return mapping >= Mapping::warps; }
 constexpr bool is_mapped(Mapping mapping) { return is_grid(mapping) || is_thread(mapping); }
@@ -123,8 +126,8 @@ struct Branch {
   bool operator==(const Branch& other) const;
 };
 
-/// Whose threads something concerns: one thread, the lanes of its warp, the warps of its team, all warps of its block, or all blocks of its cluster. A team
-/// are the threads of a block that agree in the index which the nest names.
+/// Whose threads something concerns: one thread, the lanes of its warp, the warps of its team, all warps of its block,
+/// or all blocks of its cluster. A team are the threads of a block that agree in the index which the nest names.
 enum class Scope { thread, warp, team, block, cluster };
 
 /// The threads of the scope wait for each other.
@@ -151,10 +154,24 @@ struct Node {
   bool operator==(const Node& other) const;
 };
 
-/// What an array is in the product, that an epilogue reads it (operand, which a caller hands over, or table, which the nest itself has), that it
-/// belongs to the packed form of the sparse one, or that every cluster (cluster, in the shared memory of its first block), every block (shared) or every thread (registers) has one of its own, which
-/// begins uninitialised; unknown until lower/assign_roles has found it. An operand without extents is a number that the caller gives.
-enum class ArrayRole { sparse, dense, output, operand, table, packed_index, packed_value, registers, shared, cluster, unknown };
+/// What an array is in the product, that an epilogue reads it (operand, which a caller hands over, or table, which the
+/// nest itself has), that it belongs to the packed form of the sparse one, or that every cluster (cluster, in the
+/// shared memory of its first block), every block (shared) or every thread (registers) has one of its own, which begins
+/// uninitialised; unknown until lower/assign_roles has found it. An operand without extents is a number that the caller
+/// gives.
+enum class ArrayRole {
+  sparse,
+  dense,
+  output,
+  operand,
+  table,
+  packed_index,
+  packed_value,
+  registers,
+  shared,
+  cluster,
+  unknown
+};
 
 /// Whether such an array lies in the shared memory of a block, its own or the first one's of its cluster.
 constexpr bool is_in_shared_memory(ArrayRole role) { return role == ArrayRole::shared || role == ArrayRole::cluster; }
@@ -169,7 +186,8 @@ struct ArrayDeclaration {
   std::string record = {};
   /// For a matrix of the product in canonical form, where its elements stand; absent: one row behind the other.
   std::optional<Layout> layout = {};
-  /// Of registers: numbers of columns of the dense array, which a kernel may keep as the places where those columns begin.
+  /// Of registers: numbers of columns of the dense array, which a kernel may keep as the places where those columns
+  /// begin.
   bool holds_columns = false;
   /// Of a table of constants: all of them, the last subscript running fastest. Its extents are numbers.
   std::vector<double> values = {};
@@ -194,25 +212,28 @@ struct NamedConstant {
 
 /// The form in which a pass has the sparse array stored, as far as the schedule decides it.
 struct PackedForm {
-  /// Lists of columns that share a pattern, regions of warps, tasks, fragments of tensor cores, lists of rows that gather those of B, or a bitmap.
+  /// Lists of columns that share a pattern, regions of warps, tasks, fragments of tensor cores, lists of rows that
+  /// gather those of B, or a bitmap.
   enum class Kind { none, lists, regions, tasks, fragments, gathered, bitmap };
   Kind kind = Kind::none;
-  std::int64_t height = 1;       ///< rows of a panel
-  std::int64_t warps = 1;        ///< regions: warps that share a panel; tasks: warps of a block
-  std::int64_t groups = 1;       ///< regions: lane groups that share a panel; tasks: lane groups of a warp
-  std::int64_t warp_panels = 1;  ///< regions: panels of a warp
-  std::int64_t block_panels = 1; ///< regions and fragments: panels of a block
-  std::int64_t columns = 1;      ///< fragments: columns of C of a block
-  bool quarter_steps = false;    ///< fragments: whether steps may store one of four elements, in place of two
-  bool dense_steps = false;      ///< fragments: whether steps have consecutive columns
-  bool listed_values = false;    ///< fragments: of which each lane has a list of what is not zero, in place of all elements
-  bool placed_values = false;    ///< fragments: of which each one has its place beside it, in place of the lists of lanes
-  bool splits_values = false;    ///< placed values: whether each is put there as two numbers of 16 bits
-  std::int64_t placing_warps = 1; ///< placed values: warps that put those of a panel in their places
-  std::int64_t line_rows = 1;    ///< fragments: rows of B that stand in a line of shared memory
-  std::int64_t longest = 1;      ///< tasks: most non-zeros
-  std::int64_t light = 1;        ///< tasks: most non-zeros of a light one
-  bool is_told = false;          ///< whether the kernel is told by its caller where the packed matrix has what, because layers share it
+  std::int64_t height = 1;        ///< rows of a panel
+  std::int64_t warps = 1;         ///< regions: warps that share a panel; tasks: warps of a block
+  std::int64_t groups = 1;        ///< regions: lane groups that share a panel; tasks: lane groups of a warp
+  std::int64_t warp_panels = 1;   ///< regions: panels of a warp
+  std::int64_t block_panels = 1;  ///< regions and fragments: panels of a block
+  std::int64_t columns = 1;       ///< fragments: columns of C of a block
+  bool quarter_steps = false;     ///< fragments: whether steps may store one of four elements, in place of two
+  bool dense_steps = false;       ///< fragments: whether steps have consecutive columns
+  bool listed_values =
+      false;  ///< fragments: of which each lane has a list of what is not zero, in place of all elements
+  bool placed_values = false;  ///< fragments: of which each one has its place beside it, in place of the lists of lanes
+  bool splits_values = false;  ///< placed values: whether each is put there as two numbers of 16 bits
+  std::int64_t placing_warps = 1;  ///< placed values: warps that put those of a panel in their places
+  std::int64_t line_rows = 1;      ///< fragments: rows of B that stand in a line of shared memory
+  std::int64_t longest = 1;        ///< tasks: most non-zeros
+  std::int64_t light = 1;          ///< tasks: most non-zeros of a light one
+  bool is_told =
+      false;  ///< whether the kernel is told by its caller where the packed matrix has what, because layers share it
   bool operator==(const PackedForm&) const = default;
 };
 
@@ -250,7 +271,8 @@ struct LoopNest {
   bool overlaps = false;        ///< may begin before the kernel in front has ended
   std::string team = {};        ///< the index of the threads' loops in which those of a team agree; empty without teams
   std::vector<std::string> story;  ///< how it works, a sentence or two from each pass
-  /// The same product as its author wrote it, where that goes over the stored elements of the sparse array (lower/dense_subscripts); none or one.
+  /// The same product as its author wrote it, where that goes over the stored elements of the sparse array
+  /// (lower/dense_subscripts); none or one.
   std::vector<LoopNest> written = {};
 
   /// The array with this role, or of this name. Throws Defect when there is none.
@@ -263,7 +285,8 @@ struct LoopNest {
   ScalarType element() const { return array(ArrayRole::output).type; }
   /// The type of its sums, and of all that is computed of them.
   ScalarType sum() const { return sum_type(element()); }
-  /// Whether a sum is stored otherwise than it is, for which somebody must have the whole of it: changed by an epilogue, or rounded.
+  /// Whether a sum is stored otherwise than it is, for which somebody must have the whole of it: changed by an
+  /// epilogue, or rounded.
   bool finishes_sums() const { return epilogue.has_value() || is_half(element()); }
 
   bool operator==(const LoopNest&) const = default;
@@ -271,11 +294,12 @@ struct LoopNest {
 
 /// What the nest's epilogue reads, in the order of its arrays.
 std::vector<ArrayDeclaration> operands_of(const LoopNest& nest);
-/// Whether the last dimension of an operand goes over the columns of the output. The nest is in canonical form, where rows and columns have
-/// sizes of their own.
+/// Whether the last dimension of an operand goes over the columns of the output. The nest is in canonical form, where
+/// rows and columns have sizes of their own.
 bool goes_over_columns(const LoopNest& nest, const ArrayDeclaration& operand);
 
-/// The nest that an epilogue stands for: loops over all elements of the output, each of which it changes. The nest must have one.
+/// The nest that an epilogue stands for: loops over all elements of the output, each of which it changes. The nest must
+/// have one.
 LoopNest nest_of_epilogue(const LoopNest& nest);
 
 /// The values of all named constants, each of which may use those in front of it.

@@ -10,8 +10,8 @@ namespace esc {
 
 /// A function of C's mathematics library that a nest may call.
 struct MathFunction {
-  std::string_view name;                       ///< for doubles; that for floats has an f behind it
-  double (*of_one)(double) = nullptr;          ///< one of the two is not null
+  std::string_view name;               ///< for doubles; that for floats has an f behind it
+  double (*of_one)(double) = nullptr;  ///< one of the two is not null
   double (*of_two)(double, double) = nullptr;
   /// How far the result for floats may be from the exact one on a GPU, in units of its last place (CUDA's own bounds).
   double ulps = 0;

@@ -22,7 +22,9 @@ class SoughtName {
     if (other.size() != size) {
       return false;
     }
-    return size > 16 || size < 4 ? other == name_ : size >= 8 ? has_words_of<std::uint64_t>(other) : has_words_of<std::uint32_t>(other);
+    return size > 16 || size < 4 ? other == name_
+           : size >= 8           ? has_words_of<std::uint64_t>(other)
+                                 : has_words_of<std::uint32_t>(other);
   }
 
  private:
@@ -52,7 +54,9 @@ class SoughtName {
     if (size >= 4) {
       return mixed(word<std::uint32_t>(name, 0), word<std::uint32_t>(name, size - 4));
     }
-    return size == 0 ? 0 : mixed(word<std::uint8_t>(name, 0) << 8 | word<std::uint8_t>(name, size / 2), word<std::uint8_t>(name, size - 1));
+    return size == 0 ? 0
+                     : mixed(word<std::uint8_t>(name, 0) << 8 | word<std::uint8_t>(name, size / 2),
+                             word<std::uint8_t>(name, size - 1));
   }
 
   std::string_view name_;
@@ -83,7 +87,8 @@ class NamedValues {
   }
 
  private:
-  std::vector<std::uint64_t> digests_;  ///< by themselves, because finding a name is where interpreting a nest spends its time
+  std::vector<std::uint64_t>
+      digests_;  ///< by themselves, because finding a name is where interpreting a nest spends its time
   std::vector<std::pair<std::string_view, double>> values_;
 };
 

@@ -314,7 +314,8 @@ json to_json(const Epilogue& epilogue) {
   for (const Define& step : epilogue.steps) {
     steps.push_back(to_json(step));
   }
-  return {{"subscripts", epilogue.subscripts}, {"sum", epilogue.sum}, {"steps", steps}, {"value", to_json(epilogue.value)}};
+  return {
+      {"subscripts", epilogue.subscripts}, {"sum", epilogue.sum}, {"steps", steps}, {"value", to_json(epilogue.value)}};
 }
 
 Epilogue epilogue_from(const json& text) {

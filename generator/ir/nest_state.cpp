@@ -101,7 +101,8 @@ double NestState::value(const Expression& expression) {
     return value(convert->operand.at(0));
   }
   if (const auto* call = std::get_if<Call>(&expression.content)) {
-    return with_values(call->arguments, [call](std::span<const double> arguments) { return calculate(*call, arguments); });
+    return with_values(call->arguments,
+                       [call](std::span<const double> arguments) { return calculate(*call, arguments); });
   }
   return value(std::get<Operation>(expression.content));
 }
@@ -116,7 +117,8 @@ double NestState::value(const Operation& operation) {
   if (operation.op == Operator::any) {
     return std::ranges::any_of(operation.operands, [this](const auto& one) { return holds(one); }) ? 1 : 0;
   }
-  return with_values(operation.operands, [&](std::span<const double> operands) { return calculate(operation.op, operands); });
+  return with_values(operation.operands,
+                     [&](std::span<const double> operands) { return calculate(operation.op, operands); });
 }
 
 template <typename Use>

@@ -17,8 +17,8 @@
 
 namespace esc {
 
-/// What a nest's threads see while it is interpreted: sizes, arrays and the values of expressions, always those of the one
-/// thread that runs. Throws Defect for what `interpret` calls one.
+/// What a nest's threads see while it is interpreted: sizes, arrays and the values of expressions, always those of the
+/// one thread that runs. Throws Defect for what `interpret` calls one.
 class NestState {
  public:
   /// Before the nest runs, in a thread that stands for all.
@@ -35,8 +35,8 @@ class NestState {
 
   // The order of what happens, for races.
 
-  /// The blocks that follow are those of a cluster, of whose own arrays nothing is written. The first of them comes last, so that it finds what the
-  /// others have left there; whether barriers of the cluster stand between is checked.
+  /// The blocks that follow are those of a cluster, of whose own arrays nothing is written. The first of them comes
+  /// last, so that it finds what the others have left there; whether barriers of the cluster stand between is checked.
   void begin_cluster();
   /// Nothing of a block's own arrays is written, and nothing of before stands beside what follows.
   void begin_block();
@@ -56,8 +56,8 @@ class NestState {
 
   std::vector<std::int64_t> extents_of(const ArrayDeclaration& array);
   const ArrayView& find_array(const std::string& name);
-  /// The part of an array that some subscripts, of the outermost dimensions, choose. With all of them it is what begins at
-  /// that element in the innermost dimension: nothing, where that stands behind the last one.
+  /// The part of an array that some subscripts, of the outermost dimensions, choose. With all of them it is what begins
+  /// at that element in the innermost dimension: nothing, where that stands behind the last one.
   ArrayView part(const Access& access);
   bool is_outside(const ArrayView& view, const Access& access);
   double read(const Access& access);
@@ -86,7 +86,7 @@ class NestState {
   Environment constants_;  ///< of the nest
   NamedValues sizes_;
   std::map<std::string, ArrayView, std::less<>> global_;
-  std::deque<std::vector<double>> tables_;  ///< the constants of the nest's own
+  std::deque<std::vector<double>> tables_;                                  ///< the constants of the nest's own
   std::map<std::string, std::unique_ptr<OwnedArray>, std::less<>> shared_;  ///< of the block or of its cluster
   std::map<std::tuple<std::int64_t, Pattern, Membership>, std::vector<std::int64_t>> columns_;
   RaceCheck races_;
@@ -96,8 +96,8 @@ class NestState {
   std::int64_t phase_ = 0;
   std::int64_t team_phase_ = 0;
   std::int64_t warp_phase_ = 0;
-  std::int64_t cluster_phase_ = 0;           ///< of the block
-  std::int64_t first_cluster_phase_ = 0;     ///< of all blocks of the cluster
+  std::int64_t cluster_phase_ = 0;        ///< of the block
+  std::int64_t first_cluster_phase_ = 0;  ///< of all blocks of the cluster
   std::int64_t latest_cluster_phase_ = 0;
   std::int64_t warp_size_ = 1;
 };

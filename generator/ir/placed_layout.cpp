@@ -27,7 +27,8 @@ std::int64_t product_of(const std::vector<std::int64_t>& extents) {
 }
 
 /// What the digits of the number add up to, each times its coefficient.
-std::int64_t sum_of_digits(std::int64_t number, const std::vector<std::int64_t>& extents, const std::vector<std::int64_t>& coefficients) {
+std::int64_t sum_of_digits(std::int64_t number, const std::vector<std::int64_t>& extents,
+                           const std::vector<std::int64_t>& coefficients) {
   std::int64_t sum = 0;
   for (std::size_t digit = extents.size(); digit-- > 1;) {
     sum += number % extents[digit] * coefficients[digit];
@@ -38,7 +39,8 @@ std::int64_t sum_of_digits(std::int64_t number, const std::vector<std::int64_t>&
 
 std::vector<std::int64_t> coefficients_of(const Affine& index, const std::vector<Digit>& digits) {
   std::vector<std::int64_t> coefficients;
-  std::ranges::transform(digits, std::back_inserter(coefficients), [&](const Digit& digit) { return index.coefficient(digit.name); });
+  std::ranges::transform(digits, std::back_inserter(coefficients),
+                         [&](const Digit& digit) { return index.coefficient(digit.name); });
   return coefficients;
 }
 
@@ -52,9 +54,10 @@ PlacedLayout::PlacedLayout(const Layout& given, const Environment& sizes) : row_
   row_extents_ = extents_of(layout.row, sizes);
   column_extents_ = extents_of(layout.column, sizes);
   for (const StoredDimension& dimension : layout.dimensions) {
-    dimensions_.push_back({is_over_items(layout, dimension) ? std::nullopt : std::optional(dimension.extent.evaluate(sizes)), dimension.index.constant(),
-                           coefficients_of(dimension.index, layout.row), coefficients_of(dimension.index, layout.column),
-                           dimension.padded});
+    dimensions_.push_back(
+        {is_over_items(layout, dimension) ? std::nullopt : std::optional(dimension.extent.evaluate(sizes)),
+         dimension.index.constant(), coefficients_of(dimension.index, layout.row),
+         coefficients_of(dimension.index, layout.column), dimension.padded});
   }
 }
 

@@ -30,8 +30,8 @@ class PlacedLayout {
   }
   /// The least leading dimension then.
   std::int64_t least_leading_dimension(std::int64_t items) const;
-  /// Whether `width` columns, from a multiple of it on, stand one behind the other and begin at a multiple of it, where the leading dimension
-  /// is one and the array begins at one.
+  /// Whether `width` columns, from a multiple of it on, stand one behind the other and begin at a multiple of it, where
+  /// the leading dimension is one and the array begins at one.
   bool moves_vectors(std::int64_t width) const;
   /// Elements of a row in steps of one length, in elements from the first of the array.
   struct Run {
@@ -49,7 +49,7 @@ class PlacedLayout {
   struct Dimension {
     std::optional<std::int64_t> extent;  ///< unknown: that of the items
     std::int64_t constant = 0;
-    std::vector<std::int64_t> row;       ///< coefficients of the digits
+    std::vector<std::int64_t> row;  ///< coefficients of the digits
     std::vector<std::int64_t> column;
     bool padded = false;
   };

@@ -60,8 +60,8 @@ std::string print(const Statement& statement) {
 }
 
 std::string loop_head(const Loop& loop) {
-  const std::string advance =
-      loop.step == 1 ? fmt::format("{}++", loop.iterator) : fmt::format("{} += {}", loop.iterator, esc::print(loop.step));
+  const std::string advance = loop.step == 1 ? fmt::format("{}++", loop.iterator)
+                                             : fmt::format("{} += {}", loop.iterator, esc::print(loop.step));
   const std::string range = fmt::format("({0} = {1}; {0} < {2}; {3})", loop.iterator, esc::print(loop.lower),
                                         esc::print(loop.upper), advance);
   switch (loop.mapping) {
@@ -161,22 +161,22 @@ const char* scope_name(Scope scope) {
 
 void print_nodes(const Block& block, int level, std::string& text) {
   for (const Node& node : block) {
-    std::visit(Overloaded{[&](const Statement& statement) { print_line(print(statement), level, text); },
-                          [&](const Loop& loop) { print_nested(loop_head(loop), loop.body, level, text); },
-                          [&](const ColumnLoop& loop) {
-                            print_nested(fmt::format("for ({} : {})", loop.iterator, print(loop.set)), loop.body, level,
-                                         text);
-                          },
-                          [&](const Switch& choice) { print_switch(choice, level, text); },
-                          [&](const Branch& branch) { print_branch(branch, level, text); },
-                          [&](const Barrier& barrier) {
-                            print_line(fmt::format("barrier;  // of the {}", scope_name(barrier.scope)), level, text);
-                          },
-                          [&](const Note& note) { print_line("// " + note.text, level, text); },
-                          [&](const Declare& declare) {
-                            print_line(fmt::format("registers {}{};", declare.array, declare.zero ? " = 0" : ""), level, text);
-                          }},
-               node.content);
+    std::visit(
+        Overloaded{[&](const Statement& statement) { print_line(print(statement), level, text); },
+                   [&](const Loop& loop) { print_nested(loop_head(loop), loop.body, level, text); },
+                   [&](const ColumnLoop& loop) {
+                     print_nested(fmt::format("for ({} : {})", loop.iterator, print(loop.set)), loop.body, level, text);
+                   },
+                   [&](const Switch& choice) { print_switch(choice, level, text); },
+                   [&](const Branch& branch) { print_branch(branch, level, text); },
+                   [&](const Barrier& barrier) {
+                     print_line(fmt::format("barrier;  // of the {}", scope_name(barrier.scope)), level, text);
+                   },
+                   [&](const Note& note) { print_line("// " + note.text, level, text); },
+                   [&](const Declare& declare) {
+                     print_line(fmt::format("registers {}{};", declare.array, declare.zero ? " = 0" : ""), level, text);
+                   }},
+        node.content);
   }
 }
 
@@ -212,7 +212,8 @@ std::string print_access_function(const Access& access) {
   return fmt::format("{} -> [{}]", access.array, dimensions);
 }
 
-/// "// shared_sums[8][2][32]: shared memory of a block" for an array that every cluster, block or thread has of its own, else nothing.
+/// "// shared_sums[8][2][32]: shared memory of a block" for an array that every cluster, block or thread has of its
+/// own, else nothing.
 std::string print_local(const ArrayDeclaration& array) {
   const std::string owner = array.role == ArrayRole::registers ? "registers of a thread"
                             : array.role == ArrayRole::shared  ? "shared memory of a block"

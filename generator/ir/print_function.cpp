@@ -73,8 +73,9 @@ std::string body(const Block& block, int level) {
     }
     ESC_CHECK(loop->step == 1 && !is_mapped(loop->mapping), "the loops of an input nest are plain");
     const bool braces = loop->body.size() != 1;
-    text += fmt::format("{:{}}for (int {} = {}; {} < {}; {}++){}\n{}", "", 2 * level, loop->iterator, print(loop->lower), loop->iterator,
-                        print(loop->upper), loop->iterator, braces ? " {" : "", body(loop->body, level + 1));
+    text += fmt::format("{:{}}for (int {} = {}; {} < {}; {}++){}\n{}", "", 2 * level, loop->iterator,
+                        print(loop->lower), loop->iterator, print(loop->upper), loop->iterator, braces ? " {" : "",
+                        body(loop->body, level + 1));
     text += braces ? fmt::format("{:{}}}}\n", "", 2 * level) : "";
   }
   return text;
@@ -89,7 +90,8 @@ class ValuePrinter : public ExpressionPrinter {
   }
 };
 
-/// What nest_of_epilogue says, as statements. The locals are not const: the value of a constant would be read in its place.
+/// What nest_of_epilogue says, as statements. The locals are not const: the value of a constant would be read in its
+/// place.
 std::string body(const Epilogue& epilogue, const ArrayDeclaration& output) {
   const ValuePrinter printer;
   const auto loop = [](const std::string& iterator, const Affine& extent) {
@@ -100,11 +102,14 @@ std::string body(const Epilogue& epilogue, const ArrayDeclaration& output) {
   std::size_t depth = 0;
   for (const std::string& subscript : epilogue.subscripts) {
     element += fmt::format("[{}]", subscript);
-    loops += fmt::format("{}{:{}}{}", depth == 0 ? "" : "\n", "", 2 * depth + 2, loop(subscript, output.extents.at(depth)));
+    loops +=
+        fmt::format("{}{:{}}{}", depth == 0 ? "" : "\n", "", 2 * depth + 2, loop(subscript, output.extents.at(depth)));
     ++depth;
   }
   std::string text = fmt::format("{} {{\n", loops);
-  const auto line = [&](const std::string& statement) { text += fmt::format("{:{}}{};\n", "", 2 * depth + 2, statement); };
+  const auto line = [&](const std::string& statement) {
+    text += fmt::format("{:{}}{};\n", "", 2 * depth + 2, statement);
+  };
   line(fmt::format("{} {} = {}", nest_name(sum_type(output.type)), epilogue.sum, element));
   for (const Define& step : epilogue.steps) {
     line(fmt::format("{} {} = {}", nest_name(step.type), step.name, printer.print(step.value)));
@@ -145,10 +150,13 @@ std::string tables_text(const LoopNest& nest) {
   for (const ArrayDeclaration& array : nest.arrays) {
     std::string values;
     for (const double value : array.values) {
-      values += (values.empty() ? "" : ", ") + (is_index(array.type) ? fmt::format("{}", static_cast<std::int64_t>(value)) : ValuePrinter().print(value));
+      values +=
+          (values.empty() ? "" : ", ") +
+          (is_index(array.type) ? fmt::format("{}", static_cast<std::int64_t>(value)) : ValuePrinter().print(value));
     }
     if (!array.values.empty()) {
-      text += fmt::format("static const {} {}{} = {{{}}};\n", nest_name(array.type), array.name, extents_text(array), values);
+      text += fmt::format("static const {} {}{} = {{{}}};\n", nest_name(array.type), array.name, extents_text(array),
+                          values);
     }
   }
   return text;

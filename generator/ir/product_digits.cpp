@@ -88,7 +88,8 @@ ProductDigits digits_of(const LoopNest& nest) {
     add(subscript, Role::column, digits.columns);
   }
   ESC_CHECK(!digits.rows.empty() && !digits.reductions.empty() && !digits.columns.empty(), "each role has a loop");
-  ESC_CHECK(digits.rows.size() + digits.reductions.size() + digits.columns.size() - digits.groups == loops.size(), "each loop has a role");
+  ESC_CHECK(digits.rows.size() + digits.reductions.size() + digits.columns.size() - digits.groups == loops.size(),
+            "each loop has a role");
   return digits;
 }
 
@@ -114,7 +115,8 @@ std::vector<std::int64_t> values_of(std::int64_t number, const std::vector<Digit
 
 std::optional<std::vector<Digit>> digits_of_index(const Affine& index, const std::vector<Digit>& iterators) {
   std::vector<Digit> digits;
-  std::ranges::copy_if(iterators, std::back_inserter(digits), [&](const Digit& digit) { return index.mentions(digit.name); });
+  std::ranges::copy_if(iterators, std::back_inserter(digits),
+                       [&](const Digit& digit) { return index.mentions(digit.name); });
   if (digits.size() < 2 || digits.size() != index.terms().size() || index.constant() != 0 || !count_of(digits)) {
     return std::nullopt;
   }

@@ -8,9 +8,12 @@ namespace esc {
 namespace {
 
 /// Whether a barrier of both stands between the two.
-bool are_ordered(const Group& earlier, const Group& now) { return earlier.number == now.number && earlier.phase != now.phase; }
+bool are_ordered(const Group& earlier, const Group& now) {
+  return earlier.number == now.number && earlier.phase != now.phase;
+}
 
-/// Whether no barrier stands between the two. Of blocks that are interpreted one after the other, the later one may be in an earlier phase.
+/// Whether no barrier stands between the two. Of blocks that are interpreted one after the other, the later one may be
+/// in an earlier phase.
 bool is_unordered(const Moment& earlier, const Moment& now) {
   return earlier.phase >= now.phase && !are_ordered(earlier.warp, now.warp) && !are_ordered(earlier.team, now.team);
 }
@@ -36,8 +39,8 @@ RaceCheck::History& RaceCheck::history_of(const double* element) {
 void RaceCheck::read(const double* element, const Moment& moment, const Access& access) {
   History& history = history_of(element);
   ESC_CHECK(!is_other(history.writer, moment), "race: two parallel iterations write and read " + print(access));
-  history.several_readers = is_unordered(history.reader, moment) &&
-                            (history.several_readers || history.reader.iteration != moment.iteration);
+  history.several_readers =
+      is_unordered(history.reader, moment) && (history.several_readers || history.reader.iteration != moment.iteration);
   history.reader = moment;
 }
 

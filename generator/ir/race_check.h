@@ -17,8 +17,8 @@ struct Group {
   bool operator==(const Group&) const = default;
 };
 
-/// When an element is touched: in which parallel iteration, between which barriers of its block or cluster, and in which team and warp between
-/// which of their own. Memory that no barrier orders has one phase.
+/// When an element is touched: in which parallel iteration, between which barriers of its block or cluster, and in
+/// which team and warp between which of their own. Memory that no barrier orders has one phase.
 struct Moment {
   std::int64_t iteration = 0;
   std::int64_t phase = 0;

@@ -10,12 +10,13 @@ namespace esc {
 
 /// What to change in a block, wherever it occurs. A function that is empty changes nothing.
 struct Rewrite {
-  std::function<Affine(const Affine&)> affine = {};          ///< every affine expression: bounds, subscripts, values
-  std::function<Access(const Access&)> access = {};          ///< every access, after its affine parts were rewritten
-  std::function<Expression(const Expression&)> expression = {};  ///< every expression, after its parts were rewritten
+  std::function<Affine(const Affine&)> affine = {};  ///< every affine expression: bounds, subscripts, values
+  std::function<Access(const Access&)> access = {};  ///< every access, after its affine parts were rewritten
+  std::function<Expression(const Expression&)> expression = {};    ///< every expression, after its parts were rewritten
   std::function<std::string(const std::string&)> definition = {};  ///< the name that a definition gives
-  std::function<Block(const Statement&)> statement = {};  ///< what stands for a statement, after its parts were rewritten
-  std::function<Node(const Node&)> around = {};           ///< a node with others inside, after those were rewritten
+  std::function<Block(const Statement&)> statement =
+      {};                                        ///< what stands for a statement, after its parts were rewritten
+  std::function<Node(const Node&)> around = {};  ///< a node with others inside, after those were rewritten
 };
 
 /// The block with every part rewritten, inner parts first.
@@ -50,7 +51,8 @@ const Loop* find_loop(const Block& block, const std::string& iterator);
 /// The first sequential loop of this role, or null.
 const Loop* find_loop(const Block& block, Role role);
 
-/// The block with the loop over `iterator` replaced, by `change` of it or by a node. Throws Defect when it is not there.
+/// The block with the loop over `iterator` replaced, by `change` of it or by a node. Throws Defect when it is not
+/// there.
 Block replace_loop(const Block& block, const std::string& iterator, const std::function<Block(const Loop&)>& change);
 Block replace_loop(const Block& block, const std::string& iterator, const Node& replacement);
 

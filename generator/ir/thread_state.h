@@ -44,9 +44,9 @@ class OwnedArray {
   std::vector<char> written_;
 };
 
-/// What one thread of the interpreter knows: values of names, and arrays of its own. Definitions end with the scope that
-/// they were made in; a frame hides those in front of it while an instruction runs. Names are those of the nest and of its
-/// instructions, which outlive it.
+/// What one thread of the interpreter knows: values of names, and arrays of its own. Definitions end with the scope
+/// that they were made in; a frame hides those in front of it while an instruction runs. Names are those of the nest
+/// and of its instructions, which outlive it.
 class ThreadState {
  public:
   std::int64_t number = 0;     ///< of the thread in its block
@@ -54,8 +54,12 @@ class ThreadState {
   std::int64_t iteration = 0;  ///< of all that ran in parallel, for races
   std::map<std::string, std::shared_ptr<OwnedArray>, std::less<>> registers;
 
-  const double* find(const SoughtName& name) const { return values_.find(name, frames_.empty() ? 0 : frames_.back().first); }
-  double* find(const std::string& name) { return const_cast<double*>(static_cast<const ThreadState*>(this)->find(SoughtName(name))); }
+  const double* find(const SoughtName& name) const {
+    return values_.find(name, frames_.empty() ? 0 : frames_.back().first);
+  }
+  double* find(const std::string& name) {
+    return const_cast<double*>(static_cast<const ThreadState*>(this)->find(SoughtName(name)));
+  }
   void define(std::string_view name, double value) { values_.add(name, value); }
 
   std::size_t open() const { return values_.size(); }
@@ -65,7 +69,8 @@ class ThreadState {
   struct Frame {
     std::size_t first = 0;
     std::map<std::string, ArrayView, std::less<>> arrays;
-    std::vector<std::pair<std::uint64_t, const std::pair<const std::string, ArrayView>*>> by_digest;  ///< of their names
+    std::vector<std::pair<std::uint64_t, const std::pair<const std::string, ArrayView>*>>
+        by_digest;  ///< of their names
 
     const ArrayView* find(const std::string& name) const;
   };

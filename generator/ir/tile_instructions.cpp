@@ -43,42 +43,48 @@ Expression element_inside() {
 }
 
 /// What a lane has for a parameter, where a warp performs the instruction together.
-Node of_lane(const char* variable, const char* parameter) {
-  return define(variable, at(parameter, {name("lane")}));
-}
+Node of_lane(const char* variable, const char* parameter) { return define(variable, at(parameter, {name("lane")})); }
 
 /// The same copy whoever deals it to the threads.
 Instruction copy_tile(const char* name_of, const char* function, std::vector<std::string_view> texts) {
-  const Block each{define("r", remainder(index("vector"), index("column_vectors")) * index("vector_width") + index("v")),
-                   define("c", quotient(index("vector"), index("column_vectors"))),
-                   define("k", index("first_row") + index("r")),
-                   define("j", index("tile") * index("tile_columns") + index("c")),
-                   store(at("to", {name("stage"), name("part"), name("r"), name("c")}), element_inside())};
+  const Block each{
+      define("r", remainder(index("vector"), index("column_vectors")) * index("vector_width") + index("v")),
+      define("c", quotient(index("vector"), index("column_vectors"))), define("k", index("first_row") + index("r")),
+      define("j", index("tile") * index("tile_columns") + index("c")),
+      store(at("to", {name("stage"), name("part"), name("r"), name("c")}), element_inside())};
   return {.name = name_of,
           .parameters = {array("b"), array("to"), value("first_row"), value("stage"), value("part"), value("tile"),
                          value("thread"), value("height"), value("width")},
           .meaning = {define("column_vectors", quotient(index("tile_rows"), index("vector_width"))),
                       define("count", index("column_vectors") * index("tile_columns")),
-                      Node{Loop{"vector", name("thread"), name("count"), name("team_threads"), Role::none,
-                                Mapping::sequential, {loop("v", name("vector_width"), each)}}}},
+                      Node{Loop{"vector",
+                                name("thread"),
+                                name("count"),
+                                name("team_threads"),
+                                Role::none,
+                                Mapping::sequential,
+                                {loop("v", name("vector_width"), each)}}}},
           .call = std::string(function) +
                   "(tile_at(shared_memory, {stage}, {part}), {b}, ldb, {first_row}, {tile}, {thread}, {width});",
           .texts = std::move(texts)};
 }
 
 Instruction copy_tile_rows() {
-  return copy_tile("copy_tile_rows", "copy_tile_rows<vectors>", {vector_text, copy_piece_text, tile_text, copy_tile_rows_text});
+  return copy_tile("copy_tile_rows", "copy_tile_rows<vectors>",
+                   {vector_text, copy_piece_text, tile_text, copy_tile_rows_text});
 }
 
 /// The same by tensor copies that one thread asks for, where B allows it.
 Instruction copy_tile_box() {
-  Instruction result = copy_tile("copy_tile_box", "", {async_barriers_text, bitmap_unit_text, tile_text, tile_barriers_text, copy_tile_box_text});
+  Instruction result = copy_tile(
+      "copy_tile_box", "", {async_barriers_text, bitmap_unit_text, tile_text, tile_barriers_text, copy_tile_box_text});
   result.call = "copy_tile_box(shared_memory, &boxes_of_B, {first_row}, {stage}, {part}, {tile}, {thread});";
   return result;
 }
 
 Instruction copy_tile_columns() {
-  return copy_tile("copy_tile_columns", "copy_tile_columns", {vector_text, copy_piece_text, tile_text, copy_tile_columns_text});
+  return copy_tile("copy_tile_columns", "copy_tile_columns",
+                   {vector_text, copy_piece_text, tile_text, copy_tile_columns_text});
 }
 
 Instruction load_b() {
@@ -87,8 +93,8 @@ Instruction load_b() {
                    define("j", index("first_column") + index("eighth") * 8 + quotient(index("lane"), 4)),
                    store(at("to", {name("q"), name("r"), name("v")}), element_inside())};
   return {.name = "load_b",
-          .parameters = {array("b"), value("first_row"), value("row"), value("first_column"), value("eighth"), value("height"),
-                         value("width"), value("stage"), value("part"), value("lane"), array("to")},
+          .parameters = {array("b"), value("first_row"), value("row"), value("first_column"), value("eighth"),
+                         value("height"), value("width"), value("stage"), value("part"), value("lane"), array("to")},
           .meaning = {loop("q", 2, {loop("r", 2, {loop("v", 2, each)})})},
           .call = "load_b(tile_at(shared_memory, {stage}, {part}), {row}, {eighth}, {lane}, {to});",
           .texts = {tile_text, load_b_text}};
@@ -113,24 +119,27 @@ Instruction mma() {
           .texts = {mma_text}};
 }
 
-/// The product of 16 columns of A, of which a warp has 16 rows, and all columns of a tile of B. It is what mma makes of 8 columns at a time.
+/// The product of 16 columns of A, of which a warp has 16 rows, and all columns of a tile of B. It is what mma makes of
+/// 8 columns at a time.
 Instruction wgmma() {
   const Block product_of_k{
       define("v", remainder(index("k"), 2)),
       define("a_lane", quotient(index("lane"), 4) * 4 + quotient(remainder(index("k"), 8), 2)),
-      define("a_register", index("upper") + quotient(index("k"), 8) * 2),
-      define("row", index("from_row") + index("k")),
-      add(at("sums", {name("lane"), name("sum")}), product({at("a", {name("a_lane"), name("a_register"), name("v")}), at("b", {name("row"), name("j")})}),
+      define("a_register", index("upper") + quotient(index("k"), 8) * 2), define("row", index("from_row") + index("k")),
+      add(at("sums", {name("lane"), name("sum")}),
+          product({at("a", {name("a_lane"), name("a_register"), name("v")}), at("b", {name("row"), name("j")})}),
           {less(index("row"), index("rows")), less(index("j"), index("columns"))})};
-  const Block each{define("sum", index("eighth") * 4 + index("upper") * 2 + index("side")),
-                   define("j", index("from_column") + index("eighth") * 8 + remainder(index("lane"), 4) * 2 + index("side")),
-                   loop("k", 16, product_of_k)};
-  const Block per_lane{of_lane("from_row", "first_row"), of_lane("from_column", "first_column"), of_lane("rows", "height"), of_lane("columns", "width"),
+  const Block each{
+      define("sum", index("eighth") * 4 + index("upper") * 2 + index("side")),
+      define("j", index("from_column") + index("eighth") * 8 + remainder(index("lane"), 4) * 2 + index("side")),
+      loop("k", 16, product_of_k)};
+  const Block per_lane{of_lane("from_row", "first_row"), of_lane("from_column", "first_column"),
+                       of_lane("rows", "height"), of_lane("columns", "width"),
                        loop("eighth", name("column_eighths"), {loop("upper", 2, {loop("side", 2, each)})})};
   return {.name = "wgmma",
           .scope = Scope::warp,
-          .parameters = {array("sums"), array("a"), array("b"), value("first_row"), value("first_column"), value("height"), value("width"),
-                         value("stage"), value("part"), value("lane_of_caller")},
+          .parameters = {array("sums"), array("a"), array("b"), value("first_row"), value("first_column"),
+                         value("height"), value("width"), value("stage"), value("part"), value("lane_of_caller")},
           .meaning = {loop("lane", 32, per_lane)},
           .call = "wgmma({sums}, {a}, tile_at(shared_memory, {stage}, {part}), {first_row}, {lane_of_caller});",
           .texts = {tile_text, load_b_text, mma_text, warpgroup_text, wgmma_text}};

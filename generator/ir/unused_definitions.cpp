@@ -17,7 +17,8 @@ std::vector<std::string> defined_by(const Node& node) {
     return looked_up_by(*perform);
   }
   const auto* define = action<Define>(node);
-  return define != nullptr && is_index(define->type) ? std::vector<std::string>{define->name} : std::vector<std::string>{};
+  return define != nullptr && is_index(define->type) ? std::vector<std::string>{define->name}
+                                                     : std::vector<std::string>{};
 }
 
 }  // namespace
@@ -31,8 +32,8 @@ Block without_unused_definitions(const Block& block) {
   for (std::size_t at = result.size(); at > 0; --at) {
     const std::vector<std::string> names = defined_by(result[at - 1]);
     const Block behind(result.begin() + static_cast<std::ptrdiff_t>(at), result.end());
-    const bool switches = std::ranges::any_of(
-        behind, [](const Node& node) { return std::holds_alternative<Switch>(node.content); });
+    const bool switches =
+        std::ranges::any_of(behind, [](const Node& node) { return std::holds_alternative<Switch>(node.content); });
     if (!names.empty() && !switches &&
         std::ranges::none_of(names, [&](const std::string& name) { return mentions(behind, name); })) {
       result.erase(result.begin() + static_cast<std::ptrdiff_t>(at) - 1);

@@ -10,7 +10,8 @@
 namespace esc {
 namespace {
 
-/// Shared memory has 32 banks. Patches that begin at odd multiples of 8 behind each other leave the 8 columns of two channels in different ones.
+/// Shared memory has 32 banks. Patches that begin at odd multiples of 8 behind each other leave the 8 columns of two
+/// channels in different ones.
 constexpr std::int64_t bank_period = 16;
 constexpr std::int64_t bank_shift = 8;
 
@@ -22,7 +23,8 @@ std::int64_t number(const Affine& extent) { return extent.is_constant() ? extent
 
 /// How many of a layout's dimensions index with the digit.
 std::ptrdiff_t count_of(const Layout& layout, const Digit& digit) {
-  return std::ranges::count_if(layout.dimensions, [&](const StoredDimension& one) { return one.index.mentions(digit.name); });
+  return std::ranges::count_if(layout.dimensions,
+                               [&](const StoredDimension& one) { return one.index.mentions(digit.name); });
 }
 
 bool mentions_any(const Affine& index, const std::vector<Digit>& digits) {
@@ -33,7 +35,8 @@ bool mentions_any(const Affine& index, const std::vector<Digit>& digits) {
 std::vector<WindowPatches::Span> spans_of_columns(const Layout& layout) {
   std::vector<WindowPatches::Span> spans;
   for (std::size_t at = 0; at < layout.column.size(); ++at) {
-    const auto dimension = std::ranges::find_if(layout.dimensions, [&](const StoredDimension& one) { return one.index.mentions(layout.column[at].name); });
+    const auto dimension = std::ranges::find_if(
+        layout.dimensions, [&](const StoredDimension& one) { return one.index.mentions(layout.column[at].name); });
     if (count_of(layout, layout.column[at]) != 1 || dimension->index.coefficient(layout.column[at].name) < 0) {
       return {};
     }
@@ -49,7 +52,8 @@ std::vector<WindowPatches::Span> spans_of_columns(const Layout& layout) {
 /// Whether the digit indexes with digits of the column, in one direction, wherever it indexes.
 bool is_tap(const Layout& layout, const Digit& digit) {
   return count_of(layout, digit) == 1 && std::ranges::all_of(layout.dimensions, [&](const StoredDimension& one) {
-           return !one.index.mentions(digit.name) || (one.index.coefficient(digit.name) > 0 && mentions_any(one.index, layout.column));
+           return !one.index.mentions(digit.name) ||
+                  (one.index.coefficient(digit.name) > 0 && mentions_any(one.index, layout.column));
          });
 }
 
@@ -66,24 +70,30 @@ std::int64_t position_of_column(const Layout& layout, const WindowPatches& patch
   return position;
 }
 
-/// From the first position of a tile of columns to that of its last column, at most: tiles begin at multiples of their columns.
+/// From the first position of a tile of columns to that of its last column, at most: tiles begin at multiples of their
+/// columns.
 std::int64_t positions_of_tile(const Layout& layout, const WindowPatches& patches, std::int64_t tile_columns) {
   const std::int64_t of_item = columns_of_item(layout);
   std::int64_t most = 0;
   for (std::int64_t tile = 0; tile < of_item / std::gcd(of_item, tile_columns); ++tile) {
     const std::int64_t first = tile * tile_columns;
-    most = std::max(most, position_of_column(layout, patches, first + tile_columns - 1) - position_of_column(layout, patches, first));
+    most = std::max(most, position_of_column(layout, patches, first + tile_columns - 1) -
+                              position_of_column(layout, patches, first));
   }
   return most;
 }
 
 }  // namespace
 
-std::optional<WindowPatches> find_window_patches(const Layout& layout, std::int64_t window_rows, std::int64_t tile_columns) {
+std::optional<WindowPatches> find_window_patches(const Layout& layout, std::int64_t window_rows,
+                                                 std::int64_t tile_columns) {
   WindowPatches patches{.spans = spans_of_columns(layout)};
-  const auto first_tap = std::find_if(layout.row.rbegin(), layout.row.rend(), [&](const Digit& digit) { return !is_tap(layout, digit); }).base();
+  const auto first_tap = std::find_if(layout.row.rbegin(), layout.row.rend(), [&](const Digit& digit) {
+                           return !is_tap(layout, digit);
+                         }).base();
   patches.channel_digits = static_cast<std::size_t>(first_tap - layout.row.begin());
-  if (patches.spans.empty() || patches.channel_digits == 0 || mentions_any(layout.dimensions[patches.spans.front().dimension].index, layout.row)) {
+  if (patches.spans.empty() || patches.channel_digits == 0 ||
+      mentions_any(layout.dimensions[patches.spans.front().dimension].index, layout.row)) {
     return std::nullopt;
   }
   std::int64_t positions = 1;
@@ -116,7 +126,8 @@ std::optional<WindowPatches> find_window_patches(const Layout& layout, std::int6
 
 std::optional<WindowPatches> window_patches(const LoopNest& nest) {
   const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
-  return layout ? find_window_patches(*layout, nest.constant("window_columns"), nest.constant("tile_columns")) : std::nullopt;
+  return layout ? find_window_patches(*layout, nest.constant("window_columns"), nest.constant("tile_columns"))
+                : std::nullopt;
 }
 
 }  // namespace esc

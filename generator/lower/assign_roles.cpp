@@ -42,12 +42,17 @@ std::size_t find_update(const std::vector<NestedStatement>& statements) {
 /// The product's arrays are handed over by a call.
 void require_no_tables(const LoopNest& nest, const NestedStatement& update) {
   const auto require = [&](const Expression& expression, const NestPart& part) {
-    rewrite(expression, {.access = [&](const Access& access) {
-              if (const ArrayDeclaration* array = nest.find_array(access.array); array != nullptr && !array->values.empty()) {
-                refuse(part, "{} has its elements in the text: expected a parameter of the function, so that a call hands them over", access.array);
-              }
-              return access;
-            }});
+    rewrite(
+        expression, {.access = [&](const Access& access) {
+          if (const ArrayDeclaration* array = nest.find_array(access.array);
+              array != nullptr && !array->values.empty()) {
+            refuse(
+                part,
+                "{} has its elements in the text: expected a parameter of the function, so that a call hands them over",
+                access.array);
+          }
+          return access;
+        }});
   };
   std::size_t number = 0;
   for (const Expression& factor : factors(update.action<Update>()->value)) {
@@ -110,12 +115,14 @@ void require_guards_on_sparse(const WrittenProduct& written, const RolesOfProduc
 }
 
 /// An operand for each row or column is one behind the other, as rows and columns are counted.
-void require_order_of_operands(const LoopNest& nest, const FoundEpilogue& found, const WrittenProduct& written, const RolesOfProduct& roles) {
+void require_order_of_operands(const LoopNest& nest, const FoundEpilogue& found, const WrittenProduct& written,
+                               const RolesOfProduct& roles) {
   for (const auto& [access, part] : found.accesses) {
     const WrittenElement element{access, part};
     std::vector<std::string> iterators = require_iterators(element, written.loops);
     const bool is_vector = !iterators.empty() && iterators.size() < roles.rows.size() + roles.columns.size();
-    const bool is_of_columns = std::ranges::any_of(iterators, [&](const std::string& one) { return roles.role_of(one) == Role::column; });
+    const bool is_of_columns =
+        std::ranges::any_of(iterators, [&](const std::string& one) { return roles.role_of(one) == Role::column; });
     if (is_of_columns && !nest.find_array(access.array)->values.empty()) {
       refuse(part, "{}: how many columns there are a call says", table_of_rows(access.array));
     }
@@ -125,7 +132,8 @@ void require_order_of_operands(const LoopNest& nest, const FoundEpilogue& found,
       for (const std::string& iterator : expected) {
         subscripts += "[" + iterator + "]";
       }
-      refuse(part, "{} has other subscripts than rows or columns have, or in another order: expected {}{}", print(access), access.array, subscripts);
+      refuse(part, "{} has other subscripts than rows or columns have, or in another order: expected {}{}",
+             print(access), access.array, subscripts);
     }
     if (!is_vector && !iterators.empty()) {
       require_outermost(element, written, roles);
@@ -169,7 +177,8 @@ Guard distinct(const Guard& guard) {
   return result;
 }
 
-LoopNest with_roles(const LoopNest& nest, const NestedStatement& update, const RolesOfProduct& roles, FoundEpilogue found) {
+LoopNest with_roles(const LoopNest& nest, const NestedStatement& update, const RolesOfProduct& roles,
+                    FoundEpilogue found) {
   Statement statement = *update.statement;
   statement.action = Update{roles.output.access, product({roles.sparse.access, roles.dense.access})};
   statement.guard = distinct(statement.guard);
@@ -182,8 +191,9 @@ LoopNest with_roles(const LoopNest& nest, const NestedStatement& update, const R
     result.body = {Node{std::move(loop)}};
   }
   result.arrays.clear();
-  for (const auto& [element, role] : {std::pair(&roles.sparse, ArrayRole::sparse), std::pair(&roles.dense, ArrayRole::dense),
-                                      std::pair(&roles.output, ArrayRole::output)}) {
+  for (const auto& [element, role] :
+       {std::pair(&roles.sparse, ArrayRole::sparse), std::pair(&roles.dense, ArrayRole::dense),
+        std::pair(&roles.output, ArrayRole::output)}) {
     result.arrays.push_back(declaration(nest, *element));
     result.arrays.back().role = role;
   }

@@ -70,10 +70,11 @@ LoopNest assign_tasks(const LoopNest& nest, const AssignTasks& directive) {
   result.packed.warps = directive.warps;
   result.packed.groups = directive.groups;
   result.zeroed = Zeroed::output;
-  result.story.push_back(fmt::format(
-      "A task of more than {} non-zeros is heavy: a warp takes it, whose lane groups share its non-zeros. A light task has "
-      "one lane group.",
-      nest.packed.light));
+  result.story.push_back(
+      fmt::format("A task of more than {} non-zeros is heavy: a warp takes it, whose lane groups share its non-zeros. "
+                  "A light task has "
+                  "one lane group.",
+                  nest.packed.light));
   return result;
 }
 

@@ -58,10 +58,11 @@ void batch_quads(LoopNest& nest, ThreadNest& parts, std::size_t at, const BatchC
 void batch_task(LoopNest& nest, ThreadNest& parts, std::size_t at, const BatchColumns& directive) {
   check_between(directive, "unroll", directive.factor, RowsSchedule::max_unroll);
   const std::int64_t width = nest.constant("vector_width");
-  refuse_if(directive.factor * width > RowsSchedule::max_parts, directive,
-            fmt::format("{} non-zeros times {} columns are more elements of B than the {} that a lane has registers for", directive.factor,
-                        width, RowsSchedule::max_parts),
-            nearest(RowsSchedule::max_parts / width));
+  refuse_if(
+      directive.factor * width > RowsSchedule::max_parts, directive,
+      fmt::format("{} non-zeros times {} columns are more elements of B than the {} that a lane has registers for",
+                  directive.factor, width, RowsSchedule::max_parts),
+      nearest(RowsSchedule::max_parts / width));
   Loop pairs = std::get<Loop>(parts.body[at].content);
   pairs.step = Affine::of("step");
   pairs.body = {Node{Declare{"current"}},

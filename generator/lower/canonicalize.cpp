@@ -30,8 +30,8 @@ std::map<std::string, Access> operand_elements(const Epilogue& epilogue) {
   return elements;
 }
 
-/// The epilogue in canonical names, with its operands as further arrays of the nest: by how an operand is indexed, its extents are M and N. A table
-/// has a number for each row, one behind the other.
+/// The epilogue in canonical names, with its operands as further arrays of the nest: by how an operand is indexed, its
+/// extents are M and N. A table has a number for each row, one behind the other.
 void add_epilogue(LoopNest& canonical, const LoopNest& nest, const Flattened& flattened) {
   const Epilogue& given = *nest.epilogue;
   Names names;
@@ -60,15 +60,14 @@ void add_epilogue(LoopNest& canonical, const LoopNest& nest, const Flattened& fl
     operand.name = own(operand.name);
     canonical.arrays.push_back(std::move(operand));
   }
-  const Rewrite renamed{.access =
-                            [&](const Access& access) {
-                              return Access{rename(access.array, names), flattened.flat(access).subscripts};
-                            },
-                        .expression =
-                            [&](const Expression& expression) {
-                              const auto* name = std::get_if<Name>(&expression.content);
-                              return name == nullptr ? expression : Expression(Name{rename(name->name, names)});
-                            }};
+  const Rewrite renamed{
+      .access =
+          [&](const Access& access) { return Access{rename(access.array, names), flattened.flat(access).subscripts}; },
+      .expression =
+          [&](const Expression& expression) {
+            const auto* name = std::get_if<Name>(&expression.content);
+            return name == nullptr ? expression : Expression(Name{rename(name->name, names)});
+          }};
   for (const Define& step : given.steps) {
     const Expression value = rewrite(step.value, renamed);
     epilogue.steps.push_back({step.type, own(step.name), value});

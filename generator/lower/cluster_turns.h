@@ -6,10 +6,12 @@
 
 namespace esc {
 
-/// Deals the turns of a block to the blocks of a cluster, which run at the same time on several multiprocessors. Each goes through its part of the columns of A;
-/// then all but the first leave their sums in the shared memory of that one, which adds them up and stores C:
+/// Deals the turns of a block to the blocks of a cluster, which run at the same time on several multiprocessors. Each
+/// goes through its part of the columns of A; then all but the first leave their sums in the shared memory of that one,
+/// which adds them up and stores C:
 ///
-///   grid (block ..) ..                              grid (block ..) .. cluster (rank = 0; rank < cluster_blocks; rank++)
+///   grid (block ..) ..                              grid (block ..) .. cluster (rank = 0; rank < cluster_blocks;
+/// rank++)
 ///     ..                                              ..
 ///     for (turn < turns)                              barrier;  // of the cluster: all of its blocks have begun
 ///       its = turn * turn_windows + part; ..          for (turn < turns)
@@ -22,7 +24,8 @@ namespace esc {
 ///                                                       add cluster_sums
 ///                                                       store C
 ///
-/// So matrices with few rows have work for all multiprocessors, and C has the same bits from run to run. What is packed stays as it is.
+/// So matrices with few rows have work for all multiprocessors, and C has the same bits from run to run. What is packed
+/// stays as it is.
 ///
 /// Behind pipeline() and copy(bulk), in front of epilogue(). Throws ScheduleError where nothing is copied ahead.
 LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive);

@@ -29,23 +29,34 @@ Block with_bulk_copies(const Block& block, bool copies_windows) {
                  }});
 }
 
-constexpr const char* units_alone = "From compute capability 9.0 on the matrix comes by bulk copies, a unit each, which one thread asks for.";
-constexpr const char* units_and_windows = "From compute capability 9.0 on these are bulk copies, which one thread asks for: units, and windows of B as boxes.";
+constexpr const char* units_alone =
+    "From compute capability 9.0 on the matrix comes by bulk copies, a unit each, which one thread asks for.";
+constexpr const char* units_and_windows =
+    "From compute capability 9.0 on these are bulk copies, which one thread asks for: units, and windows of B as "
+    "boxes.";
 
 /// Windows of rows that threads copy as they are, 16 bytes of B and C at once where a call allows it.
-bool has_windows_of_rows(const LoopNest& nest) { return performs(nest, "stage_windows") && !nest.array(ArrayRole::output).layout; }
+bool has_windows_of_rows(const LoopNest& nest) {
+  return performs(nest, "stage_windows") && !nest.array(ArrayRole::output).layout;
+}
 
-bool has_boxes(const LoopNest& nest) { return has_windows_of_rows(nest) && nest.constant("tile_columns") >= StreamSchedule::least_columns_of_boxes; }
+bool has_boxes(const LoopNest& nest) {
+  return has_windows_of_rows(nest) && nest.constant("tile_columns") >= StreamSchedule::least_columns_of_boxes;
+}
 
 LoopNest with_bulk_copies(const LoopNest& nest, const Directive& directive, bool boxes) {
-  refuse_if(nest.find_array("StagedB") == nullptr, directive, "nothing is copied ahead of its use", "copy it first: pipeline(k, 4)");
+  refuse_if(nest.find_array("StagedB") == nullptr, directive, "nothing is copied ahead of its use",
+            "copy it first: pipeline(k, 4)");
   ThreadNest parts = take_apart(nest, directive);
   refuse_if(performs(nest, "make_barriers"), directive, "the copies are bulk copies already", "ask for them once");
   parts.body = with_bulk_copies(parts.body, boxes);
   auto& turns = std::get<Loop>(parts.body[find_place(parts.body, Role::reduction)].content);
-  const auto products = std::ranges::find_if(turns.body, [](const Node& node) { return std::holds_alternative<Branch>(node.content); });
-  insert(std::get<Branch>(products->content).then, 0, {perform("wait_for_operands", {index("turn"), index("stage"), index("part")})});
-  insert(parts.body, find_definition(parts.body, "team_thread") + 1, {perform("make_barriers", {index("thread")}), Node{Barrier{Scope::block}}});
+  const auto products =
+      std::ranges::find_if(turns.body, [](const Node& node) { return std::holds_alternative<Branch>(node.content); });
+  insert(std::get<Branch>(products->content).then, 0,
+         {perform("wait_for_operands", {index("turn"), index("stage"), index("part")})});
+  insert(parts.body, find_definition(parts.body, "team_thread") + 1,
+         {perform("make_barriers", {index("thread")}), Node{Barrier{Scope::block}}});
   LoopNest result = put_together(nest, parts);
   result.story.emplace_back(boxes ? units_and_windows : units_alone);
   return result;
@@ -53,7 +64,9 @@ LoopNest with_bulk_copies(const LoopNest& nest, const Directive& directive, bool
 
 }  // namespace
 
-LoopNest copy_in_bulk(const LoopNest& nest, const CopyInBulk& directive) { return with_bulk_copies(nest, directive, has_boxes(nest)); }
+LoopNest copy_in_bulk(const LoopNest& nest, const CopyInBulk& directive) {
+  return with_bulk_copies(nest, directive, has_boxes(nest));
+}
 
 LoopNest copy_lines_in_bulk(const LoopNest& nest) {
   if (!has_windows_of_rows(nest)) {
@@ -65,6 +78,8 @@ LoopNest copy_lines_in_bulk(const LoopNest& nest) {
   return result;
 }
 
-LoopNest copy_units_in_bulk(const LoopNest& nest, const CopyUnits& directive) { return with_bulk_copies(nest, directive, false); }
+LoopNest copy_units_in_bulk(const LoopNest& nest, const CopyUnits& directive) {
+  return with_bulk_copies(nest, directive, false);
+}
 
 }  // namespace esc

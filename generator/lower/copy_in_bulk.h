@@ -18,16 +18,19 @@ namespace esc {
 ///                                                     wait_for_operands(turn);
 ///                                                     multiply from shared memory ...;
 ///
-/// Nothing else moves: the barrier of a turn still says that everybody is done with the stage that is copied to. Windows of B stay with the lanes where they go
-/// through registers, and where a row of theirs has 8 columns alone, for which the engine is slower.
+/// Nothing else moves: the barrier of a turn still says that everybody is done with the stage that is copied to.
+/// Windows of B stay with the lanes where they go through registers, and where a row of theirs has 8 columns alone, for
+/// which the engine is slower.
 ///
 /// Behind pipeline(), whose loop and copies it changes. Throws ScheduleError where nothing is copied ahead.
 LoopNest copy_in_bulk(const LoopNest& nest, const CopyInBulk& directive);
 
-/// What that has left to the lanes, as rows of 8 columns are short, comes in bulk, too: for B of which several rows are a line (line_rows_of_boxes). Behind all other steps.
+/// What that has left to the lanes, as rows of 8 columns are short, comes in bulk, too: for B of which several rows are
+/// a line (line_rows_of_boxes). Behind all other steps.
 LoopNest copy_lines_in_bulk(const LoopNest& nest);
 
-/// The same as copy_in_bulk for units alone: the engine takes a time for each row of a window, however short it is, in which the lanes of a team copy several.
+/// The same as copy_in_bulk for units alone: the engine takes a time for each row of a window, however short it is, in
+/// which the lanes of a team copy several.
 LoopNest copy_units_in_bulk(const LoopNest& nest, const CopyUnits& directive);
 
 }  // namespace esc

@@ -17,8 +17,9 @@ namespace esc {
 ///     for (p = first; p < end; p++) { k = columns[p]; for (j < N) C[i][j] += values[p] * B[k][j]; } }
 ///     -> for (i < M) for (p < K) for (j < N) if (values[i][p] != 0) C[i][j] += values[i][p] * B[p][j]
 ///
-/// Both are the same product, C += A x B with A[i][k] the sum of values[p] over those p of row i where columns[p] is k. So rows, columns and values
-/// together are the sparse array: which elements it has the matrix says that a kernel is generated for.
+/// Both are the same product, C += A x B with A[i][k] the sum of values[p] over those p of row i where columns[p] is k.
+/// So rows, columns and values together are the sparse array: which elements it has the matrix says that a kernel is
+/// generated for.
 class DenseSubscripts {
  public:
   /// Nothing where the nest loads no indices. Throws NestError where it loads others than those of such a product.
@@ -34,8 +35,9 @@ class DenseSubscripts {
   const LoopNest& nest() const { return dense_; }
   /// What a part of that nest is in the one that was given.
   NestPart given_part(const NestPart& part) const;
-  /// The product with its roles, which assign_roles has found in nest(), over the stored elements: arrays and loops in their roles, definitions right
-  /// in front of the loop between them, or first in it, and what follows the product as an epilogue.
+  /// The product with its roles, which assign_roles has found in nest(), over the stored elements: arrays and loops in
+  /// their roles, definitions right in front of the loop between them, or first in it, and what follows the product as
+  /// an epilogue.
   LoopNest over_stored_elements(const LoopNest& with_roles) const;
 
  private:
@@ -72,13 +74,13 @@ class DenseSubscripts {
   NestedStatement update_;
   const Loop* segment_ = nullptr;  // over the stored elements of a row
   const Loop* rows_ = nullptr;
-  std::size_t values_ = 0;         // which factor they are
+  std::size_t values_ = 0;  // which factor they are
   const Load* first_ = nullptr;
   const Load* end_ = nullptr;
   const Load* column_ = nullptr;
-  std::size_t dimension_ = 0;      // of the dense array, which the columns index
+  std::size_t dimension_ = 0;  // of the dense array, which the columns index
   Affine column_count_ = 0;
-  bool has_guard_ = false;         // that stored elements are not zero
+  bool has_guard_ = false;  // that stored elements are not zero
   LoopNest dense_;
   std::map<std::vector<std::size_t>, std::vector<std::size_t>> given_paths_;
 };

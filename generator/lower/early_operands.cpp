@@ -17,7 +17,9 @@ constexpr std::int64_t most_registers = 8;
 constexpr const char* first_kept = "early_first_sum";
 
 /// Stores of a thread: those of the loop over elements of a block's C, or the lane's own sums.
-std::int64_t stores_of(const LoopNest& nest, bool shares) { return shares ? nest.constant("stores") : nest.constant("lane_sums"); }
+std::int64_t stores_of(const LoopNest& nest, bool shares) {
+  return shares ? nest.constant("stores") : nest.constant("lane_sums");
+}
 
 /// How many elements one iteration of the loop is further than the one before.
 std::int64_t step_of(const LoopNest& nest, const Loop& loop, const Affine& width) {
@@ -34,7 +36,8 @@ bool finds(const Node& node) {
 
 std::optional<StorePlace> store_place(const LoopNest& nest, const Statement& statement, std::vector<Loop> around) {
   const auto* perform = std::get_if<Perform>(&statement.action);
-  const Access* element = perform == nullptr || perform->arguments.empty() ? nullptr : perform->arguments.front().access();
+  const Access* element =
+      perform == nullptr || perform->arguments.empty() ? nullptr : perform->arguments.front().access();
   if (element == nullptr || element->array != nest.array(ArrayRole::output).name) {
     return std::nullopt;
   }
@@ -88,8 +91,9 @@ Block EarlyOperands::reads_at(const StorePlace& place) const {
       guard.push_back(less(column, index("N")));
     }
     Node read{Statement{std::move(guard), Store{register_of(name, place), element(name, subscripts)}}};
-    result.push_back(each_column ? Node{mapped_loop(Mapping::unrolled, "w", place.width, Role::column, {std::move(read)})}
-                                 : std::move(read));
+    result.push_back(each_column
+                         ? Node{mapped_loop(Mapping::unrolled, "w", place.width, Role::column, {std::move(read)})}
+                         : std::move(read));
   }
   return result;
 }

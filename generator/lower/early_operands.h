@@ -10,8 +10,8 @@
 
 namespace esc {
 
-/// Where an epilogue is computed: a store of `width` consecutive sums, the element of C that it begins at, the condition under which there
-/// is a row, and the unrolled loops around it, outermost first.
+/// Where an epilogue is computed: a store of `width` consecutive sums, the element of C that it begins at, the
+/// condition under which there is a row, and the unrolled loops around it, outermost first.
 struct StorePlace {
   Access element;
   Affine width;
@@ -19,7 +19,8 @@ struct StorePlace {
   std::vector<Loop> loops = {};  ///< without bodies
 };
 
-/// Operands of an epilogue that a thread reads into registers before its sums are complete, so that nothing waits for them in the end.
+/// Operands of an epilogue that a thread reads into registers before its sums are complete, so that nothing waits for
+/// them in the end.
 class EarlyOperands {
  public:
   /// Those of the nest's epilogue that depend on row or column of C and take few enough registers.
@@ -30,7 +31,8 @@ class EarlyOperands {
   const std::map<std::string, ArrayDeclaration>& arrays() const { return arrays_; }
   /// The register in which column `w` of a store finds the operand.
   Access register_of(const std::string& operand, const StorePlace& place) const;
-  /// What reads them: the body that stores sums, with nothing left of it but what finds the places, and there the reads.
+  /// What reads them: the body that stores sums, with nothing left of it but what finds the places, and there the
+  /// reads.
   Block reads(const Block& storing) const;
 
  private:

@@ -14,11 +14,12 @@ namespace esc {
 Access EpilogueOperands::read(const Access& access, const NestPart& part, const Position& position) {
   require_no_factor(access, part);
   const ArrayDeclaration& declared = *nest_.find_array(access.array);
-  ArrayDeclaration operand{access.array, {}, declared.values.empty() ? ArrayRole::operand : ArrayRole::table, declared.type};
+  ArrayDeclaration operand{
+      access.array, {}, declared.values.empty() ? ArrayRole::operand : ArrayRole::table, declared.type};
   operand.values = declared.values;
   if (operand.type != output().type && operand.type != sum_type(output().type)) {
-    refuse(part, "{} holds {}, {} holds {}: expected the same type", access.array, nest_name(operand.type), output_.array,
-           nest_name(output().type));
+    refuse(part, "{} holds {}, {} holds {}: expected the same type", access.array, nest_name(operand.type),
+           output_.array, nest_name(output().type));
   }
   const Position loops = loops_over(access, part, position);
   for (const Loop* loop : loops) {
@@ -30,8 +31,8 @@ Access EpilogueOperands::read(const Access& access, const NestPart& part, const 
   const Access element = element_at(loops, access.array);
   const auto [known, is_new] = found_.emplace(access.array, std::pair(element, operand));
   if (!is_new && known->second.first != element) {
-    refuse(part, "{} is also read as {} in what {} becomes: expected one of them", print(access), print(known->second.first),
-           output_.array);
+    refuse(part, "{} is also read as {} in what {} becomes: expected one of them", print(access),
+           print(known->second.first), output_.array);
   }
   require_declared(access, part, loops);
   if (is_new) {
@@ -61,7 +62,8 @@ std::vector<ArrayDeclaration> EpilogueOperands::declared_of(const Epilogue& epil
 void EpilogueOperands::require_no_factor(const Access& access, const NestPart& part) const {
   for (const Expression& factor : factors(product())) {
     if (factor.access() != nullptr && factor.access()->array == access.array) {
-      refuse(part, "{} is a factor of the product: expected another array in what {} becomes", access.array, output_.array);
+      refuse(part, "{} is a factor of the product: expected another array in what {} becomes", access.array,
+             output_.array);
     }
   }
 }
@@ -70,12 +72,13 @@ void EpilogueOperands::require_declared(const Access& access, const NestPart& pa
   const std::vector<Affine>& declared = nest_.find_array(access.array)->extents;
   for (std::size_t dimension = 0; dimension < loops.size(); ++dimension) {
     if (declared.at(dimension) != loops[dimension]->upper && !nest_.find_array(access.array)->values.empty()) {
-      refuse(part, "{}, but {} are {} and loop {} runs to {}", table_of_rows(access.array), access.array, print(declared[dimension]),
-             loops[dimension]->iterator, print(loops[dimension]->upper));
+      refuse(part, "{}, but {} are {} and loop {} runs to {}", table_of_rows(access.array), access.array,
+             print(declared[dimension]), loops[dimension]->iterator, print(loops[dimension]->upper));
     }
     if (declared.at(dimension) != loops[dimension]->upper) {
-      refuse(part, "{} is declared with {} elements in dimension {}, but loop {} runs to {}: expected the same", access.array,
-             print(declared[dimension]), dimension + 1, loops[dimension]->iterator, print(loops[dimension]->upper));
+      refuse(part, "{} is declared with {} elements in dimension {}, but loop {} runs to {}: expected the same",
+             access.array, print(declared[dimension]), dimension + 1, loops[dimension]->iterator,
+             print(loops[dimension]->upper));
     }
   }
 }
@@ -85,7 +88,8 @@ Position EpilogueOperands::loops_over(const Access& access, const NestPart& part
   const Position product = of_product();
   Position loops;
   for (const Subscript& subscript : access.subscripts) {
-    const auto loop = std::ranges::find_if(position, [&](const Loop* one) { return subscript.affine.is_name(one->iterator); });
+    const auto loop =
+        std::ranges::find_if(position, [&](const Loop* one) { return subscript.affine.is_name(one->iterator); });
     if (loop == position.end()) {
       refuse_operand(access, part, position);
     }
@@ -97,7 +101,8 @@ Position EpilogueOperands::loops_over(const Access& access, const NestPart& part
   return loops;
 }
 
-/// The loops of the product, of those over the output, that index one of the factors; with those of groups, which index both, or without.
+/// The loops of the product, of those over the output, that index one of the factors; with those of groups, which index
+/// both, or without.
 Position EpilogueOperands::shared_with(const Expression& factor, bool with_groups) const {
   const auto is_indexed = [](const Expression& one, const Loop* loop) {
     return one.access() != nullptr && std::ranges::any_of(one.access()->subscripts, [&](const Subscript& subscript) {
@@ -116,15 +121,16 @@ Position EpilogueOperands::shared_with(const Expression& factor, bool with_group
 /// Whether groups are named with this factor's loops, as rows: its zeros are left out, or it is the first one.
 bool EpilogueOperands::is_meant_as_rows(const Expression& factor) const {
   const auto is_guarded = [&](const Expression& one) {
-    return std::ranges::any_of(update_.statement->guard, [&](const Expression& guard) { return guard == is_nonzero(one); });
+    return std::ranges::any_of(update_.statement->guard,
+                               [&](const Expression& guard) { return guard == is_nonzero(one); });
   };
   const std::vector<Expression> both = factors(product());
   const auto guarded = std::ranges::find_if(both, is_guarded);
   return factor == (guarded != both.end() ? *guarded : both.front());
 }
 
-/// Whether the loops are none, all that one of the factors shares with the output, or all over the output, each once. Whether groups belong to the
-/// factor is asked when it is known which one is sparse.
+/// Whether the loops are none, all that one of the factors shares with the output, or all over the output, each once.
+/// Whether groups belong to the factor is asked when it is known which one is sparse.
 bool EpilogueOperands::indexes_whole_matrices(Position loops) const {
   std::ranges::sort(loops);
   const auto is_all_of = [&](Position others) {

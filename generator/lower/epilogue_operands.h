@@ -13,19 +13,21 @@ namespace esc {
 /// What is said of a table of constants that an epilogue cannot have.
 inline std::string table_of_rows(const std::string& table) {
   return table +
-         " has its elements in the text: expected a parameter of the function, so that a call hands them over, or a number for each of so many rows";
+         " has its elements in the text: expected a parameter of the function, so that a call hands them over, or a "
+         "number for each of so many rows";
 }
 
-/// What an epilogue reads beside the sum, as it is found: numbers, and elements of arrays that go over the rows, the columns or both of
-/// the output.
+/// What an epilogue reads beside the sum, as it is found: numbers, and elements of arrays that go over the rows, the
+/// columns or both of the output.
 class EpilogueOperands {
  public:
   /// `update` gathers the sums of `output`, which may not be known yet. All three must outlive this.
-  EpilogueOperands(const LoopNest& nest, const NestedStatement& update, const Access& output) : nest_(nest), update_(update), output_(output) {}
+  EpilogueOperands(const LoopNest& nest, const NestedStatement& update, const Access& output)
+      : nest_(nest), update_(update), output_(output) {}
 
-  /// The element in the update's own iterators, where it is read at `part`, in loops over the output's element that have this position. Throws
-  /// NestError for factors of the product, arrays of another type, subscripts of a part of rows or columns, and two different elements
-  /// of one array.
+  /// The element in the update's own iterators, where it is read at `part`, in loops over the output's element that
+  /// have this position. Throws NestError for factors of the product, arrays of another type, subscripts of a part of
+  /// rows or columns, and two different elements of one array.
   Access read(const Access& access, const NestPart& part, const Position& position);
 
   /// Those that the epilogue reads, in the order of the nest's arrays, which is that of the function's parameters.

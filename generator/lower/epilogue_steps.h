@@ -19,14 +19,15 @@ inline const Name* name_in(const Expression& expression) { return std::get_if<Na
 /// Calls for every element and name in the expression, in its order.
 void for_each_operand(const Expression& expression, const std::function<void(const Expression&)>& visit);
 
-/// The steps of an epilogue as they are found: named values, each made of those in front, of operands and of the sum. Their names are
-/// the locals', with a number behind where that is taken.
+/// The steps of an epilogue as they are found: named values, each made of those in front, of operands and of the sum.
+/// Their names are the locals', with a number behind where that is taken.
 class EpilogueSteps {
  public:
   /// Names must differ from those of the nest's arrays, iterators, sizes and functions.
   EpilogueSteps(const LoopNest& nest, const std::vector<NestedStatement>& statements);
 
-  /// The value of a local, by its name: a step, or nothing new where it is another name. The first name of the sum is its own.
+  /// The value of a local, by its name: a step, or nothing new where it is another name. The first name of the sum is
+  /// its own.
   Expression named(const std::string& local, const Expression& value);
   /// A step of this name.
   Expression add(const std::string& name, const Expression& value);
@@ -35,8 +36,8 @@ class EpilogueSteps {
 
   bool depends_on_sum(const Expression& value) const;
 
-  /// The epilogue that ends with this value, at an element with these subscripts: the steps that it needs, of this type, and the sum under
-  /// its name.
+  /// The epilogue that ends with this value, at an element with these subscripts: the steps that it needs, of this
+  /// type, and the sum under its name.
   Epilogue finish(const std::vector<std::string>& subscripts, const Expression& value, ScalarType type);
 
  private:

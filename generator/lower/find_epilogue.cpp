@@ -75,7 +75,8 @@ class EpilogueFinder {
 
   const Update& gathering() const { return *statements_[update_].action<Update>(); }
   ScalarType type() const { return nest_.find_array(result_.output.array)->type; }
-  /// The loops of the product that stand around those of the reduction, where a local gathers the sum: as many as index the output.
+  /// The loops of the product that stand around those of the reduction, where a local gathers the sum: as many as index
+  /// the output.
   Loops loops_around_reduction() const {
     const Loops& loops = statements_[update_].loops;
     const std::size_t count = std::min(result_.output.subscripts.size(), loops.size() - 1);
@@ -89,7 +90,8 @@ class EpilogueFinder {
 
   [[noreturn]] void refuse_store(const NestPart& part) const {
     const auto& [reduction, around] = words_for_loops();
-    refuse(part, "{} is expected to be stored to the output after {}, in {}", print(gathering().target), reduction, around);
+    refuse(part, "{} is expected to be stored to the output after {}, in {}", print(gathering().target), reduction,
+           around);
   }
 
   /// Where the update gathers in a local, the output is what is changed next behind it.
@@ -123,7 +125,8 @@ class EpilogueFinder {
     }
     if (is_narrower(define.type)) {
       refuse(statement.part(), "{} is narrower than the elements {}: expected {} bits", define.name,
-             gathered_ != nullptr && define.name == gathered_->name ? "it gathers" : "of " + result_.output.array, 8 * bytes_of(type()));
+             gathered_ != nullptr && define.name == gathered_->name ? "it gathers" : "of " + result_.output.array,
+             8 * bytes_of(type()));
     }
     const Expression value = read(define.value, statement, *position, at);
     const bool starts_sum = at < update_ && gathered_ != nullptr && define.name == gathered_->name;
@@ -152,8 +155,8 @@ class EpilogueFinder {
     }
     if (start == nullptr || start->loops != loops_around_reduction() || !start->statement->guard.empty()) {
       const auto& [reduction, around] = words_for_loops();
-      refuse(start != nullptr ? start->part() : statements_[update_].part(), "{} is expected to be set to 0 before {}, in {}",
-             gathered_->name, reduction, around);
+      refuse(start != nullptr ? start->part() : statements_[update_].part(),
+             "{} is expected to be set to 0 before {}, in {}", gathered_->name, reduction, around);
     }
     steps_.name_sum(gathered_->name);
     Local& local = locals_.at(gathered_->name);
@@ -179,7 +182,8 @@ class EpilogueFinder {
     }
     const Position position = position_of(target, statement);
     const Position of_product = this->of_product();
-    if (!std::ranges::equal(position, of_product, [&](const Loop* loop, const Loop* other) { return covers(loop, *other); })) {
+    if (!std::ranges::equal(position, of_product,
+                            [&](const Loop* loop, const Loop* other) { return covers(loop, *other); })) {
       refuse(statement.part(), "{} is expected to be {} over the same rows and columns as it is added to", output,
              what);
     }
@@ -197,7 +201,8 @@ class EpilogueFinder {
     element_ = value;
   }
 
-  /// Whether the loop runs over a dimension of the output as that of the product does: it is the same, or another with its bound.
+  /// Whether the loop runs over a dimension of the output as that of the product does: it is the same, or another with
+  /// its bound.
   bool covers(const Loop* loop, const Loop& of_product) const {
     const Loops& loops = statements_[update_].loops;
     return std::ranges::find(loops, loop) != loops.end() ? loop == &of_product : loop->upper == of_product.upper;
@@ -224,7 +229,8 @@ class EpilogueFinder {
                    }});
   }
 
-  /// Whether the type has fewer digits, or fewer powers of two, than the output's. Of two types of 16 bits each has less of one than the other.
+  /// Whether the type has fewer digits, or fewer powers of two, than the output's. Of two types of 16 bits each has
+  /// less of one than the other.
   bool is_narrower(ScalarType type) const {
     return bytes_of(type) < bytes_of(this->type()) || (is_half(type) && type != this->type());
   }

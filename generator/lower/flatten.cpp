@@ -47,23 +47,28 @@ class DigitNames {
 
 bool is_one(const Affine& extent) { return extent == Affine(1); }
 
-/// Leaves out dimensions of one element, and digits of rows that are always 0. The outermost dimension, with the leading dimension between its
-/// indices, stays one that an iterator counts through.
+/// Leaves out dimensions of one element, and digits of rows that are always 0. The outermost dimension, with the
+/// leading dimension between its indices, stays one that an iterator counts through.
 void leave_out_ones(Layout& layout) {
-  const auto is_idle = [](const StoredDimension& one) { return is_one(one.extent) && one.index == Affine(0) && !one.padded; };
+  const auto is_idle = [](const StoredDimension& one) {
+    return is_one(one.extent) && one.index == Affine(0) && !one.padded;
+  };
   const auto is_counted = [](const StoredDimension& one) {
     return is_one(one.extent) || (one.index.terms().size() == 1 && one.index.is_name(one.index.terms().front().name));
   };
-  while (layout.dimensions.size() > 1 && is_idle(layout.dimensions[0]) && !layout.dimensions[1].padded && is_counted(layout.dimensions[1])) {
+  while (layout.dimensions.size() > 1 && is_idle(layout.dimensions[0]) && !layout.dimensions[1].padded &&
+         is_counted(layout.dimensions[1])) {
     layout.dimensions.erase(layout.dimensions.begin());
   }
-  layout.dimensions.erase(std::remove_if(layout.dimensions.begin() + 1, layout.dimensions.end(), is_idle), layout.dimensions.end());
+  layout.dimensions.erase(std::remove_if(layout.dimensions.begin() + 1, layout.dimensions.end(), is_idle),
+                          layout.dimensions.end());
   if (!std::ranges::all_of(layout.row, [](const Digit& digit) { return is_one(digit.extent); })) {
     std::erase_if(layout.row, [](const Digit& digit) { return is_one(digit.extent); });
   }
 }
 
-/// Makes one digit of those of a row that only count on, and their dimensions one. A sole digit gets the name of the matrix's rows.
+/// Makes one digit of those of a row that only count on, and their dimensions one. A sole digit gets the name of the
+/// matrix's rows.
 Layout with_few_digits(Layout layout, const Index& index) {
   layout = join_rows(std::move(layout));
   if (layout.row.size() == 1) {
@@ -123,7 +128,8 @@ std::vector<Digit> Flattened::digits_of_role(Role role) const {
 
 std::optional<Layout> Flattened::layout_of(const Access& access, Role role) const {
   const ArrayDeclaration* array = nest_.find_array(access.array);
-  ESC_CHECK(array != nullptr && array->extents.size() == access.subscripts.size(), "the array has its dimensions: " + access.array);
+  ESC_CHECK(array != nullptr && array->extents.size() == access.subscripts.size(),
+            "the array has its dimensions: " + access.array);
   Layout layout{digits_of_role(role), digits_of_role(Role::column), {}};
   for (std::size_t at = 0; at < access.subscripts.size(); ++at) {
     const Affine& subscript = access.subscripts[at].affine;
@@ -139,7 +145,8 @@ std::optional<Layout> Flattened::layout_of(const Access& access, Role role) cons
       continue;
     }
     const Affine& extent = array->extents[at];
-    const IndexRange range = range_of(subscript, [&](const std::string& iterator) { return digit_of(iterator, role).extent.constant(); });
+    const IndexRange range =
+        range_of(subscript, [&](const std::string& iterator) { return digit_of(iterator, role).extent.constant(); });
     layout.dimensions.push_back({extent, index, range.least < 0 || range.most >= extent.constant()});
   }
   leave_out_ones(layout);

@@ -25,33 +25,39 @@ enum class Sums {
   of_slots     ///< there is one column, and four lanes have a part each of what is added up for a row of it
 };
 
-/// The row and the first of the two columns of C whose sums are number 2 * e and 2 * e + 1 of a lane; or the one column that both are of.
+/// The row and the first of the two columns of C whose sums are number 2 * e and 2 * e + 1 of a lane; or the one column
+/// that both are of.
 Block place_of_sums(Sums sums) {
   const bool own_columns = sums == Sums::of_columns;
-  const Expression row = own_columns ? index("block") * index("block_rows") + quotient(index("e"), 2) * 8 + index("row_pair") * 2 + remainder(index("e"), 2)
-                                     : index("panel") * index("panel_height") + remainder(index("e"), index("lane_rows")) * index("row_sets") + index("row_set");
+  const Expression row = own_columns
+                             ? index("block") * index("block_rows") + quotient(index("e"), 2) * 8 +
+                                   index("row_pair") * 2 + remainder(index("e"), 2)
+                             : index("panel") * index("panel_height") +
+                                   remainder(index("e"), index("lane_rows")) * index("row_sets") + index("row_set");
   const Expression tile = index("tile") * index("tile_columns");
   const Expression column = sums == Sums::of_slots ? tile
-                            : own_columns          ? tile + index("team_warp") * index("warp_columns") + index("column_pair") * 2
-                                                   : tile + quotient(index("e"), index("lane_rows")) * 8 + index("pair") * 2;
+                            : own_columns ? tile + index("team_warp") * index("warp_columns") + index("column_pair") * 2
+                                          : tile + quotient(index("e"), index("lane_rows")) * 8 + index("pair") * 2;
   return {define("i", row, ScalarType::u32), define("j", column, ScalarType::u32)};
 }
 
 /// The updates of a slot, each for a lane's own elements of C.
 Block own_updates(const Loop& column, Sums sums) {
   const int columns = sums == Sums::of_slots ? 1 : 2;
-  return rewrite(column.body, {.statement = [&](const Statement& statement) -> Block {
-                   Statement copy = substitute(statement, column.iterator, Affine::of(column.iterator) + Affine::of("v"));
-                   auto& update = std::get<Update>(copy.action);
-                   copy.guard.insert(copy.guard.begin(), less(Affine::of("j") + Affine::of("v"), column.upper));
-                   update = {element("sums", {Affine::of("e", 2) + Affine::of("v")}), update.value, false};
-                   Block result = place_of_sums(sums);
-                   result.push_back(Node{mapped_loop(Mapping::unrolled, "v", columns, Role::column, {Node{std::move(copy)}})});
-                   return result;
-                 }});
+  return rewrite(
+      column.body, {.statement = [&](const Statement& statement) -> Block {
+        Statement copy = substitute(statement, column.iterator, Affine::of(column.iterator) + Affine::of("v"));
+        auto& update = std::get<Update>(copy.action);
+        copy.guard.insert(copy.guard.begin(), less(Affine::of("j") + Affine::of("v"), column.upper));
+        update = {element("sums", {Affine::of("e", 2) + Affine::of("v")}), update.value, false};
+        Block result = place_of_sums(sums);
+        result.push_back(Node{mapped_loop(Mapping::unrolled, "v", columns, Role::column, {Node{std::move(copy)}})});
+        return result;
+      }});
 }
 
-/// The loop over windows, in which a lane adds to its own sums. Warps with columns of their own have all slots of a window; of one column the lanes of a row have some each.
+/// The loop over windows, in which a lane adds to its own sums. Warps with columns of their own have all slots of a
+/// window; of one column the lanes of a row have some each.
 Node windows_loop(const Node& windows, const Loop& column, Sums sums) {
   const Node own = unrolled_loop("e", "row_vectors", Role::none, own_updates(column, sums));
   Node result = replace_loop({windows}, "u", own).front();
@@ -70,22 +76,21 @@ Block share_sums_of_warps(const LoopNest& nest) {
   const bool own_columns = has_own_columns(nest);
   const bool has_digits = shares_windows(nest) && !own_columns;
   const char* const worker = has_digits ? "worker" : "part";
-  const Node leave = each_four(perform("store_vector", {left_sums("partial_sums", Affine::of(worker) - 1), four_sums(), 4}));
+  const Node leave =
+      each_four(perform("store_vector", {left_sums("partial_sums", Affine::of(worker) - 1), four_sums(), 4}));
   Block leaving = has_digits ? Block{define(worker, number_of_warp(nest))} : Block{};
   leaving.push_back(leave);
   return {Node{Note{"From here on the operands have been read, so that sums may take their places."}},
-          Node{Barrier{Scope::block}},
-          define_place_of_lane(nest),
-          Node{Branch{less(0, number_of_warp(nest)), std::move(leaving), {}}},
-          Node{Barrier{Scope::block}}};
+          Node{Barrier{Scope::block}}, define_place_of_lane(nest),
+          Node{Branch{less(0, number_of_warp(nest)), std::move(leaving), {}}}, Node{Barrier{Scope::block}}};
 }
 
 /// Stores a lane's sums. Those of one column are added up first, for the first lane of their row.
 Block store_sums(Sums sums) {
   const bool adds_lanes = sums == Sums::of_slots;
   const Perform store{"store_columns",
-                      {element("C", {Affine::of("i"), Affine::of("j")}), element("sums", {Affine::of("e", 2)}), adds_lanes ? 1 : 2,
-                       choose(less(index("j"), index("N")), index("N") - index("j"), 0)}};
+                      {element("C", {Affine::of("i"), Affine::of("j")}), element("sums", {Affine::of("e", 2)}),
+                       adds_lanes ? 1 : 2, choose(less(index("j"), index("N")), index("N") - index("j"), 0)}};
   Guard guard{less(index("i"), index("M"))};
   Block result;
   if (adds_lanes) {
@@ -101,10 +106,15 @@ Block store_sums(Sums sums) {
 /// Which rows and columns lanes have, in the rows of their warp's panel.
 void give_rows_of_panel(LoopNest& nest, bool one_column) {
   nest.constants.push_back({"row_sets", 8, "lane 4 g + c of a warp has rows g, g + 8, .. of a panel"});
-  nest.constants.push_back({"column_pairs", 4, one_column ? "and of each step what columns 8 c to 8 c + 7 of A add to the column of C, in a pair of sums" : "and columns 2 c and 2 c + 1 of every 8"});
-  nest.constants.push_back({"column_eighths", one_column ? Expression(1) : quotient(index("tile_columns"), 8), one_column ? "of parts of the column, which the tensor core adds up" : ""});
+  nest.constants.push_back(
+      {"column_pairs", 4,
+       one_column ? "and of each step what columns 8 c to 8 c + 7 of A add to the column of C, in a pair of sums"
+                  : "and columns 2 c and 2 c + 1 of every 8"});
+  nest.constants.push_back({"column_eighths", one_column ? Expression(1) : quotient(index("tile_columns"), 8),
+                            one_column ? "of parts of the column, which the tensor core adds up" : ""});
   nest.constants.push_back({"lane_rows", quotient(index("panel_height"), index("row_sets")), ""});
-  nest.constants.push_back({"row_vectors", index("lane_rows") * index("column_eighths"), "pairs of consecutive sums of a lane"});
+  nest.constants.push_back(
+      {"row_vectors", index("lane_rows") * index("column_eighths"), "pairs of consecutive sums of a lane"});
 }
 
 /// And in columns of their warp's own.
@@ -115,8 +125,10 @@ void give_columns_of_warp(LoopNest& nest, int columns) {
   nest.constants.push_back({"row_sets", 8, "of a panel: rows that differ modulo 8"});
   nest.constants.push_back({"column_eighths", quotient(index("tile_columns"), 8), ""});
   nest.constants.push_back({"row_pairs", 4, "lane 4 g + c of a warp has rows 2 c and 2 c + 1 of every 8"});
-  nest.constants.push_back({"warp_pairs", quotient(index("warp_columns"), 2), "and columns 2 g and 2 g + 1 of the warp's"});
-  nest.constants.push_back({"row_vectors", quotient(index("block_rows"), index("row_pairs")), "pairs of consecutive sums of a lane"});
+  nest.constants.push_back(
+      {"warp_pairs", quotient(index("warp_columns"), 2), "and columns 2 g and 2 g + 1 of the warp's"});
+  nest.constants.push_back(
+      {"row_vectors", quotient(index("block_rows"), index("row_pairs")), "pairs of consecutive sums of a lane"});
 }
 
 void check_columns(const LoopNest& nest, const FragmentColumns& directive) {
@@ -125,17 +137,27 @@ void check_columns(const LoopNest& nest, const FragmentColumns& directive) {
     check_power_of_two(directive, "columns", directive.columns);
     if (directive.columns == 1) {
       refuse_if(!is_half(nest.element()), directive, "one column by itself is multiplied in 16 bits", nearest(8));
-      refuse_if(shares_windows(nest), directive, "of one column the lanes of a row deal the products to each other, and its warps share no window", "leave share out");
+      refuse_if(shares_windows(nest), directive,
+                "of one column the lanes of a row deal the products to each other, and its warps share no window",
+                "leave share out");
       return;
     }
-    refuse_if(directive.columns < 8, directive, "the tensor core multiplies 8 columns, or in 16 bits the parts of one", nearest(directive.columns < 4 && is_half(nest.element()) ? 1 : 8));
+    refuse_if(directive.columns < 8, directive, "the tensor core multiplies 8 columns, or in 16 bits the parts of one",
+              nearest(directive.columns < 4 && is_half(nest.element()) ? 1 : 8));
     return;
   }
   const std::int64_t warps = nest.constant("team_threads") / 32;
-  refuse_if(directive.warp != StreamSchedule::warp_columns, directive, "the tensor core gives a warp 16 of the columns that four warps multiply at once", nearest(StreamSchedule::warp_columns));
-  refuse_if(warps % StreamSchedule::product_warps != 0 || warps * StreamSchedule::warp_columns > StreamSchedule::max_placed_columns, directive, fmt::format("{} warps multiply the same windows, and the tensor core takes what four of them have at once", warps),
+  refuse_if(directive.warp != StreamSchedule::warp_columns, directive,
+            "the tensor core gives a warp 16 of the columns that four warps multiply at once",
+            nearest(StreamSchedule::warp_columns));
+  refuse_if(warps % StreamSchedule::product_warps != 0 ||
+                warps * StreamSchedule::warp_columns > StreamSchedule::max_placed_columns,
+            directive,
+            fmt::format("{} warps multiply the same windows, and the tensor core takes what four of them have at once",
+                        warps),
             "choose panels and share so that their product is 4 or 8");
-  refuse_if(directive.columns != StreamSchedule::warp_columns * warps, directive, fmt::format("{} warps with {} columns each multiply the same windows", warps, directive.warp),
+  refuse_if(directive.columns != StreamSchedule::warp_columns * warps, directive,
+            fmt::format("{} warps with {} columns each multiply the same windows", warps, directive.warp),
             nearest(static_cast<int>(StreamSchedule::warp_columns * warps)));
 }
 
@@ -148,28 +170,32 @@ LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive
   const Loop* const rows = find_loop(nest.body, "u");
   refuse_if(parts.thread("part") == nullptr || at == parts.body.size() || column == nullptr || rows == nullptr ||
                 column->iterator != directive.loop || nest.find_array("sums") != nullptr,
-            directive, "the nest has no windows whose panels are multiplied", "stream the rows first: stream(i, panels=4, warps=2)");
+            directive, "the nest has no windows whose panels are multiplied",
+            "stream the rows first: stream(i, panels=4, warps=2)");
   check_columns(nest, directive);
 
   const bool own_columns = directive.warp != 0;
   const Sums sums = own_columns ? Sums::of_columns : directive.columns == 1 ? Sums::of_slots : Sums::of_panel;
   LoopNest result = nest;
   result.constants.push_back({"tile_columns", directive.columns, "columns: columns of C that a block computes"});
-  result.constants.push_back({"vector_width", 16 / bytes_of(nest.element()), "consecutive elements of B that are copied at once"});
+  result.constants.push_back(
+      {"vector_width", 16 / bytes_of(nest.element()), "consecutive elements of B that are copied at once"});
   if (own_columns) {
     give_columns_of_warp(result, directive.warp);
   } else {
     give_rows_of_panel(result, sums == Sums::of_slots);
   }
   result.constants.push_back({"lane_sums", 2 * index("row_vectors"), ""});
-  result.constants.push_back({"lane_products", quotient(index("lane_sums"), 4), "of the tensor core, which leaves four sums with a lane"});
+  result.constants.push_back(
+      {"lane_products", quotient(index("lane_sums"), 4), "of the tensor core, which leaves four sums with a lane"});
   result.derived_sizes.push_back({"tiles", column->upper, directive.columns});
   result.arrays.push_back({"sums", {Affine::of("lane_sums")}, ArrayRole::registers, nest.sum()});
 
   parts.body[at] = windows_loop(parts.body[at], *column, sums);
   insert(parts.body, at, {Node{Declare{"sums", true}}});
   if (own_columns) {
-    const Expression number = shares_windows(nest) ? index("member") * index("block_panels") + index("place") : index("place");
+    const Expression number =
+        shares_windows(nest) ? index("member") * index("block_panels") + index("place") : index("place");
     parts.body[find_definition(parts.body, "panel")] = define("team_warp", number);
   }
   if (adding_warps(result) > 1) {
@@ -177,7 +203,8 @@ LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive
     Block adding{add_left_sums("partial_sums", "other_warps")};
     append(adding, store_sums(sums));
     append(parts.body, {Node{Branch{less(number_of_warp(result), 1), std::move(adding), {}}}});
-    const Expression all = own_columns ? index("turn_windows") : quotient(index("threads_per_block"), 32 * index("block_panels"));
+    const Expression all =
+        own_columns ? index("turn_windows") : quotient(index("threads_per_block"), 32 * index("block_panels"));
     result.constants.push_back({"other_warps", all - 1, own_columns ? "with the same columns" : "of a panel"});
     declare_left_sums(result, "partial_sums", "other_warps", ArrayRole::shared);
     result.story.emplace_back("In the end their sums are added in shared memory.");

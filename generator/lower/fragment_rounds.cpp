@@ -15,7 +15,10 @@ Access of_unit(const char* array) { return element(array, {Affine::of("round"), 
 
 Block round_of_turn() {
   return {define("turned", index("its") + index("rotation"), ScalarType::u32),
-          define("round", index("first_round") + choose(less(index("turned"), index("rounds")), index("turned"), index("turned") - index("rounds")), ScalarType::u32),
+          define("round",
+                 index("first_round") +
+                     choose(less(index("turned"), index("rounds")), index("turned"), index("turned") - index("rounds")),
+                 ScalarType::u32),
           perform("window_at", {element("Windows"), index("round"), index("first_round")}, {"window"})};
 }
 
@@ -29,17 +32,19 @@ Node turns_loop(Block body) {
 LoopNest store_in_fragments(const LoopNest& nest, const Directive& directive, Node turns) {
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
-  refuse_if(parts.thread("part") == nullptr || nest.find_array("sums") == nullptr || at == parts.body.size(), directive, "the lanes have no sums of a tensor core",
+  refuse_if(parts.thread("part") == nullptr || nest.find_array("sums") == nullptr || at == parts.body.size(), directive,
+            "the lanes have no sums of a tensor core",
             "stream the rows and give the lanes their columns first: stream(i, panels=4, warps=2); fragment(j, 8)");
   refuse_if(nest.element() == ScalarType::f64, directive,
             "the tensor cores that this is for multiply numbers of 16 bits and terms of float32",
             "choose --dtype f32, tf32, f16 or bf16, or a schedule of family panel");
   parts.body[at] = std::move(turns);
-  insert(parts.body, at,
-         {perform("find_rounds", {element("FirstRounds"), index("block")}, {"first_round", "rounds"}),
-          define("turns", quotient(index("rounds") + index("turn_windows") - 1, index("turn_windows")), ScalarType::u32),
-          Node{Note{"Blocks begin at different windows, so that they do not all ask for the same rows of B."}},
-          define("rotation", quotient(index("block") * index("rounds"), index("blocks")), ScalarType::u32)});
+  insert(
+      parts.body, at,
+      {perform("find_rounds", {element("FirstRounds"), index("block")}, {"first_round", "rounds"}),
+       define("turns", quotient(index("rounds") + index("turn_windows") - 1, index("turn_windows")), ScalarType::u32),
+       Node{Note{"Blocks begin at different windows, so that they do not all ask for the same rows of B."}},
+       define("rotation", quotient(index("block") * index("rounds"), index("blocks")), ScalarType::u32)});
 
   LoopNest result = put_together(nest, parts);
   std::erase_if(result.derived_sizes, [](const DerivedSize& size) { return size.name == "windows"; });
@@ -51,7 +56,8 @@ LoopNest store_in_fragments(const LoopNest& nest, const Directive& directive, No
   replace_sparse(result, {{"FirstRounds", {Affine::of("blocks") + 1}, ArrayRole::packed_index, ScalarType::u32},
                           {"Windows", {Affine::of("all_rounds")}, ArrayRole::packed_index, ScalarType::u32},
                           units("Slots", {Affine::of("unit_slots")}, ArrayRole::packed_index, ScalarType::u8),
-                          units("Values", {Affine::of("unit_slots"), Affine::of("panel_height")}, ArrayRole::packed_value, nest.element()),
+                          units("Values", {Affine::of("unit_slots"), Affine::of("panel_height")},
+                                ArrayRole::packed_value, nest.element()),
                           units("ExtraEnds", {Affine::of("row_sets")}, ArrayRole::packed_index, ScalarType::u8),
                           units("ExtraSlots", {extras}, ArrayRole::packed_index, ScalarType::u8),
                           units("ExtraRows", {extras}, ArrayRole::packed_index, ScalarType::u8),

@@ -14,7 +14,8 @@ struct IndexRange {
   std::int64_t most = 0;
 };
 
-/// That of a sum of iterators times positive numbers, each iterator between 0 and its extent. What leaves 64 bits stays at their end.
+/// That of a sum of iterators times positive numbers, each iterator between 0 and its extent. What leaves 64 bits stays
+/// at their end.
 IndexRange range_of(const Affine& index, const std::function<std::int64_t(const std::string&)>& extent);
 
 }  // namespace esc

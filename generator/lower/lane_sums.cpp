@@ -10,14 +10,18 @@ namespace esc {
 
 bool has_own_columns(const LoopNest& nest) { return nest.has_constant("warp_columns"); }
 
-bool has_one_column(const LoopNest& nest) { return nest.has_constant("tile_columns") && nest.constant("tile_columns") == 1; }
+bool has_one_column(const LoopNest& nest) {
+  return nest.has_constant("tile_columns") && nest.constant("tile_columns") == 1;
+}
 
 Expression lane_of_warp(const LoopNest& nest) {
-  return has_own_columns(nest) ? index("column_pair") * index("row_pairs") + index("row_pair") : index("row_set") * index("column_pairs") + index("pair");
+  return has_own_columns(nest) ? index("column_pair") * index("row_pairs") + index("row_pair")
+                               : index("row_set") * index("column_pairs") + index("pair");
 }
 
 Node define_place_of_lane(const LoopNest& nest) {
-  return define("place_of_lane", index(has_own_columns(nest) ? "team_warp" : "place") * index("lane_products") * 128 + lane_of_warp(nest) * 4);
+  return define("place_of_lane", index(has_own_columns(nest) ? "team_warp" : "place") * index("lane_products") * 128 +
+                                     lane_of_warp(nest) * 4);
 }
 
 Node each_four(Node node) { return unrolled_loop("t", "lane_products", Role::none, {std::move(node)}); }
@@ -30,21 +34,26 @@ Access left_sums(const std::string& array, const Affine& who) {
 }
 
 Node add_left_sums(const std::string& array, const std::string& others) {
-  return unrolled_loop("other", others, Role::none, {each_four(perform("add_vector", {four_sums(), left_sums(array, Affine::of("other")), 4}))});
+  return unrolled_loop("other", others, Role::none,
+                       {each_four(perform("add_vector", {four_sums(), left_sums(array, Affine::of("other")), 4}))});
 }
 
 void declare_left_sums(LoopNest& nest, const std::string& array, const std::string& others, ArrayRole role) {
   if (!nest.has_constant("block_sums")) {
     const bool own = has_own_columns(nest);
-    nest.constants.push_back({"block_sums", index(own ? "team_warps" : "block_panels") * index("lane_products") * 128, own ? "of a team" : "of each warp of all panels"});
+    nest.constants.push_back({"block_sums", index(own ? "team_warps" : "block_panels") * index("lane_products") * 128,
+                              own ? "of a team" : "of each warp of all panels"});
   }
   nest.arrays.push_back({array, {Affine::of(others), Affine::of("block_sums")}, role, nest.sum()});
 }
 
 Expression number_of_warp(const LoopNest& nest) {
-  return shares_windows(nest) && !has_own_columns(nest) ? index("member") * index("turn_windows") + index("part") : index("part");
+  return shares_windows(nest) && !has_own_columns(nest) ? index("member") * index("turn_windows") + index("part")
+                                                        : index("part");
 }
 
-std::int64_t adding_warps(const LoopNest& nest) { return has_own_columns(nest) ? nest.constant("turn_windows") : panel_warps(nest); }
+std::int64_t adding_warps(const LoopNest& nest) {
+  return has_own_columns(nest) ? nest.constant("turn_windows") : panel_warps(nest);
+}
 
 }  // namespace esc

@@ -7,13 +7,16 @@
 
 namespace esc {
 
-// The sums that the tensor core leaves with a lane, four of each 16 rows and 8 columns, where they are handed over for others to add.
+// The sums that the tensor core leaves with a lane, four of each 16 rows and 8 columns, where they are handed over for
+// others to add.
 
-/// Whether the warps that multiply the same windows have columns of C each, in the rows of all panels, in place of the rows of a panel. Then the nest has the constant
-/// warp_columns, their number, and defines team_warp, the number of a warp among them.
+/// Whether the warps that multiply the same windows have columns of C each, in the rows of all panels, in place of the
+/// rows of a panel. Then the nest has the constant warp_columns, their number, and defines team_warp, the number of a
+/// warp among them.
 bool has_own_columns(const LoopNest& nest);
 
-/// Whether a block has one column of C. Then the products of a row are dealt to its four lanes, each of which has a pair of sums of some of them.
+/// Whether a block has one column of C. Then the products of a row are dealt to its four lanes, each of which has a
+/// pair of sums of some of them.
 bool has_one_column(const LoopNest& nest);
 
 /// The number of a lane in its warp.
@@ -35,7 +38,8 @@ Node add_left_sums(const std::string& array, const std::string& others);
 /// Declares that array, of so many who leave sums there, with the constant block_sums where the nest has none yet.
 void declare_left_sums(LoopNest& nest, const std::string& array, const std::string& others, ArrayRole role);
 
-/// The number of a warp among those that have sums of the same elements, the first of which adds, and how many these are.
+/// The number of a warp among those that have sums of the same elements, the first of which adds, and how many these
+/// are.
 Expression number_of_warp(const LoopNest& nest);
 std::int64_t adding_warps(const LoopNest& nest);
 

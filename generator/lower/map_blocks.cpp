@@ -23,9 +23,12 @@ std::string blocks_sentence(std::int64_t height) {
   const std::string panels =
       height == 1 ? "Each row of A is a row panel." : fmt::format("{} consecutive rows of A are a row panel.", height);
   return panels +
-         " The columns of a panel are sorted by their pattern (which rows of the panel are non-zero there), and one block takes "
-         "those that share a pattern: each thread loads an element of B once and adds it, times the values of A, to every row "
-         "of the pattern. Several blocks add to the same rows of C, so the adds are atomic and the launcher sets C to zero "
+         " The columns of a panel are sorted by their pattern (which rows of the panel are non-zero there), and one "
+         "block takes "
+         "those that share a pattern: each thread loads an element of B once and adds it, times the values of A, to "
+         "every row "
+         "of the pattern. Several blocks add to the same rows of C, so the adds are atomic and the launcher sets C to "
+         "zero "
          "first.";
 }
 

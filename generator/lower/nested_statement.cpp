@@ -39,10 +39,11 @@ const Loop* NestedStatement::find_loop(const std::string& iterator) const {
 Position position_of(const Access& element, const NestedStatement& statement) {
   Position position;
   for (const Subscript& subscript : element.subscripts) {
-    const auto found =
-        std::ranges::find_if(statement.loops, [&](const Loop* loop) { return subscript.affine.is_name(loop->iterator); });
+    const auto found = std::ranges::find_if(statement.loops,
+                                            [&](const Loop* loop) { return subscript.affine.is_name(loop->iterator); });
     if (found == statement.loops.end()) {
-      refuse(statement.part(NestPart::Element::target), "subscript {} of {}: {}", print(subscript.affine), element.array, expected_subscript);
+      refuse(statement.part(NestPart::Element::target), "subscript {} of {}: {}", print(subscript.affine),
+             element.array, expected_subscript);
     }
     position.push_back(*found);
   }

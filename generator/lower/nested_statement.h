@@ -12,7 +12,8 @@ namespace esc {
 
 /// How rows, reduction and columns are indexed where an array must say what they are.
 inline constexpr const char* expected_subscript =
-    "expected the iterator of one loop, alone, or several that count through the dimension wherever it is used, as in 4*g + f where f runs to 4";
+    "expected the iterator of one loop, alone, or several that count through the dimension wherever it is used, as in "
+    "4*g + f where f runs to 4";
 
 /// A statement of a nest with the loops around it, outermost first.
 struct NestedStatement {

@@ -17,15 +17,17 @@
 namespace esc {
 namespace {
 
-/// Where in B the rows and columns stand that are multiplied, how many columns there are, and what lane and memory the sums and operands are of.
+/// Where in B the rows and columns stand that are multiplied, how many columns there are, and what lane and memory the
+/// sums and operands are of.
 std::vector<Expression> with_place(std::vector<Expression> packed) {
-  packed.insert(packed.end(), {element("B"), index("window") * index("window_columns"), index("tile") * index("tile_columns"), index("N"),
-                               index("row_set"), index("pair"), element("sums"), 0, 0, index("part"), index("place")});
+  packed.insert(packed.end(),
+                {element("B"), index("window") * index("window_columns"), index("tile") * index("tile_columns"),
+                 index("N"), index("row_set"), index("pair"), element("sums"), 0, 0, index("part"), index("place")});
   return packed;
 }
 
-/// The products of steps: of 16 bits, which the tensor core takes as they are, for columns of C or for one, of float32 as terms, or of float32 that may be
-/// rounded.
+/// The products of steps: of 16 bits, which the tensor core takes as they are, for columns of C or for one, of float32
+/// as terms, or of float32 that may be rounded.
 const char* multiply_steps(const LoopNest& nest, bool dense) {
   const ScalarType element = nest.element();
   if (is_half(element)) {
@@ -43,19 +45,25 @@ Node each_steps(const char* iterator, const Affine& first, const char* at_once, 
   return Node{std::move(result)};
 }
 
-/// The products of the steps of a unit that a warp has, some in a chain: two have their metadata in one word. Warps that share a window have a chain each.
-/// Where there are not as many left, all of them multiply these, each by its part of the columns of C, and each reads what is of A.
+/// The products of the steps of a unit that a warp has, some in a chain: two have their metadata in one word. Warps
+/// that share a window have a chain each. Where there are not as many left, all of them multiply these, each by its
+/// part of the columns of C, and each reads what is of A.
 Node steps_loop(const LoopNest& nest, bool dense) {
-  const auto multiply = [&](const Expression& step, const Expression& behind, const Expression& first_eighth, const Expression& behind_eighths) {
-    return perform(multiply_steps(nest, dense), with_place({of_unit("Slots"), of_unit("Values"), step, behind, first_eighth, behind_eighths}));
+  const auto multiply = [&](const Expression& step, const Expression& behind, const Expression& first_eighth,
+                            const Expression& behind_eighths) {
+    return perform(multiply_steps(nest, dense),
+                   with_place({of_unit("Slots"), of_unit("Values"), step, behind, first_eighth, behind_eighths}));
   };
   const Expression all_steps = index("unit_steps");
   if (!shares_windows(nest)) {
     return each_steps("step", 0, "chained_steps", {multiply(index("step"), all_steps, 0, index("column_eighths"))});
   }
-  const auto part_at = [](const Expression& member) { return quotient(index("column_eighths") * member, index("window_warps")); };
-  const Node left = each_steps("step_left", Affine::of("step"), "chained_steps",
-                               {multiply(index("step_left"), all_steps, part_at(index("member")), part_at(index("member") + 1))});
+  const auto part_at = [](const Expression& member) {
+    return quotient(index("column_eighths") * member, index("window_warps"));
+  };
+  const Node left =
+      each_steps("step_left", Affine::of("step"), "chained_steps",
+                 {multiply(index("step_left"), all_steps, part_at(index("member")), part_at(index("member") + 1))});
   const Expression own = index("step") + index("member") * index("chained_steps");
   return each_steps("step", 0, "steps_at_once",
                     {Node{Branch{less(all_steps, index("step") + index("steps_at_once")),
@@ -65,12 +73,15 @@ Node steps_loop(const LoopNest& nest, bool dense) {
 
 /// The extras of a warp, of those that share its window a part each.
 Block extras_of_warp(const LoopNest& nest) {
-  Block result{perform("find_extras", {of_unit("ExtraEnds"), index("row_set"), 0, index("part"), index("place")}, {"first_extra", "behind_extras"})};
+  Block result{perform("find_extras", {of_unit("ExtraEnds"), index("row_set"), 0, index("part"), index("place")},
+                       {"first_extra", "behind_extras"})};
   if (shares_windows(nest)) {
     const auto part_at = [](const Expression& member) {
-      return index("first_extra") + quotient((index("behind_extras") - index("first_extra")) * member, index("window_warps"));
+      return index("first_extra") +
+             quotient((index("behind_extras") - index("first_extra")) * member, index("window_warps"));
     };
-    append(result, {define("own_first_extra", part_at(index("member"))), define("behind_own_extras", part_at(index("member") + 1))});
+    append(result, {define("own_first_extra", part_at(index("member"))),
+                    define("behind_own_extras", part_at(index("member") + 1))});
   }
   return result;
 }
@@ -82,9 +93,11 @@ Block products_of_warp(const LoopNest& nest, bool dense) {
   }
   const bool shares = shares_windows(nest);
   Block result = extras_of_warp(nest);
-  append(result, {steps_loop(nest, dense), perform(has_one_column(nest) ? "add_column_extras" : "add_extras", with_place({index(shares ? "own_first_extra" : "first_extra"),
-                                                                             index(shares ? "behind_own_extras" : "behind_extras"), of_unit("ExtraSlots"),
-                                                                             of_unit("ExtraRows"), of_unit("ExtraValues")}))});
+  append(result, {steps_loop(nest, dense),
+                  perform(has_one_column(nest) ? "add_column_extras" : "add_extras",
+                          with_place({index(shares ? "own_first_extra" : "first_extra"),
+                                      index(shares ? "behind_own_extras" : "behind_extras"), of_unit("ExtraSlots"),
+                                      of_unit("ExtraRows"), of_unit("ExtraValues")}))});
   return result;
 }
 
@@ -97,22 +110,26 @@ Node rounds_loop(const LoopNest& nest, bool dense) {
 
 /// How the columns of a window are stored.
 std::string story_of_order(bool has_16_bits, int step_slots) {
-  return fmt::format("The columns of a window are stored in an order of the panel's own, in which of {} consecutive ones "
-                     "no row has more than {}: so they are "
-                     "operands of the sparse tensor core, which takes {} columns of A with half of their places, as they "
-                     "are. What does not fit is stored "
-                     "beside them and multiplied by itself.",
-                     has_16_bits ? "four" : "two", has_16_bits ? "two non-zeros" : "one non-zero", step_slots);
+  return fmt::format(
+      "The columns of a window are stored in an order of the panel's own, in which of {} consecutive ones "
+      "no row has more than {}: so they are "
+      "operands of the sparse tensor core, which takes {} columns of A with half of their places, as they "
+      "are. What does not fit is stored "
+      "beside them and multiplied by itself.",
+      has_16_bits ? "four" : "two", has_16_bits ? "two non-zeros" : "one non-zero", step_slots);
 }
 std::string story_of_dense_steps(int step_slots) {
-  return fmt::format("All elements of a window are stored, zeros too, as operands of the tensor core, which takes {} columns of A at "
-                     "once: where many are not zero, that is less to do than to find the rows of B for steps that leave zeros out.",
-                     step_slots);
+  return fmt::format(
+      "All elements of a window are stored, zeros too, as operands of the tensor core, which takes {} columns of A at "
+      "once: where many are not zero, that is less to do than to find the rows of B for steps that leave zeros out.",
+      step_slots);
 }
 std::string story_of_listed_values(int step_slots) {
-  return fmt::format("The tensor core takes {} columns of A at once, as they stand, of which a lane has 16 elements in 16 rows and 32 columns. Those that are not "
-                     "zero are stored one behind the other, and a bit for each element says which they are.",
-                     step_slots);
+  return fmt::format(
+      "The tensor core takes {} columns of A at once, as they stand, of which a lane has 16 elements in 16 rows and 32 "
+      "columns. Those that are not "
+      "zero are stored one behind the other, and a bit for each element says which they are.",
+      step_slots);
 }
 
 /// What steps are of.
@@ -135,9 +152,13 @@ template <typename Directive>
 LoopNest pack(const LoopNest& nest, const Directive& directive, Steps steps) {
   const bool dense = steps != Steps::sparse;
   check_sparse(nest, directive, directive.array);
-  refuse_if(has_one_column(nest) && dense, directive, "dense steps multiply 8 columns of C at once", "store sparse steps: transform(A, fragments); or fragment(j, 8)");
-  refuse_if(has_own_columns(nest), directive, "the warps have columns of their own, in which they multiply what is placed in shared memory", "place it there: transform(A, placed)");
-  refuse_if(nest.has_constant("tile_columns") && nest.constant("tile_columns") > StreamSchedule::max_columns, directive, "a warp has no registers for so many sums",
+  refuse_if(has_one_column(nest) && dense, directive, "dense steps multiply 8 columns of C at once",
+            "store sparse steps: transform(A, fragments); or fragment(j, 8)");
+  refuse_if(has_own_columns(nest), directive,
+            "the warps have columns of their own, in which they multiply what is placed in shared memory",
+            "place it there: transform(A, placed)");
+  refuse_if(nest.has_constant("tile_columns") && nest.constant("tile_columns") > StreamSchedule::max_columns, directive,
+            "a warp has no registers for so many sums",
             fmt::format("write fragment(j, {})", StreamSchedule::max_columns));
   LoopNest result = store_in_fragments(nest, directive, rounds_loop(nest, dense));
   result.packed.dense_steps = dense;
@@ -145,9 +166,11 @@ LoopNest pack(const LoopNest& nest, const Directive& directive, Steps steps) {
   const bool has_16_bits = is_half(nest.element());
   const int step_slots = (has_16_bits ? 32 : 16) / (dense ? 2 : 1);
   constexpr int chained_columns = 32;
-  result.constants.push_back({"chained_steps", dense ? chained_columns / step_slots : 2, "that are multiplied one behind the other"});
+  result.constants.push_back(
+      {"chained_steps", dense ? chained_columns / step_slots : 2, "that are multiplied one behind the other"});
   if (shares_windows(nest)) {
-    result.constants.push_back({"steps_at_once", index("chained_steps") * index("window_warps"), "of the warps that share a window"});
+    result.constants.push_back(
+        {"steps_at_once", index("chained_steps") * index("window_warps"), "of the warps that share a window"});
   }
   result.constants.push_back({"step_slots", step_slots, "columns of A that the tensor core takes at once"});
   result.story.push_back(story_of(steps, nest.element(), step_slots));
@@ -159,11 +182,15 @@ LoopNest pack(const LoopNest& nest, const Directive& directive, Steps steps) {
 
 }  // namespace
 
-LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) { return pack(nest, directive, Steps::sparse); }
+LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
+  return pack(nest, directive, Steps::sparse);
+}
 
 LoopNest pack_dense(const LoopNest& nest, const PackDense& directive) {
-  refuse_if(is_half(nest.element()), directive, "of 16 bits steps of the sparse tensor core have fewer bytes, whatever the matrix is",
-            "store them so: transform(A, fragments), or list those that are not zero: transform(A, listed); or choose --dtype f32 or tf32");
+  refuse_if(is_half(nest.element()), directive,
+            "of 16 bits steps of the sparse tensor core have fewer bytes, whatever the matrix is",
+            "store them so: transform(A, fragments), or list those that are not zero: transform(A, listed); or choose "
+            "--dtype f32 or tf32");
   return pack(nest, directive, Steps::dense);
 }
 

@@ -6,18 +6,22 @@
 
 namespace esc {
 
-/// Takes the elements of 32 columns from units that store those that are not zero alone, each with its place. The warps that multiply the same windows put them
-/// into shared memory, where the tensor core reads them for all of these warps, and multiply them when all have:
+/// Takes the elements of 32 columns from units that store those that are not zero alone, each with its place. The warps
+/// that multiply the same windows put them into shared memory, where the tensor core reads them for all of these warps,
+/// and multiply them when all have:
 ///
 ///   for (window = part; window < windows; window += 2)    for (turn < turns)
 ///     for (slot < 32)                                       its = turn * 2 + part;
-///       for (e) for (v) sums[..] += A[row][k] * B[k][j]; ->  if (its < rounds) round = ...; place_split_values(Values[round][place], PlacedA[part], ...);
+///       for (e) for (v) sums[..] += A[row][k] * B[k][j]; ->  if (its < rounds) round = ...;
+/// place_split_values(Values[round][place], PlacedA[part], ...);
 ///                                                            barrier;
-///                                                            if (its < rounds) round = ...; window = ...; multiply_split_placed(PlacedA[part], B, ...);
+///                                                            if (its < rounds) round = ...; window = ...;
+/// multiply_split_placed(PlacedA[part], B, ...);
 ///                                                            barrier;
 ///
-/// Rounds are those of pack_fragments. Behind fragment(j, N, warp=16). Throws ScheduleError where warps have no columns of their own, where windows have not 32
-/// columns, where a block has more rows than lanes have registers for, and where elements are not of 32 bits.
+/// Rounds are those of pack_fragments. Behind fragment(j, N, warp=16). Throws ScheduleError where warps have no columns
+/// of their own, where windows have not 32 columns, where a block has more rows than lanes have registers for, and
+/// where elements are not of 32 bits.
 LoopNest pack_placed(const LoopNest& nest, const PackPlaced& directive);
 
 }  // namespace esc

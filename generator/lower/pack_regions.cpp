@@ -87,8 +87,10 @@ LoopNest pack_regions(const LoopNest& nest, const PackRegions& directive) {
                    .warp_panels = nest.constant("warp_panels"),
                    .block_panels = nest.constant("block_panels")};
   result.story.push_back(
-      "A is stored as quads: four columns of a panel with the values of its rows, dealt in turn to the lane groups. Panels of "
-      "about the same length are stored with equally many quads, longest first: where a panel begins follows from its place "
+      "A is stored as quads: four columns of a panel with the values of its rows, dealt in turn to the lane groups. "
+      "Panels of "
+      "about the same length are stored with equally many quads, longest first: where a panel begins follows from its "
+      "place "
       "and constants, so that the kernel waits for memory twice, for A and for B.");
   return result;
 }

@@ -41,13 +41,25 @@ Node stage_unit(const Expression& turn, const Expression& stage) {
   for (const std::string& array : unit_arrays()) {
     arguments.push_back(element(staged_name(array)));
   }
-  arguments.insert(arguments.end(), {index("first_round"), index("rounds"), index("rotation"), turn, stage, index("part"), index("place"), index("lane")});
+  arguments.insert(arguments.end(), {index("first_round"), index("rounds"), index("rotation"), turn, stage,
+                                     index("part"), index("place"), index("lane")});
   return perform("stage_unit", std::move(arguments));
 }
 
 Node stage_windows(const char* instruction, const Expression& turn, const Expression& stage) {
-  std::vector<Expression> arguments{element("B"), element("Windows"), element("StagedB"), index("first_round"), index("rounds"), index("rotation"),
-                                    turn, stage, index("part"), index("tile"), index("team_thread"), index("K"), index("N")};
+  std::vector<Expression> arguments{element("B"),
+                                    element("Windows"),
+                                    element("StagedB"),
+                                    index("first_round"),
+                                    index("rounds"),
+                                    index("rotation"),
+                                    turn,
+                                    stage,
+                                    index("part"),
+                                    index("tile"),
+                                    index("team_thread"),
+                                    index("K"),
+                                    index("N")};
   if (holds_rows(instruction)) {
     arguments.insert(arguments.begin(), element("held"));
   }
@@ -56,29 +68,34 @@ Node stage_windows(const char* instruction, const Expression& turn, const Expres
 
 /// Stores what a thread has asked for of the windows of a turn and had to hold in registers.
 Node store_held(const Expression& turn, const Expression& stage, Guard guard = {}) {
-  return Node{Statement{std::move(guard), Perform{"store_held", {element("held"), index("rounds"), turn, stage, index("part"), index("team_thread")}, {}}}};
+  return Node{Statement{
+      std::move(guard),
+      Perform{"store_held", {element("held"), index("rounds"), turn, stage, index("part"), index("team_thread")}, {}}}};
 }
 
 /// A warp's window of B into its registers and, in rows, from there to shared memory.
 Node load_window(const Expression& turn) {
-  return perform("load_window", {element("fetched"), element("B"), element("Windows"), index("first_round"), index("rounds"), index("rotation"), turn,
-                                 index("tile"), index("copy"), index("lane"), index("K"), index("N")});
+  return perform("load_window",
+                 {element("fetched"), element("B"), element("Windows"), index("first_round"), index("rounds"),
+                  index("rotation"), turn, index("tile"), index("copy"), index("lane"), index("K"), index("N")});
 }
 Node transpose_window(const Expression& turn, const Expression& stage) {
-  return perform("transpose_window", {element("fetched"), element("StagedB"), index("rounds"), turn, stage, index("copy"), index("lane")});
+  return perform("transpose_window",
+                 {element("fetched"), element("StagedB"), index("rounds"), turn, stage, index("copy"), index("lane")});
 }
 
 /// Which instruction copies windows as they are.
 const char* copy_of_windows(const LoopNest& nest) {
   const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
-  return has_one_column(nest)            ? "stage_columns"
-         : !layout                        ? "stage_windows"
+  return has_one_column(nest)           ? "stage_columns"
+         : !layout                      ? "stage_windows"
          : has_contiguous_rows(*layout) ? "stage_columns"
          : window_patches(nest)         ? "stage_patches"
                                         : "stage_elements";
 }
 
-/// Asks for both operands of the first turns, and for those of a later one behind the barrier of each, in front of which it stores what was held since the last.
+/// Asks for both operands of the first turns, and for those of a later one behind the barrier of each, in front of
+/// which it stores what was held since the last.
 struct Copies {
   Block first;
   Block held;
@@ -88,12 +105,14 @@ struct Copies {
 
 Block ahead_of(Block copies) {
   const Expression ahead = index("turn") + index("early_stages");
-  Block result{define("ahead", ahead, ScalarType::u32), define("stage_ahead", remainder(index("ahead"), index("stages")))};
+  Block result{define("ahead", ahead, ScalarType::u32),
+               define("stage_ahead", remainder(index("ahead"), index("stages")))};
   append(result, copies);
   return result;
 }
 
-/// Where B lies in rows, or where its elements are read one by one, windows are copied as they are, as many turns ahead as units.
+/// Where B lies in rows, or where its elements are read one by one, windows are copied as they are, as many turns ahead
+/// as units.
 Copies copied_windows(const char* instruction) {
   Block early{stage_windows(instruction, index("s"), index("s")), commit_copies()};
   Block first{early_loop({stage_unit(index("s"), index("s"))})};
@@ -106,17 +125,18 @@ Copies copied_windows(const char* instruction) {
   }
   first.push_back(early_loop(std::move(early)));
   return {std::move(first), std::move(held),
-          ahead_of({stage_unit(index("ahead"), index("stage_ahead")), stage_windows(instruction, index("ahead"), index("stage_ahead")), commit_copies()}),
+          ahead_of({stage_unit(index("ahead"), index("stage_ahead")),
+                    stage_windows(instruction, index("ahead"), index("stage_ahead")), commit_copies()}),
           "stage"};
 }
 
-/// Where it lies in another way, they go through registers, which one turn later is early enough: what is on its way in one turn is stored in the
-/// next and multiplied in the one after. So the barrier of each turn stands between who stores a window and who reads it, and between who reads one
-/// and who stores another in its place.
+/// Where it lies in another way, they go through registers, which one turn later is early enough: what is on its way in
+/// one turn is stored in the next and multiplied in the one after. So the barrier of each turn stands between who
+/// stores a window and who reads it, and between who reads one and who stores another in its place.
 Copies transposed_windows() {
   const Expression next = index("turn") + 1;
-  Copies copies{{early_loop({stage_unit(index("s"), index("s")), commit_copies()}), Node{Declare{"fetched"}}, load_window(0),
-                 transpose_window(0, 0), load_window(1)},
+  Copies copies{{early_loop({stage_unit(index("s"), index("s")), commit_copies()}), Node{Declare{"fetched"}},
+                 load_window(0), transpose_window(0, 0), load_window(1)},
                 {},
                 ahead_of({stage_unit(index("ahead"), index("stage_ahead")), commit_copies()}),
                 "window_stage"};
@@ -157,9 +177,14 @@ Block from_shared_memory(const Block& block, const std::string& window_stage) {
                                argument = element(staged_name(part->array), {Affine::of("stage"), Affine::of("copy")});
                              }
                            }
-                           const std::map<std::string, Expression> of_copies{{"origin", 0}, {"height", index("window_columns")}, {"first_column", 0}, {"columns", index("tile_columns")},
-                                                                             {"stage", index("stage")}, {"window_stage", index(window_stage)}};
-                           const std::vector<Instruction::Parameter>& parameters = instruction(copy.instruction).parameters;
+                           const std::map<std::string, Expression> of_copies{{"origin", 0},
+                                                                             {"height", index("window_columns")},
+                                                                             {"first_column", 0},
+                                                                             {"columns", index("tile_columns")},
+                                                                             {"stage", index("stage")},
+                                                                             {"window_stage", index(window_stage)}};
+                           const std::vector<Instruction::Parameter>& parameters =
+                               instruction(copy.instruction).parameters;
                            for (std::size_t at = 0; at < parameters.size(); ++at) {
                              if (const auto changed = of_copies.find(parameters[at].name); changed != of_copies.end()) {
                                copy.arguments[at] = changed->second;
@@ -177,7 +202,8 @@ Block from_shared_memory(const Block& block, const std::string& window_stage) {
   return result;
 }
 
-/// What a turn does with them. Where threads wait for each other in it, they do so in teams, and in its end no more: the next turn begins with that.
+/// What a turn does with them. Where threads wait for each other in it, they do so in teams, and in its end no more:
+/// the next turn begins with that.
 Block products_of_turn(const Loop& turns, const std::string& window_stage, Scope meeting) {
   Block result = turns.body;
   if (std::holds_alternative<Barrier>(result.back().content)) {
@@ -197,9 +223,11 @@ Block products_of_turn(const Loop& turns, const std::string& window_stage, Scope
 void declare_held_pieces(LoopNest& nest) {
   constexpr std::int64_t most_pieces = 8;
   const Expression pieces = quotient(index("window_columns") * index("tile_columns"), index("vector_width"));
-  nest.constants.push_back({"window_pieces", quotient(pieces + index("team_threads") - 1, index("team_threads")), "16 bytes of a row each, that a thread copies of a window"});
+  nest.constants.push_back({"window_pieces", quotient(pieces + index("team_threads") - 1, index("team_threads")),
+                            "16 bytes of a row each, that a thread copies of a window"});
   const bool holds = nest.constant("window_pieces") <= most_pieces;
-  nest.constants.push_back({"held_pieces", holds ? index("window_pieces") : Expression(1), holds ? "of a turn" : "more would be too many"});
+  nest.constants.push_back(
+      {"held_pieces", holds ? index("window_pieces") : Expression(1), holds ? "of a turn" : "more would be too many"});
   const std::vector<Affine> extents{Affine::of("held_pieces"), Affine::of("vector_width")};
   nest.arrays.push_back({"held", extents, ArrayRole::registers, nest.element(), "Vector<vector_width>"});
 }
@@ -209,7 +237,9 @@ void declare_fetched_window(LoopNest& nest) {
   nest.constants.push_back({"window_stages", 2, "windows of a warp: one is multiplied while the next is stored"});
   nest.constants.push_back({"row_tiles", quotient(index("window_columns"), 32), "tiles of 32 rows of B"});
   nest.constants.push_back({"window_tiles", index("row_tiles") * index("column_eighths"), "and 8 columns"});
-  nest.constants.push_back({"window_fetches", quotient(index("window_tiles") + index("block_panels") - 1, index("block_panels")), "tiles of a warp"});
+  nest.constants.push_back({"window_fetches",
+                            quotient(index("window_tiles") + index("block_panels") - 1, index("block_panels")),
+                            "tiles of a warp"});
   const std::vector<Affine> extents{Affine::of("window_fetches"), Affine::of("vector_width")};
   nest.arrays.push_back({"fetched", extents, ArrayRole::registers, nest.element(), "uint4"});
 }
@@ -237,9 +267,10 @@ LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive
   turns.body = std::move(turn);
   parts.body[at] = Node{std::move(turns)};
   const Expression of_window = remainder(index("copy"), index("block_panels"));
-  const Expression warp_of_team = shares_windows(nest) ? index("member") * index("block_panels") + of_window : of_window;
-  Block first{define("copy", index("part") * index("block_panels") + index("place")), define("lane", lane_of_warp(nest)),
-              define("team_thread", warp_of_team * 32 + index("lane")),
+  const Expression warp_of_team =
+      shares_windows(nest) ? index("member") * index("block_panels") + of_window : of_window;
+  Block first{define("copy", index("part") * index("block_panels") + index("place")),
+              define("lane", lane_of_warp(nest)), define("team_thread", warp_of_team * 32 + index("lane")),
               Node{Note{"The operands of the first turns. Those of A are there whatever the kernel in front does."}}};
   append(first, once_for_window(nest, copies.first));
   insert(parts.body, at, first);
@@ -248,16 +279,19 @@ LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive
   if (has_teams) {
     result.team = "part";
   }
-  result.constants.push_back({"stages", directive.stages, "stages: turns whose operands are in shared memory or on their way"});
+  result.constants.push_back(
+      {"stages", directive.stages, "stages: turns whose operands are in shared memory or on their way"});
   result.constants.push_back({"early_stages", index("stages") - 1, ""});
   result.constants.push_back({"block_copies", index("turn_windows") * index("block_panels"), "units of a turn"});
-  std::vector<ArrayDeclaration> staged = staged_copies(nest, unit_arrays(), {Affine::of("stages"), Affine::of("block_copies")}, "unit");
+  std::vector<ArrayDeclaration> staged =
+      staged_copies(nest, unit_arrays(), {Affine::of("stages"), Affine::of("block_copies")}, "unit");
   const Affine window_stages = Affine::of(transposes ? "window_stages" : "stages");
-  staged.push_back({"StagedB",
-                    {window_stages, Affine::of("turn_windows"), Affine::of("window_columns"), Affine::of("tile_columns")},
-                    ArrayRole::shared,
-                    nest.element(),
-                    "window"});
+  staged.push_back(
+      {"StagedB",
+       {window_stages, Affine::of("turn_windows"), Affine::of("window_columns"), Affine::of("tile_columns")},
+       ArrayRole::shared,
+       nest.element(),
+       "window"});
   // In front of the sums, as in the memory of the block.
   result.arrays.insert(result.arrays.begin(), staged.begin(), staged.end());
   if (transposes) {
@@ -267,7 +301,8 @@ LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive
     declare_held_pieces(result);
   }
   result.story.emplace_back(
-      transposes ? "The matrix is copied to shared memory past the registers, several turns ahead of its use; B goes through registers, where a warp "
+      transposes ? "The matrix is copied to shared memory past the registers, several turns ahead of its use; B goes "
+                   "through registers, where a warp "
                    "transposes its window, so that rows of B stand in shared memory a turn ahead."
                  : "Both operands are copied to shared memory past the registers, several turns ahead of their use.");
   return result;

@@ -25,24 +25,26 @@ Node define_buffer() { return define("buffer", remainder(index("turn"), index("b
 
 /// Places and multiplies what stands in it.
 Block with_buffer_of_turn(const Block& block) {
-  return rewrite(block, {.statement = [&](const Statement& statement) -> Block {
-                   Statement changed = statement;
-                   if (auto* performed = std::get_if<Perform>(&changed.action)) {
-                     const std::vector<Instruction::Parameter>& parameters = instruction(performed->instruction).parameters;
-                     for (std::size_t at = 0; at < parameters.size(); ++at) {
-                       Expression& argument = performed->arguments[at];
-                       if (parameters[at].name == "buffer") {
-                         argument = index("buffer");
-                       } else if (const Access* access = argument.access(); access != nullptr && access->array == "PlacedA") {
-                         argument = element("PlacedA", {Affine::of("buffer"), Affine::of("part")});
-                       }
-                     }
-                   }
-                   return {Node{std::move(changed)}};
-                 }});
+  return rewrite(
+      block, {.statement = [&](const Statement& statement) -> Block {
+        Statement changed = statement;
+        if (auto* performed = std::get_if<Perform>(&changed.action)) {
+          const std::vector<Instruction::Parameter>& parameters = instruction(performed->instruction).parameters;
+          for (std::size_t at = 0; at < parameters.size(); ++at) {
+            Expression& argument = performed->arguments[at];
+            if (parameters[at].name == "buffer") {
+              argument = index("buffer");
+            } else if (const Access* access = argument.access(); access != nullptr && access->array == "PlacedA") {
+              argument = element("PlacedA", {Affine::of("buffer"), Affine::of("part")});
+            }
+          }
+        }
+        return {Node{std::move(changed)}};
+      }});
 }
 
-/// What a turn did one after the other: what is common to both roles, what one copies, what it places, and what the other one multiplies.
+/// What a turn did one after the other: what is common to both roles, what one copies, what it places, and what the
+/// other one multiplies.
 struct Turn {
   Block defined;
   Block in_front;
@@ -72,12 +74,14 @@ Turn take_turn_apart(const Block& body) {
   return turn;
 }
 
-/// In a turn the values of the one before are multiplied. Their copies are there: who has placed them has waited for these, and met who multiplies since.
+/// In a turn the values of the one before are multiplied. Their copies are there: who has placed them has waited for
+/// these, and met who multiplies since.
 Block multiply_turn_before(const Turn& turn) {
   Block body = turn.defined;
   body.push_back(define_buffer());
   body.push_back(turn.multiplied);
-  return {Node{Branch{less(0, index("turn")), substitute(with_buffer_of_turn(body), "turn", Affine::of("turn") - 1), {}}}};
+  return {
+      Node{Branch{less(0, index("turn")), substitute(with_buffer_of_turn(body), "turn", Affine::of("turn") - 1), {}}}};
 }
 
 Block place_turn(const Turn& turn) {
@@ -90,20 +94,30 @@ Block place_turn(const Turn& turn) {
 
 Loop turns_of_roles(Loop turns) {
   const Turn turn = take_turn_apart(turns.body);
-  turns.body = {of_those_who_serve(turn.in_front), Node{Barrier{Scope::team}}, Node{Branch{multiplies(), multiply_turn_before(turn), place_turn(turn)}}};
+  turns.body = {of_those_who_serve(turn.in_front), Node{Barrier{Scope::team}},
+                Node{Branch{multiplies(), multiply_turn_before(turn), place_turn(turn)}}};
   turns.upper = turns.upper + 1;
   return turns;
 }
 
 void check_placed(const LoopNest& nest, const PlaceAhead& directive) {
-  refuse_if(directive.array != "A" || nest.find_array("PlacedA") == nullptr, directive, "no values of the sparse array are placed", "place them first: transform(A, placed)");
-  refuse_if(nest.find_array("StagedB") == nullptr, directive, "nothing is copied ahead of its use", "copy it first: pipeline(k, 4)");
+  refuse_if(directive.array != "A" || nest.find_array("PlacedA") == nullptr, directive,
+            "no values of the sparse array are placed", "place them first: transform(A, placed)");
+  refuse_if(nest.find_array("StagedB") == nullptr, directive, "nothing is copied ahead of its use",
+            "copy it first: pipeline(k, 4)");
   refuse_if(has_roles(nest), directive, "the values are placed ahead already", "ask for that once");
-  refuse_if(!performs(nest, "make_barriers"), directive, "the copies have no barriers, at which those who place wait for them", "let them come in bulk first: copy(bulk)");
+  refuse_if(!performs(nest, "make_barriers"), directive,
+            "the copies have no barriers, at which those who place wait for them",
+            "let them come in bulk first: copy(bulk)");
   const std::int64_t warps = nest.constant("threads_per_block") / warp_size;
-  refuse_if(warps > StreamSchedule::max_warps_ahead, directive, fmt::format("{} warps that multiply and as many that place leave too few registers for a product of the tensor core", warps),
-            fmt::format("choose panels and warps so that their product is {} at most", StreamSchedule::max_warps_ahead));
-  refuse_if(nest.constant("stages") < StreamSchedule::least_stages_ahead, directive, fmt::format("copies of {} stages are not a turn ahead of who places a turn ahead", nest.constant("stages")),
+  refuse_if(
+      warps > StreamSchedule::max_warps_ahead, directive,
+      fmt::format(
+          "{} warps that multiply and as many that place leave too few registers for a product of the tensor core",
+          warps),
+      fmt::format("choose panels and warps so that their product is {} at most", StreamSchedule::max_warps_ahead));
+  refuse_if(nest.constant("stages") < StreamSchedule::least_stages_ahead, directive,
+            fmt::format("copies of {} stages are not a turn ahead of who places a turn ahead", nest.constant("stages")),
             fmt::format("write pipeline(k, {})", StreamSchedule::least_stages_ahead));
 }
 
@@ -122,32 +136,42 @@ LoopNest place_ahead(const LoopNest& nest, const PlaceAhead& directive) {
     parts.body[node] = copies ? of_those_who_serve({parts.body[node]}) : parts.body[node];
   }
   for (std::size_t node = at + 1; node < parts.body.size(); ++node) {
-    const bool is_common = is_barrier(parts.body[node]) || action<Define>(parts.body[node]) != nullptr || std::holds_alternative<Note>(parts.body[node].content);
+    const bool is_common = is_barrier(parts.body[node]) || action<Define>(parts.body[node]) != nullptr ||
+                           std::holds_alternative<Note>(parts.body[node].content);
     parts.body[node] = is_common ? parts.body[node] : of_those_who_multiply({parts.body[node]});
   }
   parts.body[at] = Node{turns_of_roles(std::get<Loop>(parts.body[at].content))};
   parts.add_warps("role", "roles", Role::none);
 
   LoopNest result = nest;
-  result.constants.insert(result.constants.begin(), {"roles", 2, "ahead: warps that multiply, and as many that copy and place values for them"});
+  result.constants.insert(result.constants.begin(),
+                          {"roles", 2, "ahead: warps that multiply, and as many that copy and place values for them"});
   constant(result, "threads_per_block").value = constant(result, "threads_per_block").value * index("roles");
   constant(result, "team_threads").value = quotient(index("threads_per_block"), index("roles") * index("turn_windows"));
   constant(result, "early_stages").value = index("stages") - 2;
-  result.constants.push_back({"buffers", 2, "windows of a team that are placed: while one is multiplied, the next one is put there"});
+  result.constants.push_back(
+      {"buffers", 2, "windows of a team that are placed: while one is multiplied, the next one is put there"});
   const auto threads = static_cast<int>(result.constant("threads_per_block"));
   const int registers = StreamSchedule::multiplying_registers(threads);
   refuse_if(result.constant("block_rows") > StreamSchedule::most_placed_rows(registers), directive,
-            fmt::format("a block has {} rows, and with as many warps again that place lanes have registers for the sums of {}", result.constant("block_rows"), StreamSchedule::most_placed_rows(registers)),
+            fmt::format(
+                "a block has {} rows, and with as many warps again that place lanes have registers for the sums of {}",
+                result.constant("block_rows"), StreamSchedule::most_placed_rows(registers)),
             "choose fewer rows, or fewer warps");
   if (StreamSchedule::exchanges_registers(threads)) {
     result.constants.push_back({"multiplying_registers", registers, "of each thread that multiplies"});
     result.constants.push_back({"placing_registers", StreamSchedule::placing_registers, "and of the others"});
-    insert(parts.body, at, {Node{Branch{multiplies(), {perform("take_registers", {index("multiplying_registers")})}, {perform("leave_registers", {index("placing_registers")})}}}});
+    insert(parts.body, at,
+           {Node{Branch{multiplies(),
+                        {perform("take_registers", {index("multiplying_registers")})},
+                        {perform("leave_registers", {index("placing_registers")})}}}});
   }
   ArrayDeclaration& placed = *std::ranges::find(result.arrays, "PlacedA", &ArrayDeclaration::name);
   placed.extents.insert(placed.extents.begin(), Affine::of("buffers"));
   result.team = "part";
-  result.story.emplace_back("Half of the warps copy, and place values a turn ahead; the other half multiplies what was placed in the turn before.");
+  result.story.emplace_back(
+      "Half of the warps copy, and place values a turn ahead; the other half multiplies what was placed in the turn "
+      "before.");
   return put_together(result, parts);
 }
 

@@ -16,15 +16,16 @@ namespace {
 /// The epilogue of one element of C, whose sum stands in a register; operands that were read early stand in others.
 Block finish(const LoopNest& nest, const EarlyOperands& early, const StorePlace& place, const Access& sum) {
   const Epilogue& epilogue = *nest.epilogue;
-  const Rewrite placed{.affine =
-                           [&](const Affine& affine) {
-                             return affine.substitute(epilogue.subscripts.at(0), place.element.subscripts.at(0).affine)
-                                 .substitute(epilogue.subscripts.at(1), place.element.subscripts.at(1).affine + Affine::of("w"));
-                           },
-                       .access =
-                           [&](const Access& access) {
-                             return early.arrays().contains(access.array) ? early.register_of(access.array, place) : access;
-                           }};
+  const Rewrite placed{
+      .affine =
+          [&](const Affine& affine) {
+            return affine.substitute(epilogue.subscripts.at(0), place.element.subscripts.at(0).affine)
+                .substitute(epilogue.subscripts.at(1), place.element.subscripts.at(1).affine + Affine::of("w"));
+          },
+      .access =
+          [&](const Access& access) {
+            return early.arrays().contains(access.array) ? early.register_of(access.array, place) : access;
+          }};
   Block result{define(epilogue.sum, sum, nest.sum())};
   for (const Define& step : epilogue.steps) {
     result.push_back(define(step.name, rewrite(step.value, placed), step.type));
@@ -34,7 +35,9 @@ Block finish(const LoopNest& nest, const EarlyOperands& early, const StorePlace&
 }
 
 /// Whether the sum stays what it is, and its store rounds it.
-bool is_rounding(const Epilogue& epilogue) { return epilogue.steps.empty() && epilogue.value == Expression(Name{epilogue.sum}); }
+bool is_rounding(const Epilogue& epilogue) {
+  return epilogue.steps.empty() && epilogue.value == Expression(Name{epilogue.sum});
+}
 
 constexpr const char* added_up = "parts of a sum are added up in C: nobody has the whole of it";
 constexpr const char* own_rows =
@@ -52,7 +55,8 @@ bool adds_to_output(const LoopNest& nest) {
 
 /// Whether the epilogue of an element that does not exist reads nothing that is not there.
 bool reads_registers_only(const LoopNest& nest, const EarlyOperands& early) {
-  const auto has_table = std::ranges::any_of(nest.arrays, [](const ArrayDeclaration& array) { return array.role == ArrayRole::table; });
+  const auto has_table =
+      std::ranges::any_of(nest.arrays, [](const ArrayDeclaration& array) { return array.role == ArrayRole::table; });
   return !has_table && std::ranges::all_of(operands_of(nest), [&](const ArrayDeclaration& operand) {
     return operand.extents.empty() || early.arrays().contains(operand.name);
   });
@@ -79,7 +83,8 @@ class Placing {
         copy.body = place(loop->body, inside);
         result.push_back(Node{std::move(copy)});
       } else if (const auto* branch = std::get_if<Branch>(&node.content)) {
-        result.push_back(Node{Branch{branch->condition, place(branch->then, around), place(branch->otherwise, around)}});
+        result.push_back(
+            Node{Branch{branch->condition, place(branch->then, around), place(branch->otherwise, around)}});
       } else {
         result.push_back(node);
       }
@@ -113,8 +118,8 @@ class Placing {
     return block;
   }
 
-  /// The consecutive sums that a store takes, each finished; where that reads memory, as far as there are columns. A condition would cost
-  /// more than what it spares: the store has one of its own.
+  /// The consecutive sums that a store takes, each finished; where that reads memory, as far as there are columns. A
+  /// condition would cost more than what it spares: the store has one of its own.
   Node finish_all(const StorePlace& place, Access sum) const {
     sum.subscripts.back().affine = sum.subscripts.back().affine + Affine::of("w");
     if (reads_registers_only(nest_, early_)) {
@@ -133,16 +138,17 @@ class Placing {
   bool takes_whole_rows_ = false;
 };
 
-/// Has the threads ask for their copies first. Otherwise the compiler moves up what the reads wait for, the number of a panel, and the
-/// copies wait for that as well.
+/// Has the threads ask for their copies first. Otherwise the compiler moves up what the reads wait for, the number of a
+/// panel, and the copies wait for that as well.
 void keep_behind_copies(Block& body) {
   const auto copies = std::ranges::find_if(body, [](const Node& node) {
     const auto* perform = action<Perform>(node);
     return perform != nullptr && perform->instruction == "stage_quads";
   });
   if (copies != body.end()) {
-    insert(body, static_cast<std::size_t>(copies - body.begin()) + 1,
-           {Node{Note{"The copies are asked for before anything waits for what follows."}}, Node{Barrier{Scope::warp}}});
+    insert(
+        body, static_cast<std::size_t>(copies - body.begin()) + 1,
+        {Node{Note{"The copies are asked for before anything waits for what follows."}}, Node{Barrier{Scope::warp}}});
   }
 }
 
@@ -186,11 +192,11 @@ LoopNest place_epilogue(const LoopNest& nest, const PlaceEpilogue& directive) {
     result.whole_rows = true;
     result.before.clear();
   }
-  result.story.emplace_back(
-      is_rounding(*nest.epilogue)
-          ? "Sums are of 32 bits and are rounded once, where they are complete and stored."
-          : "What becomes of a sum, the epilogue, is computed in registers where the sum is complete, right before it is stored; what it reads "
-            "beside the sum is asked for in front of the main loop.");
+  result.story.emplace_back(is_rounding(*nest.epilogue)
+                                ? "Sums are of 32 bits and are rounded once, where they are complete and stored."
+                                : "What becomes of a sum, the epilogue, is computed in registers where the sum is "
+                                  "complete, right before it is stored; what it reads "
+                                  "beside the sum is asked for in front of the main loop.");
   return result;
 }
 

@@ -15,10 +15,11 @@ namespace esc {
 ///   }                                                 }
 ///                                                   store_columns(C[row][at], sums[e], 4, left);
 ///
-/// so that C is written once and read never. What the epilogue reads beside the sum is asked for in front of the main loop, behind copies
-/// to shared memory (lower/early_operands); where all of it is, the condition above is left out. Whoever stores a row must have all of its sum: a task of a row is a whole row from
-/// here on (LoopNest::whole_rows). Where sums are only rounded, the store does that, and nothing stands in front of it. Throws ScheduleError where the nest has no epilogue, where sums are not stored in vectors, and
-/// where parts of a sum are added up in C.
+/// so that C is written once and read never. What the epilogue reads beside the sum is asked for in front of the main
+/// loop, behind copies to shared memory (lower/early_operands); where all of it is, the condition above is left out.
+/// Whoever stores a row must have all of its sum: a task of a row is a whole row from here on (LoopNest::whole_rows).
+/// Where sums are only rounded, the store does that, and nothing stands in front of it. Throws ScheduleError where the
+/// nest has no epilogue, where sums are not stored in vectors, and where parts of a sum are added up in C.
 LoopNest place_epilogue(const LoopNest& nest, const PlaceEpilogue& directive);
 
 }  // namespace esc

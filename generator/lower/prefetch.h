@@ -18,7 +18,8 @@ namespace esc {
 ///
 ///   for (c = start; c < length; c += step) { registers current; load_pairs(current, .., c, ..); rest }
 ///     -> registers next = 0; if (start < length) load_pairs(next, .., start, ..);
-///        for (c..) { registers current; current = next; if (c + step < length) load_pairs(next, .., c + step, ..); rest }
+///        for (c..) { registers current; current = next; if (c + step < length) load_pairs(next, .., c + step, ..);
+/// rest }
 ///
 /// Stands after the columns of A are batched.
 /// Refuses arrays other than A, columns that are not batched, a second prefetch, and regions in shared memory.

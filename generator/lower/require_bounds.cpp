@@ -26,8 +26,9 @@ void require_declared(const LoopNest& nest, const WrittenElement& element, const
   for (std::size_t at = 0; at < array.extents.size(); ++at) {
     const std::optional<std::string> iterator = sole_iterator(element.access.subscripts[at], written.loops);
     if (iterator && array.extents[at] != extent_of(*iterator, written)) {
-      refuse(element.part, "{} is declared with {} {}, but loop {} runs to {}: expected the same", array.name, print(array.extents[at]),
-             dimension_name(at, array.extents.size()), *iterator, print(extent_of(*iterator, written)));
+      refuse(element.part, "{} is declared with {} {}, but loop {} runs to {}: expected the same", array.name,
+             print(array.extents[at]), dimension_name(at, array.extents.size()), *iterator,
+             print(extent_of(*iterator, written)));
     }
   }
 }
@@ -37,8 +38,8 @@ void require_declared(const LoopNest& nest, const WrittenElement& element, const
          extent.terms().front().name);
 }
 
-/// All but the first of the columns; where there is but one of a role, the matrix or the call says how many. A group is of two roles, and of
-/// the reduction not alone.
+/// All but the first of the columns; where there is but one of a role, the matrix or the call says how many. A group is
+/// of two roles, and of the reduction not alone.
 void require_known_digits(const WrittenProduct& written, const RolesOfProduct& roles, const NestedStatement& update) {
   for (std::size_t depth = 0; depth < written.loops.size(); ++depth) {
     const Loop& loop = *written.loops[depth];
@@ -51,8 +52,8 @@ void require_known_digits(const WrittenProduct& written, const RolesOfProduct& r
   }
 }
 
-/// Several loops over rows, the reduction or columns count no further together than a kernel does; the first one over columns, whose extent a call
-/// may give, is not among them.
+/// Several loops over rows, the reduction or columns count no further together than a kernel does; the first one over
+/// columns, whose extent a call may give, is not among them.
 void require_countable(const WrittenProduct& written, const RolesOfProduct& roles, const NestedStatement& update) {
   std::map<Role, std::int64_t> counts;
   for (std::size_t depth = 0; depth < written.loops.size(); ++depth) {
@@ -63,9 +64,11 @@ void require_countable(const WrittenProduct& written, const RolesOfProduct& role
     }
     std::int64_t& count = counts.try_emplace(role, 1).first->second;
     if (loop.upper.constant() > largest_dimension / count) {
-      const char* const counted = role == Role::row ? "rows" : role == Role::column ? "columns for each item" : "columns of the sparse matrix";
-      refuse(update.loop_part(depth), "loop {} runs to {}, which makes more than {} {}: expected at most so many", loop.iterator,
-             print(loop.upper), largest_dimension, counted);
+      const char* const counted = role == Role::row      ? "rows"
+                                  : role == Role::column ? "columns for each item"
+                                                         : "columns of the sparse matrix";
+      refuse(update.loop_part(depth), "loop {} runs to {}, which makes more than {} {}: expected at most so many",
+             loop.iterator, print(loop.upper), largest_dimension, counted);
     }
     count *= std::max<std::int64_t>(loop.upper.constant(), 1);
   }
@@ -85,7 +88,8 @@ Affine margin(const Expression& condition) {
 }
 
 /// The guards of every subscript of the dense array. Each comparison is one of them.
-std::vector<Guarded> find_guards(const WrittenProduct& written, const RolesOfProduct& roles, const ArrayDeclaration& dense) {
+std::vector<Guarded> find_guards(const WrittenProduct& written, const RolesOfProduct& roles,
+                                 const ArrayDeclaration& dense) {
   std::vector<Guarded> guards(dense.extents.size());
   for (const WrittenBound& bound : written.bounds) {
     const Affine positive = margin(bound.condition);
@@ -100,7 +104,8 @@ std::vector<Guarded> find_guards(const WrittenProduct& written, const RolesOfPro
     }
     if (!is_known) {
       refuse(bound.part,
-             "a guard may leave out zeros only, and what lies outside of {0}: expected {1} != 0, or a subscript of {2} between 0 and the "
+             "a guard may leave out zeros only, and what lies outside of {0}: expected {1} != 0, or a subscript of {2} "
+             "between 0 and the "
              "extent of its dimension",
              dense.name, print(roles.sparse.access), print(roles.dense.access));
     }
@@ -127,17 +132,20 @@ void require_inside(const WrittenProduct& written, const RolesOfProduct& roles, 
     }
     for (const Affine::Term& term : index.terms()) {
       if (!extent_of(term.name, written).is_constant()) {
-        refuse_unknown(roles.dense.part, fmt::format("subscript {} of {} has loop {}, which runs to", name, dense.name, term.name),
+        refuse_unknown(roles.dense.part,
+                       fmt::format("subscript {} of {} has loop {}, which runs to", name, dense.name, term.name),
                        extent_of(term.name, written));
       }
     }
-    const IndexRange range = range_of(index, [&](const std::string& iterator) { return extent_of(iterator, written).constant(); });
+    const IndexRange range =
+        range_of(index, [&](const std::string& iterator) { return extent_of(iterator, written).constant(); });
     if (range.least < 0 && !guards[at].below) {
-      refuse(roles.dense.part, "subscript {0} of {1} can be {2}: expected the update under if ({0} >= 0)", name, dense.name, range.least);
+      refuse(roles.dense.part, "subscript {0} of {1} can be {2}: expected the update under if ({0} >= 0)", name,
+             dense.name, range.least);
     }
     if (const std::int64_t extent = dense.extents[at].constant(); range.most >= extent && !guards[at].above) {
-      refuse(roles.dense.part, "subscript {0} of {1} can be {2}: expected the update under if ({0} < {3})", name, dense.name, range.most,
-             extent);
+      refuse(roles.dense.part, "subscript {0} of {1} can be {2}: expected the update under if ({0} < {3})", name,
+             dense.name, range.most, extent);
     }
   }
 }
@@ -150,8 +158,8 @@ void require_outermost(const WrittenElement& element, const WrittenProduct& writ
   std::vector<std::string> rows = element.array() == roles.dense.array() ? roles.reductions : roles.rows;
   std::erase_if(rows, runs_to_one);
   if (!sole_iterator(subscripts.front(), written.loops)) {
-    refuse(element.part, "subscript {} of {}: expected the iterator of one loop, alone, as the first", print(subscripts.front().affine),
-           element.array());
+    refuse(element.part, "subscript {} of {}: expected the iterator of one loop, alone, as the first",
+           print(subscripts.front().affine), element.array());
   }
   const std::string& first = roles.columns.front();
   // Where the subscript is among the dimensions of a layout (Flattened::layout_of).
@@ -159,26 +167,33 @@ void require_outermost(const WrittenElement& element, const WrittenProduct& writ
   const Affine* in_front = nullptr;
   for (std::size_t at = 0; at < subscripts.size(); ++at) {
     const Affine& subscript = subscripts[at].affine;
-    const auto is_alone = [&](std::size_t one) { return one < subscripts.size() && sole_iterator(subscripts[one], written.loops); };
-    const bool is_left_out = is_alone(at) && runs_to_one(*sole_iterator(subscripts[at], written.loops)) && (in_front != nullptr || is_alone(at + 1));
+    const auto is_alone = [&](std::size_t one) {
+      return one < subscripts.size() && sole_iterator(subscripts[one], written.loops);
+    };
+    const bool is_left_out = is_alone(at) && runs_to_one(*sole_iterator(subscripts[at], written.loops)) &&
+                             (in_front != nullptr || is_alone(at + 1));
     if (!is_left_out) {
       place += in_front == nullptr || counts_on(*in_front, subscript, rows) ? 0 : 1;
       in_front = &subscript;
     }
     if (subscript.mentions(first) && !subscript.is_name(first)) {
       refuse(element.part,
-             "subscript {} of {} is made of {}, the first iterator of columns: expected it alone, with a loop over images around where "
+             "subscript {} of {} is made of {}, the first iterator of columns: expected it alone, with a loop over "
+             "images around where "
              "there is none, be it over one",
              print(subscript), element.array(), first);
     }
     if (subscript.is_name(first) && place > 1) {
-      refuse(element.part, "{} has {} as its subscript {}: expected it as the first or second, because its extent is known in a call only",
+      refuse(element.part,
+             "{} has {} as its subscript {}: expected it as the first or second, because its extent is known in a call "
+             "only",
              print(element.access), first, at + 1);
     }
   }
 }
 
-void require_bounds(const LoopNest& nest, const WrittenProduct& written, const RolesOfProduct& roles, const NestedStatement& update) {
+void require_bounds(const LoopNest& nest, const WrittenProduct& written, const RolesOfProduct& roles,
+                    const NestedStatement& update) {
   require_known_digits(written, roles, update);
   require_countable(written, roles, update);
   for (const WrittenElement* element : {&roles.sparse, &roles.dense, &roles.output}) {

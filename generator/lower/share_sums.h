@@ -19,10 +19,10 @@ namespace esc {
 ///          row = stored_panels[s] * panel_height + ..; at = ..;
 ///          for (w..) if (row < M && at + w < N) C[row][at + w] = total[w]; } }
 ///
-/// A thread takes consecutive elements where there are enough for all threads. Which panels it stores is settled early, in
-/// case that has to be looked up. From here on nothing is added
-/// atomically, and C need not be zero beforehand. Stands after the shuffles, which leave each warp with one sum per element.
-/// Refuses tasks, panels of one warp, and sums that are not shuffled or already shared.
+/// A thread takes consecutive elements where there are enough for all threads. Which panels it stores is settled early,
+/// in case that has to be looked up. From here on nothing is added
+/// atomically, and C need not be zero beforehand. Stands after the shuffles, which leave each warp with one sum per
+/// element. Refuses tasks, panels of one warp, and sums that are not shuffled or already shared.
 LoopNest share_sums(const LoopNest& nest, const ShareSums& directive);
 
 }  // namespace esc

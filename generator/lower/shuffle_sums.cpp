@@ -105,7 +105,8 @@ LoopNest shuffle_sums(const LoopNest& nest, const ShuffleSums& directive) {
     result.before = {zero_split_rows(nest)};
     result.zeroed = Zeroed::nothing;
     result.story.emplace_back(
-        "A row that is one task is stored; the tasks of a row that is split are added to it atomically, and a small kernel in "
+        "A row that is one task is stored; the tasks of a row that is split are added to it atomically, and a small "
+        "kernel in "
         "front sets just those rows to zero.");
   } else if (nest.constant("panel_warps") == 1) {
     result.zeroed = Zeroed::nothing;

@@ -47,7 +47,8 @@ class ProductNames {
       return;
     }
     // Where a local gathers, the output is what is changed next.
-    const auto output = std::find_if(update, statements.end(), [](const NestedStatement& one) { return changed_element(one) != nullptr; });
+    const auto output = std::find_if(update, statements.end(),
+                                     [](const NestedStatement& one) { return changed_element(one) != nullptr; });
     if (output != statements.end()) {
       arrays_.push_back(names_in(*changed_element(*output)));
     }
@@ -63,7 +64,8 @@ class ProductNames {
     std::set<std::vector<bool>> roles;
     for (const Digit& digit : digits) {
       std::vector<bool> role;
-      std::ranges::transform(arrays_, std::back_inserter(role), [&](const Names& names) { return names.contains(digit.name); });
+      std::ranges::transform(arrays_, std::back_inserter(role),
+                             [&](const Names& names) { return names.contains(digit.name); });
       if (std::ranges::find(role, false) != role.end()) {
         roles.insert(std::move(role));
       }
@@ -88,9 +90,9 @@ class Splits {
     for (const NestedStatement& statement : statements) {
       const std::vector<Digit> iterators = iterators_around(statement);
       rewrite(*statement.statement, {.access = [&](const Access& access) {
-                look_at(access, iterators);
-                return access;
-              }});
+        look_at(access, iterators);
+        return access;
+      }});
     }
   }
 
@@ -120,9 +122,11 @@ class Splits {
   }
 
   /// Those of the digits with which the index counts through the extent; none where it does not.
-  std::vector<Affine> counted_extents(const Affine& index, const Affine& extent, const std::vector<Digit>& iterators) const {
+  std::vector<Affine> counted_extents(const Affine& index, const Affine& extent,
+                                      const std::vector<Digit>& iterators) const {
     const auto digits = digits_of_index(index, iterators);
-    return digits && Affine(*count_of(*digits)) == extent && product_.are_of_one_role(*digits) ? extents_of(*digits) : std::vector<Affine>();
+    return digits && Affine(*count_of(*digits)) == extent && product_.are_of_one_role(*digits) ? extents_of(*digits)
+                                                                                               : std::vector<Affine>();
   }
 
   const LoopNest& nest_;
@@ -157,7 +161,8 @@ Block split(const Block& block, const Splits& splits, std::vector<Digit>& iterat
     } else {
       const auto* statement = std::get_if<Statement>(&node.content);
       ESC_CHECK(statement != nullptr, "a nest as written has loops and statements");
-      result.push_back(Node{rewrite(*statement, {.access = [&](const Access& access) { return split(access, splits, iterators); }})});
+      result.push_back(Node{
+          rewrite(*statement, {.access = [&](const Access& access) { return split(access, splits, iterators); }})});
     }
   }
   return result;

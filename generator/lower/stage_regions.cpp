@@ -13,7 +13,8 @@
 namespace esc {
 namespace {
 
-/// Whether lane groups beside each other take columns of A beside each other: where one behind the other are rows of B, and not columns.
+/// Whether lane groups beside each other take columns of A beside each other: where one behind the other are rows of B,
+/// and not columns.
 bool deals_columns(const LoopNest& nest) {
   const std::optional<Layout>& dense = nest.array(ArrayRole::dense).layout;
   return dense && !has_contiguous_columns(*dense) && nest.constant("sharing_groups") > 1;
@@ -22,8 +23,13 @@ bool deals_columns(const LoopNest& nest) {
 /// The rounds over the copy.
 Loop read_copy(Loop rounds, bool dealt) {
   const Expression number = Affine::of("quad") + Affine::of("group") + index("q") * index("dealt_quads");
-  std::vector<Expression> arguments{element("current", {Affine::of("q")}), element("StagedColumns"), element("StagedValues"),
-                                    index("copy"), index("here"), index("q") * index("sharing_groups"), number};
+  std::vector<Expression> arguments{element("current", {Affine::of("q")}),
+                                    element("StagedColumns"),
+                                    element("StagedValues"),
+                                    index("copy"),
+                                    index("here"),
+                                    index("q") * index("sharing_groups"),
+                                    number};
   if (dealt) {
     arguments.push_back(index("group"));
   }

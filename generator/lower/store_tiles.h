@@ -17,8 +17,8 @@ namespace esc {
 ///                                                  for (e < row_vectors) ..
 ///
 /// What an epilogue makes of the sums stays in a loop in front. Where C allows no such stores, for its place in memory
-/// or because the tile is one of its last, lanes store pairs as before; and where a block has 8 columns, or neither rows
-/// nor columns of C lie in one piece, as those of images, the nest stays as it is.
+/// or because the tile is one of its last, lanes store pairs as before; and where a block has 8 columns, or neither
+/// rows nor columns of C lie in one piece, as those of images, the nest stays as it is.
 ///
 /// Behind epilogue(), in front of overlap(). Throws ScheduleError where lanes do not store the sums of panels of 16
 /// rows, or elements do not have 16 bits.

@@ -6,7 +6,8 @@
 
 namespace esc {
 
-/// Gives panels of 16 or 32 rows to the blocks, and the columns of the sparse array in windows of 256 to the warps of a panel:
+/// Gives panels of 16 or 32 rows to the blocks, and the columns of the sparse array in windows of 256 to the warps of a
+/// panel:
 ///
 ///   for (i < M)                                   blocks (block) warps (part < 2) warps (place < 4)
 ///     for (j < N)                                   panel = block * 4 + place;
@@ -15,8 +16,8 @@ namespace esc {
 ///                                                       for (u < 16) i = panel * 16 + u;
 ///                                                         for (j < N) if (i < M && k < K) atomicAdd(&C[i][j], ...);
 ///
-/// Each block goes through all of K, so that its sums need no other block. First of its family. Throws ScheduleError where rows are mapped
-/// already.
+/// Each block goes through all of K, so that its sums need no other block. First of its family. Throws ScheduleError
+/// where rows are mapped already.
 LoopNest stream_windows(const LoopNest& nest, const StreamWindows& directive);
 
 /// Warps of a panel of a nest that is streamed so, whether they share windows or not.

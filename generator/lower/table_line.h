@@ -15,7 +15,8 @@ struct Line {
   std::int64_t step = 0;
 };
 
-/// The line on which the whole numbers of a table lie at all indices of the range; nothing where they do not, or some of them are not there.
+/// The line on which the whole numbers of a table lie at all indices of the range; nothing where they do not, or some
+/// of them are not there.
 std::optional<Line> line_through(const std::vector<double>& values, const IndexRange& range);
 
 }  // namespace esc

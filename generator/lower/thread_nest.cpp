@@ -97,7 +97,9 @@ std::size_t find_definition(const Block& body, const std::string& name) {
   });
 }
 
-std::size_t find_opening(const Block& body) { return std::min(find_definition(body, "first_output"), find_place(body, Role::reduction)); }
+std::size_t find_opening(const Block& body) {
+  return std::min(find_definition(body, "first_output"), find_place(body, Role::reduction));
+}
 
 std::size_t find_use(const LoopNest& nest, const Block& body, const std::vector<ArrayRole>& roles) {
   return find_node(body, [&](const Node& node) {

@@ -14,7 +14,8 @@
 namespace esc {
 namespace {
 
-/// How many columns a lane may hold: as many as it loads at once or, where they do not stand one behind the other, more.
+/// How many columns a lane may hold: as many as it loads at once or, where they do not stand one behind the other,
+/// more.
 int most_columns_of_lane(const LoopNest& nest) {
   const std::optional<Layout>& dense = nest.array(ArrayRole::dense).layout;
   return dense && !has_contiguous_columns(*dense) ? PanelSchedule::max_spread_vector : PanelSchedule::max_vector;
@@ -26,7 +27,8 @@ void check_vector(const LoopNest& nest, const TileColumns& directive) {
   const std::int64_t rows = nest.constant("panel_height");
   const int most = PanelSchedule::max_lane_sums;
   refuse_if(rows * directive.vector > most, directive,
-            fmt::format("{} rows of {} columns are more sums than the {} that a lane has registers for", rows, directive.vector, most),
+            fmt::format("{} rows of {} columns are more sums than the {} that a lane has registers for", rows,
+                        directive.vector, most),
             nearest(most / rows));
 }
 
@@ -81,10 +83,12 @@ LoopNest tile_columns(const LoopNest& nest, const TileColumns& directive) {
   result.constants.push_back({"group_lanes", quotient(index("tile_columns"), index("vector_width")), ""});
   result.derived_sizes.push_back({"tiles", column.upper, directive.columns});
   result.story.emplace_back(
-      tasks ? "A lane holds some consecutive columns of C; for a non-zero in column k of A it loads that part of row k of B "
-              "and multiplies it by the value."
-            : "A lane holds some consecutive columns of C; for a column k of A it loads that part of row k of B once and "
-              "multiplies it by the value of every row of the panel.");
+      tasks
+          ? "A lane holds some consecutive columns of C; for a non-zero in column k of A it loads that part of row k "
+            "of B "
+            "and multiplies it by the value."
+          : "A lane holds some consecutive columns of C; for a column k of A it loads that part of row k of B once and "
+            "multiplies it by the value of every row of the panel.");
   return result;
 }
 

@@ -81,7 +81,8 @@ LoopNest transform_data(const LoopNest& nest, const Transform& directive) {
                           {"Cols", {Affine::of("enumerated_columns")}, ArrayRole::packed_index},
                           {"ANNZ", {Affine::of("nonzeros")}, ArrayRole::packed_value, nest.element()}});
   result.story.emplace_back(
-      "What the kernel reads is the packed matrix, with a list for each panel and pattern: Panels[l] and Patterns[l] are those "
+      "What the kernel reads is the packed matrix, with a list for each panel and pattern: Panels[l] and Patterns[l] "
+      "are those "
       "of list l (bit r of a pattern: row r of the panel), RPP[l] to RPP[l + 1] are its columns in Cols, and NPP[l] to "
       "NPP[l + 1] its values in ANNZ, for each column the rows of the pattern in order.");
   return result;

@@ -21,8 +21,9 @@ WrittenElement read_element(const Expression& expression, const Loops& loops, co
     ESC_CHECK(subscript.offset.empty(), "an affine subscript: " + print(*access));
     const std::optional<std::string> iterator = sole_iterator(subscript, loops);
     if (iterator && !found.insert(*iterator).second) {
-      refuse(part, "{} subscripts of {} are {}: expected {}different iterators", access->subscripts.size() == 2 ? "both" : "two",
-             access->array, *iterator, access->subscripts.size() == 2 ? "two " : "");
+      refuse(part, "{} subscripts of {} are {}: expected {}different iterators",
+             access->subscripts.size() == 2 ? "both" : "two", access->array, *iterator,
+             access->subscripts.size() == 2 ? "two " : "");
     }
   }
   return {*access, part};
@@ -31,7 +32,8 @@ WrittenElement read_element(const Expression& expression, const Loops& loops, co
 bool compares_indices(const Expression& condition) {
   const auto* operation = std::get_if<Operation>(&condition.content);
   return operation != nullptr && (operation->op == Operator::less || operation->op == Operator::at_most) &&
-         std::ranges::all_of(operation->operands, [](const Expression& operand) { return operand.affine() != nullptr; });
+         std::ranges::all_of(operation->operands,
+                             [](const Expression& operand) { return operand.affine() != nullptr; });
 }
 
 /// Whether the element may be the sparse one: indexed by iterators alone, those of the output in front.
@@ -45,13 +47,14 @@ bool may_be_sparse(const WrittenElement& element, const WrittenProduct& written)
   });
 }
 
-/// Whether the element would be the sparse one but for shifts and the like: its first subscripts are made of iterators of the output, the others of such
-/// that the output does not have.
+/// Whether the element would be the sparse one but for shifts and the like: its first subscripts are made of iterators
+/// of the output, the others of such that the output does not have.
 bool is_meant_as_sparse(const WrittenElement& element, const WrittenProduct& written) {
   bool reduces = false;
   return std::ranges::all_of(element.access.subscripts, [&](const Subscript& subscript) {
     const auto& terms = subscript.affine.terms();
-    const auto of_output = std::ranges::count_if(terms, [&](const Affine::Term& term) { return written.output.is_indexed_by(term.name); });
+    const auto of_output =
+        std::ranges::count_if(terms, [&](const Affine::Term& term) { return written.output.is_indexed_by(term.name); });
     const bool is_row = of_output == std::ssize(terms);
     reduces = reduces || !is_row;
     return (is_row || of_output == 0) && is_row != reduces;
@@ -72,19 +75,18 @@ std::size_t place_of_sparse(const WrittenProduct& written) {
     return *only;
   }
   if (may_be_sparse(written.factors[0], written)) {
-    const bool guards_second = std::ranges::any_of(written.zero_guards, [&](const WrittenElement& guard) {
-      return guard.access == written.factors[1].access;
-    });
-    const bool guards_first = std::ranges::any_of(written.zero_guards, [&](const WrittenElement& guard) {
-      return guard.access == written.factors[0].access;
-    });
+    const bool guards_second = std::ranges::any_of(
+        written.zero_guards, [&](const WrittenElement& guard) { return guard.access == written.factors[1].access; });
+    const bool guards_first = std::ranges::any_of(
+        written.zero_guards, [&](const WrittenElement& guard) { return guard.access == written.factors[0].access; });
     return guards_second && !guards_first ? 1 : 0;
   }
   // Neither can be: what is said should be about the one that was meant.
   if (const auto only = one_of([&](const WrittenElement& factor) { return is_meant_as_sparse(factor, written); })) {
     return *only;
   }
-  if (const auto only = one_of([&](const WrittenElement& factor) { return has_iterators_alone(factor, written.loops); })) {
+  if (const auto only =
+          one_of([&](const WrittenElement& factor) { return has_iterators_alone(factor, written.loops); })) {
     return *only;
   }
   const std::string row = *sole_iterator(written.output.access.subscripts.front(), written.loops);
@@ -97,23 +99,25 @@ void require_pairs(const WrittenProduct& written) {
   for (const Loop* loop : written.loops) {
     for (const WrittenElement& factor : written.factors) {
       if (!output.is_indexed_by(loop->iterator) && !factor.is_indexed_by(loop->iterator)) {
-        refuse(factor.part, "{} is not indexed by {}, the iterator that {} does not have: expected {}", print(factor.access),
-               loop->iterator, print(output.access), expected_product);
+        refuse(factor.part, "{} is not indexed by {}, the iterator that {} does not have: expected {}",
+               print(factor.access), loop->iterator, print(output.access), expected_product);
       }
     }
   }
   for (const Subscript& subscript : output.access.subscripts) {
     const std::string iterator = *sole_iterator(subscript, written.loops);
-    if (std::ranges::none_of(written.factors, [&](const WrittenElement& factor) { return factor.is_indexed_by(iterator); })) {
-      refuse(written.factors[1].part, "no factor is indexed by iterator {} of {}: expected {}", iterator, print(output.access),
-             expected_product);
+    if (std::ranges::none_of(written.factors,
+                             [&](const WrittenElement& factor) { return factor.is_indexed_by(iterator); })) {
+      refuse(written.factors[1].part, "no factor is indexed by iterator {} of {}: expected {}", iterator,
+             print(output.access), expected_product);
     }
   }
   for (const WrittenElement& factor : written.factors) {
     if (std::ranges::none_of(written.loops, [&](const Loop* loop) {
           return factor.is_indexed_by(loop->iterator) && output.is_indexed_by(loop->iterator);
         })) {
-      refuse(factor.part, "{} has no iterator of {}: expected {}", print(factor.access), print(output.access), expected_product);
+      refuse(factor.part, "{} has no iterator of {}: expected {}", print(factor.access), print(output.access),
+             expected_product);
     }
   }
 }
@@ -129,7 +133,8 @@ void require_orientation(const RolesOfProduct& roles, const WrittenProduct& writ
       expected += "[" + iterator + "]";
     }
   }
-  refuse(roles.sparse.part, "{} is the sparse matrix transposed: expected {}, M x K", print(roles.sparse.access), expected);
+  refuse(roles.sparse.part, "{} is the sparse matrix transposed: expected {}, M x K", print(roles.sparse.access),
+         expected);
 }
 
 /// The loops run over the sparse array as it is stored.
@@ -137,7 +142,8 @@ void require_no_shifts(const RolesOfProduct& roles, const WrittenProduct& writte
   for (const Subscript& subscript : roles.sparse.access.subscripts) {
     if (!sole_iterator(subscript, written.loops)) {
       refuse(roles.sparse.part,
-             "subscript {} of the sparse array {}: {}; loops run over it as it is stored, so that a shift, a stride or a sum belongs into the "
+             "subscript {} of the sparse array {}: {}; loops run over it as it is stored, so that a shift, a stride or "
+             "a sum belongs into the "
              "subscripts of {}",
              print(subscript.affine), roles.sparse.array(), expected_subscript, roles.dense.array());
     }
@@ -148,11 +154,12 @@ void require_dense_subscripts(const RolesOfProduct& roles, const WrittenProduct&
   for (const Subscript& subscript : roles.dense.access.subscripts) {
     const auto& terms = subscript.affine.terms();
     const bool is_sum = !terms.empty() && std::ranges::all_of(terms, [&](const Affine::Term& term) {
-      return term.coefficient > 0 && std::ranges::any_of(written.loops, [&](const Loop* loop) { return loop->iterator == term.name; });
+      return term.coefficient > 0 &&
+             std::ranges::any_of(written.loops, [&](const Loop* loop) { return loop->iterator == term.name; });
     });
     if (!is_sum) {
-      refuse(roles.dense.part, "subscript {} of {}: expected a sum of iterators, each times a positive number", print(subscript.affine),
-             roles.dense.array());
+      refuse(roles.dense.part, "subscript {} of {}: expected a sum of iterators, each times a positive number",
+             print(subscript.affine), roles.dense.array());
     }
   }
 }
@@ -167,11 +174,13 @@ const ArrayDeclaration& declaration(const LoopNest& nest, const WrittenElement& 
 }
 
 bool WrittenElement::is_indexed_by(const std::string& iterator) const {
-  return std::ranges::any_of(access.subscripts, [&](const Subscript& subscript) { return subscript.affine.mentions(iterator); });
+  return std::ranges::any_of(access.subscripts,
+                             [&](const Subscript& subscript) { return subscript.affine.mentions(iterator); });
 }
 
 std::optional<std::string> sole_iterator(const Subscript& subscript, const Loops& loops) {
-  const auto found = std::ranges::find_if(loops, [&](const Loop* loop) { return subscript.affine.is_name(loop->iterator); });
+  const auto found =
+      std::ranges::find_if(loops, [&](const Loop* loop) { return subscript.affine.is_name(loop->iterator); });
   return found == loops.end() ? std::nullopt : std::optional((*found)->iterator);
 }
 
@@ -208,7 +217,8 @@ WrittenProduct read_product(const NestedStatement& update, const Access& output,
       continue;
     }
     const Operation* differs = guard.operation(Operator::differs);
-    ESC_CHECK(differs != nullptr && guard == is_nonzero(differs->operands.front()), "a guard leaves out zeros or compares indices");
+    ESC_CHECK(differs != nullptr && guard == is_nonzero(differs->operands.front()),
+              "a guard leaves out zeros or compares indices");
     written.zero_guards.push_back(read_element(differs->operands.front(), update.loops, part));
   }
   return written;
@@ -243,13 +253,15 @@ RolesOfProduct find_roles(const WrittenProduct& written) {
     }
   }
   if (roles.columns.empty()) {
-    refuse(roles.dense.part, "{} and {} share {} alone, which {} has too, as groups: expected another iterator of both, for columns, be it over one",
+    refuse(roles.dense.part,
+           "{} and {} share {} alone, which {} has too, as groups: expected another iterator of both, for columns, be "
+           "it over one",
            print(roles.dense.access), print(roles.output.access), fmt::join(groups, ", "), print(roles.sparse.access));
   }
   require_orientation(roles, written);
   if (roles.reductions.empty()) {
-    refuse(roles.sparse.part, "{} has no iterator that {} does not have: expected one to add up over, be it over one", print(roles.sparse.access),
-           print(roles.output.access));
+    refuse(roles.sparse.part, "{} has no iterator that {} does not have: expected one to add up over, be it over one",
+           print(roles.sparse.access), print(roles.output.access));
   }
   roles.reductions.insert(roles.reductions.begin(), groups.begin(), groups.end());
   require_dense_subscripts(roles, written);

@@ -35,18 +35,21 @@ SparseMatrix block_diagonal(SparseMatrix stored, const ProductDigits& digits) {
   const std::optional<std::int64_t> rows = count_of(digits.rows);
   ESC_CHECK(groups && columns && rows, "the sizes of a product with groups are numbers");
   if (stored.rows != *rows || stored.columns != *columns) {
-    throw UserError("matrix",
-                    fmt::format("is {} x {}, but the nest's sparse array has {} rows, those of all groups, of {} elements each", stored.rows,
-                                stored.columns, *rows, *columns),
-                    "give the weights as the nest declares them, without zeros between the groups, or change its sizes");
+    throw UserError(
+        "matrix",
+        fmt::format("is {} x {}, but the nest's sparse array has {} rows, those of all groups, of {} elements each",
+                    stored.rows, stored.columns, *rows, *columns),
+        "give the weights as the nest declares them, without zeros between the groups, or change its sizes");
   }
   if (*groups > std::numeric_limits<std::int32_t>::max() / *columns) {
-    throw UserError("loop nest", fmt::format("has {} groups of {} columns each: together more than 2147483647", *groups, *columns),
+    throw UserError("loop nest",
+                    fmt::format("has {} groups of {} columns each: together more than 2147483647", *groups, *columns),
                     "make a kernel for each of some parts of the groups");
   }
   for (std::int64_t row = 0; row < stored.rows; ++row) {
     const std::int64_t first = group_of(row, digits) * *columns;
-    for (std::int64_t at = stored.offsets[static_cast<std::size_t>(row)]; at < stored.offsets[static_cast<std::size_t>(row) + 1]; ++at) {
+    for (std::int64_t at = stored.offsets[static_cast<std::size_t>(row)];
+         at < stored.offsets[static_cast<std::size_t>(row) + 1]; ++at) {
       stored.column_of[static_cast<std::size_t>(at)] += static_cast<std::int32_t>(first);
     }
   }

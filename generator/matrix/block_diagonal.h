@@ -12,8 +12,8 @@ namespace esc {
 ///   [1 2 3]                                    [. . . 4 5 6]
 ///   [4 5 6]
 ///
-/// Each row keeps its elements, in the columns of its own group. What has no groups stays as it is. Throws UserError where the array has another number
-/// of columns than its digits count, or the matrix would have too many.
+/// Each row keeps its elements, in the columns of its own group. What has no groups stays as it is. Throws UserError
+/// where the array has another number of columns than its digits count, or the matrix would have too many.
 SparseMatrix block_diagonal(SparseMatrix stored, const ProductDigits& digits);
 
 }  // namespace esc

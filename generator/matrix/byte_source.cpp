@@ -10,7 +10,8 @@ namespace esc {
 
 ByteSource::ByteSource(std::string name, std::uint64_t size) : name_(std::move(name)), size_(size) {}
 
-FileSource::FileSource(const std::filesystem::path& path) : FileSource(path, std::make_unique<RegularFile>(path, "one matrix")) {}
+FileSource::FileSource(const std::filesystem::path& path)
+    : FileSource(path, std::make_unique<RegularFile>(path, "one matrix")) {}
 
 FileSource::FileSource(const std::filesystem::path& path, std::unique_ptr<const RegularFile> file)
     : ByteSource(path.string(), file->size()), file_(std::move(file)) {}

@@ -78,7 +78,8 @@ class ElementStream {
   void skip(std::uint64_t bytes) {
     std::array<std::byte, 4096> ignored;
     while (bytes > 0) {
-      const auto part = std::span(ignored).first(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, ignored.size())));
+      const auto part =
+          std::span(ignored).first(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, ignored.size())));
       if (source_.read(part) < part.size()) {
         refuse_change(source_);
       }
@@ -96,7 +97,8 @@ class ElementStream {
         });
       });
     } else if (array_.element == StoredElement::bfloat16) {
-      convert_each<std::uint16_t>(raw, converted, [](std::uint16_t element, std::size_t) { return widen_bfloat(element); });
+      convert_each<std::uint16_t>(raw, converted,
+                                  [](std::uint16_t element, std::size_t) { return widen_bfloat(element); });
     } else {
       convert_each<std::uint16_t>(raw, converted, [](std::uint16_t element, std::size_t) { return widen(element); });
     }
@@ -127,7 +129,8 @@ class ElementStream {
     if (!array_.first_byte) {
       throw UserError(source_.name(), rule, remedy);
     }
-    refuse_at_byte(source_, *array_.first_byte + static_cast<std::uint64_t>(index) * array_.element_bytes(), rule, remedy);
+    refuse_at_byte(source_, *array_.first_byte + static_cast<std::uint64_t>(index) * array_.element_bytes(), rule,
+                   remedy);
   }
 
   ByteSource& source_;

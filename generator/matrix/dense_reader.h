@@ -25,14 +25,16 @@ struct DenseArray {
   bool is_fortran_order = false;  ///< column after column instead of row after row
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  std::uint64_t skipped = 0;     ///< bytes of the source in front of the first element
-  std::optional<std::uint64_t> first_byte = 0;  ///< what messages call the byte that the first element starts at; none: elements have no bytes of their own
+  std::uint64_t skipped = 0;  ///< bytes of the source in front of the first element
+  std::optional<std::uint64_t> first_byte =
+      0;  ///< what messages call the byte that the first element starts at; none: elements have no bytes of their own
 
   std::size_t element_bytes() const { return bytes_of(element); }
 };
 
-/// Reads the non-zeros of the array, rounded to float32 unless float64 is asked for. The source is read twice, so that no more memory is taken than
-/// the sparse matrix needs. Throws UserError with the byte when a value is not finite or not within float32.
+/// Reads the non-zeros of the array, rounded to float32 unless float64 is asked for. The source is read twice, so that
+/// no more memory is taken than the sparse matrix needs. Throws UserError with the byte when a value is not finite or
+/// not within float32.
 SparseMatrix read_dense(ByteSource& source, const DenseArray& array, const ReadOptions& options);
 
 /// Refuses `source` at a byte.

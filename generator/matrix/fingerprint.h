@@ -13,8 +13,8 @@ namespace esc {
 /// What a matrix is known by: two SHA-256 sums, each as 64 lower-case hexadecimal digits.
 ///
 /// `pattern` is the sum of these little-endian numbers one after another: rows, columns, non-zeros as int64; the
-/// rows + 1 offsets as int64; the column indices as int32. `values` is the sum of the values as float32 or float64, row by row.
-/// Neither depends on the file format that the matrix was read from.
+/// rows + 1 offsets as int64; the column indices as int32. `values` is the sum of the values as float32 or float64, row
+/// by row. Neither depends on the file format that the matrix was read from.
 struct Fingerprint {
   std::string pattern;
   std::string values;

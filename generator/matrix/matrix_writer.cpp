@@ -66,9 +66,8 @@ void write_mtx(const SparseMatrix& matrix, OutputFile& file) {
 
 void write_npy(const SparseMatrix& matrix, OutputFile& file) {
   constexpr std::size_t preamble_bytes = 10;  // magic, version, length of the header
-  std::string header =
-      fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}, {}), }}", bytes_of(matrix.element),
-                                   matrix.rows, matrix.columns);
+  std::string header = fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}, {}), }}",
+                                   bytes_of(matrix.element), matrix.rows, matrix.columns);
   // As the format asks for: padded so that the elements start at a multiple of 64, and ended by a new line.
   header.append(63 - (preamble_bytes + header.size()) % 64, ' ');
   header += '\n';

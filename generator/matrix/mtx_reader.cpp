@@ -164,7 +164,7 @@ double in_type(std::int64_t whole, ScalarType element) {
 }
 
 double entry_value(TextScanner& scanner, std::string_view word, const Header& header, const ReadOptions& options,
-                  std::int64_t row, std::int64_t column) {
+                   std::int64_t row, std::int64_t column) {
   if (header.field == Field::integer) {
     return in_type(parse_integer(scanner, word, "the value"), options.element);
   }
@@ -204,8 +204,9 @@ void visit_coordinates(TextScanner& scanner, const Header& header, const ReadOpt
     double value = 0;
     if (header.field == Field::pattern) {
       // Both of a mirrored pair take the value that stands below the diagonal.
-      value = header.is_symmetric ? drawn_value(options.seed, std::max(row, column), std::min(row, column), options.element)
-                                  : drawn_value(options.seed, row, column, options.element);
+      value = header.is_symmetric
+                  ? drawn_value(options.seed, std::max(row, column), std::min(row, column), options.element)
+                  : drawn_value(options.seed, row, column, options.element);
     } else {
       const std::string_view digits = scanner.word();
       if (digits.empty()) {

@@ -48,7 +48,8 @@ class HeaderText {
     if (!type_ || !is_fortran_order_ || !shape_) {
       refuse("the header lacks one of 'descr', 'fortran_order' and 'shape'", write_again);
     }
-    return {*type_, *is_fortran_order_, *shape_, begin_ + text_.size(), begin_ + type_at_, begin_ + shape_at_, extents_at_};
+    return {*type_,     *is_fortran_order_, *shape_, begin_ + text_.size(), begin_ + type_at_, begin_ + shape_at_,
+            extents_at_};
   }
 
  private:
@@ -194,8 +195,10 @@ StoredElement element_of(const ByteSource& source, const NpyArray& array) {
   if (const std::optional<StoredElement> element = stored_element(array.type)) {
     return *element;
   }
-  refuse_at_byte(source, array.type_at,
-                 fmt::format("the element type {} is none of '<f2', '<f4', '<f8' (little-endian floats)", in_quotes(array.type)), convert);
+  refuse_at_byte(
+      source, array.type_at,
+      fmt::format("the element type {} is none of '<f2', '<f4', '<f8' (little-endian floats)", in_quotes(array.type)),
+      convert);
 }
 
 /// Behind a row's index stand those of its elements, as they lie.
@@ -203,7 +206,8 @@ std::int64_t columns_of(const ByteSource& source, const NpyArray& array) {
   std::int64_t columns = 1;
   for (std::size_t dimension = 1; dimension < array.shape.size(); ++dimension) {
     if (array.shape[dimension] > largest_dimension / columns) {
-      refuse_at_byte(source, array.shape_at, "the dimensions behind the first make more than 2^31 - 1 columns", "cut the weights into parts");
+      refuse_at_byte(source, array.shape_at, "the dimensions behind the first make more than 2^31 - 1 columns",
+                     "cut the weights into parts");
     }
     columns *= array.shape[dimension];
   }
@@ -216,7 +220,8 @@ void check_shape(const ByteSource& source, const NpyArray& array) {
       refuse_at_byte(source, array.extents_at[dimension], too_large, cut_it);
     }
     if (array.shape[dimension] < 1) {
-      refuse_at_byte(source, array.extents_at[dimension], fmt::format(fmt::runtime(too_small), array.shape[dimension]), save_matrix);
+      refuse_at_byte(source, array.extents_at[dimension], fmt::format(fmt::runtime(too_small), array.shape[dimension]),
+                     save_matrix);
     }
   }
   if (array.shape.size() < 2 || array.shape.size() > 5) {
@@ -293,7 +298,8 @@ NpyHeader read_npy_header(ByteSource& source) {
   const NpyArray array = read_npy_array(source);
   const StoredElement element = element_of(source, array);
   check_shape(source, array);
-  const NpyHeader header{element, array.is_fortran_order, array.shape.front(), columns_of(source, array), array.shape, array.data_begin};
+  const NpyHeader header{element,     array.is_fortran_order, array.shape.front(), columns_of(source, array),
+                         array.shape, array.data_begin};
   check_size(source, header);
   return header;
 }

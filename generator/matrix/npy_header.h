@@ -15,11 +15,11 @@ namespace esc {
 
 /// What the header of a .npy file says about its array, of whatever type and shape, and where it says so.
 struct NpyArray {
-  std::string type;                       ///< as NumPy spells it: "<f4"
-  bool is_fortran_order = false;          ///< column after column instead of row after row
-  std::vector<std::int64_t> shape;        ///< none of them negative
-  std::uint64_t data_begin = 0;           ///< the byte that the first element starts at
-  std::uint64_t type_at = 0;              ///< the bytes that type and shape stand at
+  std::string type;                 ///< as NumPy spells it: "<f4"
+  bool is_fortran_order = false;    ///< column after column instead of row after row
+  std::vector<std::int64_t> shape;  ///< none of them negative
+  std::uint64_t data_begin = 0;     ///< the byte that the first element starts at
+  std::uint64_t type_at = 0;        ///< the bytes that type and shape stand at
   std::uint64_t shape_at = 0;
   std::vector<std::uint64_t> extents_at;  ///< and each extent of the shape
 };
@@ -45,8 +45,8 @@ std::optional<StoredElement> stored_element(std::string_view type);
 /// byte when it is no header. How many bytes follow it is not looked at.
 NpyArray read_npy_array(ByteSource& source);
 
-/// As `read_npy_array`. Throws UserError with the byte too when it is not the header of an array that can be a matrix, or
-/// when the size of `source` does not match it.
+/// As `read_npy_array`. Throws UserError with the byte too when it is not the header of an array that can be a matrix,
+/// or when the size of `source` does not match it.
 NpyHeader read_npy_header(ByteSource& source);
 
 }  // namespace esc

@@ -9,7 +9,7 @@ namespace esc {
 
 /// What became of values that a narrower type does not hold.
 struct Rounding {
-  std::int64_t became_zero = 0;      ///< non-zeros below the type's smallest number; the rounded matrix has them no more
+  std::int64_t became_zero = 0;  ///< non-zeros below the type's smallest number; the rounded matrix has them no more
   std::int64_t became_infinite = 0;  ///< finite values beyond its largest
 };
 

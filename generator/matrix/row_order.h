@@ -8,8 +8,8 @@
 
 namespace esc {
 
-/// A file of entries may be much smaller than the offsets of its rows. Up to here that is taken for a sparse matrix, and
-/// beyond it for a broken size.
+/// A file of entries may be much smaller than the offsets of its rows. Up to here that is taken for a sparse matrix,
+/// and beyond it for a broken size.
 inline constexpr std::int64_t rows_without_evidence = std::int64_t{1} << 24;
 
 /// Brings the entries of every row into the order of their columns.

@@ -10,19 +10,19 @@
 
 namespace esc {
 
-/// A sparse matrix of M rows and K columns in compressed sparse row form (CSR). Whatever type its elements have in a kernel, the
-/// values are held as doubles, each exactly a value of that type.
+/// A sparse matrix of M rows and K columns in compressed sparse row form (CSR). Whatever type its elements have in a
+/// kernel, the values are held as doubles, each exactly a value of that type.
 ///
 /// Invariants, which every reader establishes and `validate` checks: 1 <= rows, columns < 2^31; `offsets` has rows + 1
 /// entries, starts at 0, never decreases and ends at `column_of.size()`; within a row the column indices increase
 /// strictly and lie in [0, columns); no stored value is +0 or -0 and, unless the user allowed it, none is NaN or
 /// infinite.
 struct SparseMatrix {
-  std::int64_t rows = 0;                ///< M
-  std::int64_t columns = 0;             ///< K
-  std::vector<std::int64_t> offsets;    ///< rows + 1 entries: where each row starts in the two arrays below
-  std::vector<std::int32_t> column_of;  ///< per non-zero, in row order
-  std::vector<double> values;           ///< per non-zero, in row order
+  std::int64_t rows = 0;                 ///< M
+  std::int64_t columns = 0;              ///< K
+  std::vector<std::int64_t> offsets;     ///< rows + 1 entries: where each row starts in the two arrays below
+  std::vector<std::int32_t> column_of;   ///< per non-zero, in row order
+  std::vector<double> values;            ///< per non-zero, in row order
   ScalarType element = ScalarType::f32;  ///< type of the values in a kernel
 
   std::int64_t nonzeros() const { return static_cast<std::int64_t>(column_of.size()); }

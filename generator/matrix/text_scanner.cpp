@@ -152,11 +152,11 @@ double parse_real(const TextScanner& scanner, std::string_view word, std::string
     const bool overflows = std::isinf(number) && digits.find_first_of("0123456789") != std::string_view::npos;
     const bool vanishes = number == 0 && !reads_zero(digits);
     if (error == std::errc::result_out_of_range || overflows || vanishes) {
-      scanner.refuse(fmt::format("{} {} does not fit float{}, whose magnitudes go from {:.1e} to {:.1e}", meaning,
-                                 in_quotes(word), 8 * sizeof number,
-                                 std::numeric_limits<decltype(number)>::denorm_min(),
-                                 std::numeric_limits<decltype(number)>::max()),
-                     "scale the matrix, or write 0 where a zero is meant");
+      scanner.refuse(
+          fmt::format("{} {} does not fit float{}, whose magnitudes go from {:.1e} to {:.1e}", meaning, in_quotes(word),
+                      8 * sizeof number, std::numeric_limits<decltype(number)>::denorm_min(),
+                      std::numeric_limits<decltype(number)>::max()),
+          "scale the matrix, or write 0 where a zero is meant");
     }
     return number;
   });

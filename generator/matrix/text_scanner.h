@@ -54,8 +54,8 @@ std::string in_quotes(std::string_view word);
 /// message.
 std::int64_t parse_integer(const TextScanner& scanner, std::string_view word, std::string_view meaning);
 
-/// `word` as the nearest value of a type; "nan" and "inf" are numbers too. Refuses other words, and numbers that the type
-/// can hold only as an infinity or as a zero.
+/// `word` as the nearest value of a type; "nan" and "inf" are numbers too. Refuses other words, and numbers that the
+/// type can hold only as an infinity or as a zero.
 double parse_real(const TextScanner& scanner, std::string_view word, std::string_view meaning, ScalarType element);
 
 }  // namespace esc

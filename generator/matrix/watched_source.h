@@ -8,7 +8,8 @@
 
 namespace esc {
 
-/// A source that says how far it was read. It is a stage of the progress from its making on, and once more for each further reading.
+/// A source that says how far it was read. It is a stage of the progress from its making on, and once more for each
+/// further reading.
 class WatchedSource final : public ByteSource {
  public:
   WatchedSource(std::unique_ptr<ByteSource> source, StageProgress& progress);

@@ -58,7 +58,8 @@ std::optional<ScalarType> type_of(std::optional<StoredElement> element) {
 LayerFile parse_layer_file(const std::string& name) {
   static constexpr std::array<std::string_view, 3> endings{".safetensors:", ".safetensors.index.json:", ".npz:"};
   std::string lower = name;
-  std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::ranges::transform(lower, lower.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   std::size_t colon = name.npos;
   for (const std::string_view ending : endings) {
     if (const std::size_t at = lower.find(ending); at != lower.npos) {

@@ -13,9 +13,10 @@
 
 namespace esc {
 
-/// How a user names a layer: a matrix's file, or FILE:TENSOR for a tensor of a model. The tensor's name begins behind the first colon that follows the
-/// ending of a model (.safetensors, .safetensors.index.json, .npz), whatever is on the disk, so that file and tensor may have colons too. A colon, because
-/// shells leave it alone and # begins a comment in the lists of layers.
+/// How a user names a layer: a matrix's file, or FILE:TENSOR for a tensor of a model. The tensor's name begins behind
+/// the first colon that follows the ending of a model (.safetensors, .safetensors.index.json, .npz), whatever is on the
+/// disk, so that file and tensor may have colons too. A colon, because shells leave it alone and # begins a comment in
+/// the lists of layers.
 struct LayerFile {
   std::string path;
   std::string tensor;  ///< empty: the file is the layer's, or has one matrix alone
@@ -28,7 +29,8 @@ struct LayerFile {
 LayerFile parse_layer_file(const std::string& name);
 
 /// The matrix of a layer, whatever kind of file it is in. Throws UserError as the readers do.
-SparseMatrix read_layer(const std::string& name, const ReadOptions& options = {}, StageProgress& progress = StageProgress::silent());
+SparseMatrix read_layer(const std::string& name, const ReadOptions& options = {},
+                        StageProgress& progress = StageProgress::silent());
 
 /// Its extents, where they are those of a convolution, three to five, which `read_layer` reads as a matrix of two; else
 /// none.

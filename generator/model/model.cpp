@@ -57,7 +57,8 @@ std::string some_names(const std::vector<const Weight*>& weights) {
   for (std::size_t number = 0; number < std::min(weights.size(), most_named); ++number) {
     names.push_back(weights[number]->name);
   }
-  return fmt::format("{}{}", fmt::join(names, ", "), weights.size() > most_named ? fmt::format(" and {} others", weights.size() - most_named) : "");
+  return fmt::format("{}{}", fmt::join(names, ", "),
+                     weights.size() > most_named ? fmt::format(" and {} others", weights.size() - most_named) : "");
 }
 
 /// The text as a number of digits alone.
@@ -130,7 +131,8 @@ fs::path model_file(const fs::path& path) {
   }
   fs::path file = file_of_folder(path);
   if (file.empty()) {
-    throw UserError(path.string(), "has neither model.safetensors nor model.safetensors.index.json in it", "name a model's file");
+    throw UserError(path.string(), "has neither model.safetensors nor model.safetensors.index.json in it",
+                    "name a model's file");
   }
   return file;
 }
@@ -146,7 +148,8 @@ Model open_model(const fs::path& path) {
   refuse_foreign_file(path);
   const std::string ending = lower_case_ending(path);
   if (ending != ".safetensors" && ending != ".npz") {
-    throw UserError(path.string(), "has no ending that names a model", "give a .safetensors, .safetensors.index.json or .npz file");
+    throw UserError(path.string(), "has no ending that names a model",
+                    "give a .safetensors, .safetensors.index.json or .npz file");
   }
   const auto file = std::make_shared<const FileBytes>(path);
   return {path.string(), ending == ".npz" ? read_npz(file) : assemble_weights(read_safetensors(file))};
@@ -176,8 +179,10 @@ Weight find_weight(const Model& model, const std::string& name) {
         unread.front()->obstacle->remedy);
   }
   if (matrices.empty()) {
-    throw UserError(model.name, name.empty() ? "has no matrix in it" : fmt::format("has no tensor {}, and no matrix at all", in_quotes(name)),
-                    "escgen inspect lists its tensors");
+    throw UserError(
+        model.name,
+        name.empty() ? "has no matrix in it" : fmt::format("has no tensor {}, and no matrix at all", in_quotes(name)),
+        "escgen inspect lists its tensors");
   }
   const std::string count = matrices.size() == 1
                                 ? fmt::format("1 matrix beside {} layers that are not read", unread.size())

@@ -18,8 +18,8 @@ struct Model {
   std::vector<Weight> weights;  ///< in the order of their names; those that are no matrices too
 };
 
-/// Whether the path is one of a model: a .safetensors file, an index of several (.safetensors.index.json), a .npz file, or a folder with the first
-/// two of them in it.
+/// Whether the path is one of a model: a .safetensors file, an index of several (.safetensors.index.json), a .npz file,
+/// or a folder with the first two of them in it.
 bool is_model(const std::filesystem::path& path);
 
 /// The file that opens it: the one in a folder, else the path itself. Throws UserError for a folder without.
@@ -34,6 +34,7 @@ Model open_model(const std::filesystem::path& path);
 Weight find_weight(const Model& model, const std::string& name);
 
 /// Its matrix. Throws UserError for a weight that is none, and as readers of matrices do.
-SparseMatrix read_weight(const Weight& weight, const ReadOptions& options, StageProgress& progress = StageProgress::silent());
+SparseMatrix read_weight(const Weight& weight, const ReadOptions& options,
+                         StageProgress& progress = StageProgress::silent());
 
 }  // namespace esc

@@ -36,14 +36,16 @@ StoredTensor read_array(const std::shared_ptr<const StoredBytes>& file, const Zi
   const NpyArray array = read_npy_array(source);
   const TensorType* type = text_type(array.type) != nullptr ? text_type(array.type) : numpy_tensor_type(array.type);
   if (type == nullptr) {
-    refuse_at_byte(source, array.type_at, fmt::format("the element type {} is not known", in_quotes(array.type)), "convert the array: a.astype('<f4')");
+    refuse_at_byte(source, array.type_at, fmt::format("the element type {} is not known", in_quotes(array.type)),
+                   "convert the array: a.astype('<f4')");
   }
   const std::uint64_t element_bytes = type->bytes() * (text_type(array.type) != nullptr ? 3 : 1);
   const std::optional<std::uint64_t> elements = element_count(array.shape);
-  if (!elements || *elements > std::numeric_limits<std::uint64_t>::max() / element_bytes || *elements * element_bytes != member.size - array.data_begin) {
+  if (!elements || *elements > std::numeric_limits<std::uint64_t>::max() / element_bytes ||
+      *elements * element_bytes != member.size - array.data_begin) {
     refuse_at_byte(source, array.shape_at,
-                   fmt::format("{} bytes follow the header, which is not the size of {} elements of {} bytes", member.size - array.data_begin,
-                               shape_text(array.shape), element_bytes),
+                   fmt::format("{} bytes follow the header, which is not the size of {} elements of {} bytes",
+                               member.size - array.data_begin, shape_text(array.shape), element_bytes),
                    "the file is damaged: write it again");
   }
   return {.name = name,
@@ -59,14 +61,18 @@ const StoredTensor& part(const Arrays& arrays, const std::string& name) {
   const auto found = arrays.find(name);
   if (found == arrays.end()) {
     const StoredTensor& format = arrays.at("format");
-    throw UserError(format.file->name(), fmt::format("lacks the array {} of a sparse matrix of SciPy", in_quotes(name)), save_matrix_again);
+    throw UserError(format.file->name(), fmt::format("lacks the array {} of a sparse matrix of SciPy", in_quotes(name)),
+                    save_matrix_again);
   }
   return found->second;
 }
 
 WeightForm form_of(const StoredTensor& format) {
-  static const std::map<std::string, WeightForm> forms{
-      {"csr", WeightForm::csr}, {"csc", WeightForm::csc}, {"bsr", WeightForm::bsr}, {"coo", WeightForm::coo}, {"dia", WeightForm::dia}};
+  static const std::map<std::string, WeightForm> forms{{"csr", WeightForm::csr},
+                                                       {"csc", WeightForm::csc},
+                                                       {"bsr", WeightForm::bsr},
+                                                       {"coo", WeightForm::coo},
+                                                       {"dia", WeightForm::dia}};
   std::string word(3, '\0');
   if (format.elements() == 1 && format.type->name == std::string_view("text")) {
     open_tensor(format)->read(std::as_writable_bytes(std::span(word)));
@@ -74,13 +80,16 @@ WeightForm form_of(const StoredTensor& format) {
   if (const auto found = forms.find(word); found != forms.end()) {
     return found->second;
   }
-  refuse_element(format, 0, fmt::format("the format {} is none of csr, csc, bsr, coo and dia", in_quotes(word)), save_matrix_again);
+  refuse_element(format, 0, fmt::format("the format {} is none of csr, csc, bsr, coo and dia", in_quotes(word)),
+                 save_matrix_again);
 }
 
 std::vector<std::int64_t> shape_of(const StoredTensor& shape) {
   std::array<std::int64_t, 2> extents{};
   if (shape.elements() != 2 || (shape.type != tensor_type("I64") && shape.type != tensor_type("I32"))) {
-    refuse_element(shape, 0, fmt::format("is {} of {}, where the shape of a matrix is two whole numbers", shape_text(shape.shape), shape.type->name),
+    refuse_element(shape, 0,
+                   fmt::format("is {} of {}, where the shape of a matrix is two whole numbers", shape_text(shape.shape),
+                               shape.type->name),
                    save_matrix_again);
   }
   const auto source = open_tensor(shape);
@@ -93,7 +102,8 @@ std::vector<std::int64_t> shape_of(const StoredTensor& shape) {
       source->read(std::as_writable_bytes(std::span(&extents[index], 1)));
     }
     if (extents[index] < 1 || extents[index] > largest_dimension) {
-      refuse_element(shape, index, fmt::format("an extent of {} is outside 1 to 2^31 - 1", extents[index]), "save a matrix that has rows and columns");
+      refuse_element(shape, index, fmt::format("an extent of {} is outside 1 to 2^31 - 1", extents[index]),
+                     "save a matrix that has rows and columns");
     }
   }
   return {extents.begin(), extents.end()};
@@ -119,7 +129,8 @@ std::vector<Weight> read_npz(const std::shared_ptr<const StoredBytes>& file) {
   Arrays arrays;
   for (const ZipMember& member : read_zip_directory(*file)) {
     if (!member.name.ends_with(array_ending) || member.name.size() == array_ending.size()) {
-      throw UserError(file->name(), fmt::format("has the member {}, which is no array", in_quotes(member.name)), "write it with numpy.savez or scipy.sparse.save_npz");
+      throw UserError(file->name(), fmt::format("has the member {}, which is no array", in_quotes(member.name)),
+                      "write it with numpy.savez or scipy.sparse.save_npz");
     }
     StoredTensor array = read_array(file, member);
     const std::string name = array.name;

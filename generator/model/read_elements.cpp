@@ -16,8 +16,9 @@ SparseMatrix read_elements(const std::string& file, ScalarType element) {
     return matrix;
   }
   if (const Rounding rounding = round_values(matrix, element); rounding.became_infinite > 0) {
-    throw UserError(file, fmt::format("has {} values beyond the largest number of {}", rounding.became_infinite, name_of(element)),
-                    "scale the matrix, or choose another type");
+    throw UserError(
+        file, fmt::format("has {} values beyond the largest number of {}", rounding.became_infinite, name_of(element)),
+        "scale the matrix, or choose another type");
   }
   return matrix;
 }

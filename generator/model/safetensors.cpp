@@ -25,7 +25,8 @@ using nlohmann::json;
 
 constexpr std::uint64_t length_bytes = 8;
 constexpr std::uint64_t longest_header = 100'000'000;  // as the format's own library has it
-constexpr const char* write_again = "write the file again with safetensors.torch.save_file or safetensors.numpy.save_file";
+constexpr const char* write_again =
+    "write the file again with safetensors.torch.save_file or safetensors.numpy.save_file";
 
 bool is_printable(unsigned char c) { return (c >= ' ' && c <= '~') || (c >= '\t' && c <= '\r'); }
 
@@ -50,7 +51,9 @@ class Header {
  private:
   static std::string text_of(const StoredBytes& file) {
     if (file.size() < length_bytes) {
-      refuse_at_byte(file, file.size(), file.size() == 0 ? "the file is empty" : "the file ends before the length of its header", write_again);
+      refuse_at_byte(file, file.size(),
+                     file.size() == 0 ? "the file is empty" : "the file ends before the length of its header",
+                     write_again);
     }
     std::array<std::byte, length_bytes> raw;
     file.read_at(0, raw);
@@ -81,13 +84,14 @@ class Header {
     try {
       parsed = parse_strict_json(text_, "");
     } catch (const json::parse_error& problem) {
-      refuse_at_byte(file_, length_bytes + (problem.byte > 0 ? problem.byte - 1 : 0), "the header is not JSON", write_again);
+      refuse_at_byte(file_, length_bytes + (problem.byte > 0 ? problem.byte - 1 : 0), "the header is not JSON",
+                     write_again);
     } catch (const json::exception&) {
       refuse_at_byte(file_, length_bytes, "the header is not JSON", write_again);
     } catch (const UserError& twice) {
       const std::size_t at = text_.rfind('"' + twice.place() + '"');
-      refuse_at_byte(file_, length_bytes + (at == text_.npos ? 0 : at), fmt::format("{} {}", in_quotes(twice.place()), twice.rule()),
-                     "leave one of the two out");
+      refuse_at_byte(file_, length_bytes + (at == text_.npos ? 0 : at),
+                     fmt::format("{} {}", in_quotes(twice.place()), twice.rule()), "leave one of the two out");
     }
     if (!parsed.is_object()) {
       refuse_at_byte(file_, length_bytes, "the header is not an object of names and tensors", write_again);
@@ -106,7 +110,8 @@ class Header {
 };
 
 void check_metadata(const Header& header, const json& metadata) {
-  const bool is_texts = metadata.is_object() && std::ranges::all_of(metadata, [](const json& value) { return value.is_string(); });
+  const bool is_texts =
+      metadata.is_object() && std::ranges::all_of(metadata, [](const json& value) { return value.is_string(); });
   if (!is_texts) {
     header.refuse("__metadata__", "is not an object of texts");
   }
@@ -114,13 +119,15 @@ void check_metadata(const Header& header, const json& metadata) {
 
 /// The number, if it is one from 0 to 2^63 - 1.
 std::optional<std::int64_t> whole_number(const json& value) {
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+  if (!value.is_number_unsigned() ||
+      value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
     return std::nullopt;
   }
   return value.get<std::int64_t>();
 }
 
-std::vector<std::int64_t> whole_numbers(const Header& header, const std::string& name, const json& entry, const char* key) {
+std::vector<std::int64_t> whole_numbers(const Header& header, const std::string& name, const json& entry,
+                                        const char* key) {
   std::vector<std::int64_t> numbers;
   const json& list = entry.at(key);
   bool is_list = list.is_array();
@@ -139,18 +146,23 @@ const TensorType& type_of(const Header& header, const std::string& name, const j
   const json& type = entry.at("dtype");
   const TensorType* known = type.is_string() ? tensor_type(type.get<std::string>()) : nullptr;
   if (known == nullptr) {
-    header.refuse(name, fmt::format("has the unknown type {}", in_quotes(type.is_string() ? type.get<std::string>() : type.dump(-1, ' ', false, json::error_handler_t::replace))),
+    header.refuse(name,
+                  fmt::format("has the unknown type {}",
+                              in_quotes(type.is_string() ? type.get<std::string>()
+                                                         : type.dump(-1, ' ', false, json::error_handler_t::replace))),
                   "convert the tensor to F32, F16 or BF16");
   }
   return *known;
 }
 
-StoredTensor read_entry(const Header& header, const std::shared_ptr<const StoredBytes>& file, const std::string& name, const json& entry) {
+StoredTensor read_entry(const Header& header, const std::shared_ptr<const StoredBytes>& file, const std::string& name,
+                        const json& entry) {
   if (const std::string problem = name_problem(name); !problem.empty()) {
     header.refuse(name, "as the name of a tensor " + problem, "give the tensor another name");
   }
   static const std::set<std::string> keys{"dtype", "shape", "data_offsets"};
-  if (!entry.is_object() || entry.size() != keys.size() || !std::ranges::all_of(keys, [&](const std::string& key) { return entry.contains(key); })) {
+  if (!entry.is_object() || entry.size() != keys.size() ||
+      !std::ranges::all_of(keys, [&](const std::string& key) { return entry.contains(key); })) {
     header.refuse(name, "does not have dtype, shape and data_offsets, and nothing else");
   }
   const TensorType& type = type_of(header, name, entry);
@@ -168,10 +180,17 @@ StoredTensor read_entry(const Header& header, const std::shared_ptr<const Stored
   }
   const std::optional<std::uint64_t> elements = element_count(shape);
   const auto bits = static_cast<std::uint64_t>(type.bits);
-  if (!elements || *elements > std::numeric_limits<std::uint64_t>::max() / bits || *elements * bits != 8 * (end - begin)) {
-    header.refuse(name, fmt::format("has {} bytes, which is not the size of {} elements of type {}", end - begin, shape_text(shape), type.name));
+  if (!elements || *elements > std::numeric_limits<std::uint64_t>::max() / bits ||
+      *elements * bits != 8 * (end - begin)) {
+    header.refuse(name, fmt::format("has {} bytes, which is not the size of {} elements of type {}", end - begin,
+                                    shape_text(shape), type.name));
   }
-  return {.name = name, .type = &type, .shape = shape, .file = file, .begin = header.end() + begin, .end = header.end() + end};
+  return {.name = name,
+          .type = &type,
+          .shape = shape,
+          .file = file,
+          .begin = header.end() + begin,
+          .end = header.end() + end};
 }
 
 /// Every byte behind the header belongs to one tensor.
@@ -187,7 +206,8 @@ void check_places(const Header& header, const StoredBytes& file, const std::vect
                     "bytes of its own or is left out");
     }
     if (tensor.begin != reached) {
-      header.refuse(tensor.name, fmt::format("begins at byte {} of the file, and what lies in front of it ends at {}", tensor.begin, reached));
+      header.refuse(tensor.name, fmt::format("begins at byte {} of the file, and what lies in front of it ends at {}",
+                                             tensor.begin, reached));
     }
     reached = tensor.end;
     furthest = &tensor;

@@ -41,7 +41,10 @@ void convert(std::span<const std::byte> bytes, std::vector<Result>& numbers) {
 /// Whole numbers of one dimension.
 std::vector<std::int64_t> integers(const StoredTensor& tensor) {
   if (tensor.shape.size() != 1 || (tensor.type != tensor_type("I32") && tensor.type != tensor_type("I64"))) {
-    refuse_element(tensor, 0, fmt::format("is {} of {}, where a row of I32 or I64 is expected", shape_text(tensor.shape), tensor.type->name), save_matrix_again);
+    refuse_element(
+        tensor, 0,
+        fmt::format("is {} of {}, where a row of I32 or I64 is expected", shape_text(tensor.shape), tensor.type->name),
+        save_matrix_again);
   }
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(tensor.elements()));
   const std::vector<std::byte> bytes = bytes_of(tensor);
@@ -53,18 +56,22 @@ std::vector<std::int64_t> integers(const StoredTensor& tensor) {
   return numbers;
 }
 
-/// The values of `data`, with the dimensions that the format has, in the type that is asked for. Which of them count is not known yet: dia has some that
-/// stand for nothing.
+/// The values of `data`, with the dimensions that the format has, in the type that is asked for. Which of them count is
+/// not known yet: dia has some that stand for nothing.
 class Values {
  public:
-  Values(const StoredTensor& tensor, std::size_t dimensions, const ReadOptions& options) : tensor_(tensor), options_(options) {
+  Values(const StoredTensor& tensor, std::size_t dimensions, const ReadOptions& options)
+      : tensor_(tensor), options_(options) {
     if (!tensor.type->element) {
-      refuse_element(tensor, 0, fmt::format("the values are of type {}, not F64, F32 or F16", tensor.type->name), "convert the matrix: a.astype('float32')");
+      refuse_element(tensor, 0, fmt::format("the values are of type {}, not F64, F32 or F16", tensor.type->name),
+                     "convert the matrix: a.astype('float32')");
     }
     if (tensor.shape.size() != dimensions || tensor.is_fortran_order) {
-      refuse_element(tensor, 0, fmt::format("the values are {}{}, where {} dimensions in C order are expected", shape_text(tensor.shape),
-                                            tensor.is_fortran_order ? " in Fortran order" : "", dimensions),
-                     save_matrix_again);
+      refuse_element(
+          tensor, 0,
+          fmt::format("the values are {}{}, where {} dimensions in C order are expected", shape_text(tensor.shape),
+                      tensor.is_fortran_order ? " in Fortran order" : "", dimensions),
+          save_matrix_again);
     }
     if (tensor.elements() > static_cast<std::uint64_t>(most_nonzeros)) {
       refuse_element(tensor, 0, "there are more than 2^31 - 1 values", "cut the matrix into parts");
@@ -107,7 +114,12 @@ class Values {
 class Entries {
  public:
   Entries(const Weight& weight, const ReadOptions& options)
-      : weight_(weight), values_(weight.parts[0], weight.form == WeightForm::bsr ? 3 : weight.form == WeightForm::dia ? 2 : 1, options) {
+      : weight_(weight),
+        values_(weight.parts[0],
+                weight.form == WeightForm::bsr   ? 3
+                : weight.form == WeightForm::dia ? 2
+                                                 : 1,
+                options) {
     if (weight.form == WeightForm::dia) {
       first_ = integers(weight.parts[1]);
       check_count(weight.parts[1], first_, static_cast<std::uint64_t>(values_.shape()[0]));
@@ -142,15 +154,19 @@ class Entries {
   }
 
  private:
-  static void check_count(const StoredTensor& tensor, const std::vector<std::int64_t>& numbers, std::uint64_t expected) {
+  static void check_count(const StoredTensor& tensor, const std::vector<std::int64_t>& numbers,
+                          std::uint64_t expected) {
     if (numbers.size() != expected) {
-      refuse_element(tensor, 0, fmt::format("there are {} of them for {} values", numbers.size(), expected), save_matrix_again);
+      refuse_element(tensor, 0, fmt::format("there are {} of them for {} values", numbers.size(), expected),
+                     save_matrix_again);
     }
   }
   static void check_range(const StoredTensor& tensor, const std::vector<std::int64_t>& numbers, std::int64_t bound) {
-    const auto found = std::ranges::find_if(numbers, [&](std::int64_t number) { return number < 0 || number >= bound; });
+    const auto found =
+        std::ranges::find_if(numbers, [&](std::int64_t number) { return number < 0 || number >= bound; });
     if (found != numbers.end()) {
-      refuse_element(tensor, static_cast<std::uint64_t>(found - numbers.begin()), fmt::format("the index {} is outside 0 to {}", *found, bound - 1), save_matrix_again);
+      refuse_element(tensor, static_cast<std::uint64_t>(found - numbers.begin()),
+                     fmt::format("the index {} is outside 0 to {}", *found, bound - 1), save_matrix_again);
     }
   }
 
@@ -161,23 +177,35 @@ class Entries {
   /// Of csr, csc and bsr: `first_` are the indices, `second_` says where each line of them begins.
   void check_compressed() const {
     const StoredTensor& starts = weight_.parts[2];
-    if (block_rows() < 1 || block_columns() < 1 || weight_.rows() % block_rows() != 0 || weight_.columns() % block_columns() != 0) {
-      refuse_element(weight_.parts[0], 0, fmt::format("blocks of {} x {} do not make up {}", block_rows(), block_columns(), shape_text(weight_.shape)), save_matrix_again);
+    if (block_rows() < 1 || block_columns() < 1 || weight_.rows() % block_rows() != 0 ||
+        weight_.columns() % block_columns() != 0) {
+      refuse_element(
+          weight_.parts[0], 0,
+          fmt::format("blocks of {} x {} do not make up {}", block_rows(), block_columns(), shape_text(weight_.shape)),
+          save_matrix_again);
     }
     const bool by_columns = weight_.form == WeightForm::csc;
     const std::int64_t lines = by_columns ? weight_.columns() : weight_.rows() / block_rows();
     if (second_.size() != static_cast<std::uint64_t>(lines) + 1) {
-      refuse_element(starts, 0, fmt::format("there are {} of them, where {} lines have one more than lines", second_.size(), lines), save_matrix_again);
+      refuse_element(
+          starts, 0,
+          fmt::format("there are {} of them, where {} lines have one more than lines", second_.size(), lines),
+          save_matrix_again);
     }
     std::int64_t previous = 0;
     for (std::size_t line = 0; line < second_.size(); ++line) {
       if ((line == 0 && second_[line] != 0) || second_[line] < previous) {
-        refuse_element(starts, line, fmt::format("{} follows {}, where offsets start at 0 and never decrease", second_[line], previous), save_matrix_again);
+        refuse_element(
+            starts, line,
+            fmt::format("{} follows {}, where offsets start at 0 and never decrease", second_[line], previous),
+            save_matrix_again);
       }
       previous = second_[line];
     }
     if (static_cast<std::uint64_t>(previous) != first_.size()) {
-      refuse_element(starts, second_.size() - 1, fmt::format("the last offset is {}, and there are {} indices", previous, first_.size()), save_matrix_again);
+      refuse_element(starts, second_.size() - 1,
+                     fmt::format("the last offset is {}, and there are {} indices", previous, first_.size()),
+                     save_matrix_again);
     }
     check_range(weight_.parts[1], first_, by_columns ? weight_.rows() : weight_.columns() / block_columns());
   }
@@ -196,7 +224,8 @@ class Entries {
           continue;
         }
         for (std::int64_t inside = 0; inside < height * width; ++inside) {
-          visit(number * height + inside / width, index * width + inside % width, values_.at(static_cast<std::uint64_t>(entry * height * width + inside)));
+          visit(number * height + inside / width, index * width + inside % width,
+                values_.at(static_cast<std::uint64_t>(entry * height * width + inside)));
         }
       }
     }
@@ -211,7 +240,8 @@ class Entries {
       const std::int64_t begin = std::max<std::int64_t>(0, offset);
       const std::int64_t end = std::min({length, weight_.columns(), weight_.rows() + offset});
       for (std::int64_t column = begin; column < end; ++column) {
-        visit(column - offset, column, values_.at(static_cast<std::uint64_t>(static_cast<std::int64_t>(diagonal) * length + column)));
+        visit(column - offset, column,
+              values_.at(static_cast<std::uint64_t>(static_cast<std::int64_t>(diagonal) * length + column)));
       }
     }
   }
@@ -227,8 +257,10 @@ class Entries {
 SparseMatrix read_scipy_matrix(const Weight& weight, const ReadOptions& options) {
   const Entries entries(weight, options);
   if (weight.rows() > rows_without_evidence && static_cast<std::uint64_t>(weight.rows()) > weight.stored_bytes()) {
-    throw UserError(weight.place(), fmt::format("{} rows are more than {} bytes of arrays are taken for", weight.rows(), weight.stored_bytes()),
-                    "cut the matrix into parts");
+    throw UserError(
+        weight.place(),
+        fmt::format("{} rows are more than {} bytes of arrays are taken for", weight.rows(), weight.stored_bytes()),
+        "cut the matrix into parts");
   }
   CsrBuilder builder(weight.rows(), weight.columns(), options.element);
   entries.for_each([&](std::int64_t row, std::int64_t, double) { builder.count(row); });
@@ -237,7 +269,8 @@ SparseMatrix read_scipy_matrix(const Weight& weight, const ReadOptions& options)
   SparseMatrix matrix = std::move(builder).take();
   sort_rows(matrix);
   if (const auto [row, column] = find_repetition(matrix); row >= 0) {
-    throw UserError(weight.place(), fmt::format("the entry at row {}, column {} (counted from 0) is there twice", row, column),
+    throw UserError(weight.place(),
+                    fmt::format("the entry at row {}, column {} (counted from 0) is there twice", row, column),
                     "add them up first: a.sum_duplicates()");
   }
   drop_zeros(matrix);

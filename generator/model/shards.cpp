@@ -20,7 +20,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* index_remedy = "write {\"weight_map\": {\"TENSOR\": \"FILE.safetensors\"}}, as save_pretrained does";
+constexpr const char* index_remedy =
+    "write {\"weight_map\": {\"TENSOR\": \"FILE.safetensors\"}}, as save_pretrained does";
 
 /// The tensors that each file is said to have.
 std::map<std::string, std::set<std::string>> read_index(const std::string& index) {
@@ -30,7 +31,8 @@ std::map<std::string, std::set<std::string>> read_index(const std::string& index
   } catch (const json::exception&) {
     throw UserError(index, "is not JSON", index_remedy);
   }
-  if (!parsed.is_object() || !parsed.contains("weight_map") || !parsed.at("weight_map").is_object() || parsed.at("weight_map").empty()) {
+  if (!parsed.is_object() || !parsed.contains("weight_map") || !parsed.at("weight_map").is_object() ||
+      parsed.at("weight_map").empty()) {
     throw UserError(index, "has no \"weight_map\" of names and files", index_remedy);
   }
   std::map<std::string, std::set<std::string>> tensors_of;
@@ -41,19 +43,22 @@ std::map<std::string, std::set<std::string>> read_index(const std::string& index
     }
     const std::string shard = file;
     if (!name_problem(shard).empty() || shard.find('/') != shard.npos || !shard.ends_with(".safetensors")) {
-      throw UserError(place, fmt::format("names {}, which is no .safetensors file beside the index", in_quotes(shard)), index_remedy);
+      throw UserError(place, fmt::format("names {}, which is no .safetensors file beside the index", in_quotes(shard)),
+                      index_remedy);
     }
     tensors_of[shard].insert(name);
   }
   return tensors_of;
 }
 
-std::vector<StoredTensor> read_shard(const std::filesystem::path& index, const std::string& shard, const std::set<std::string>& names) {
+std::vector<StoredTensor> read_shard(const std::filesystem::path& index, const std::string& shard,
+                                     const std::set<std::string>& names) {
   const std::filesystem::path path = index.parent_path() / shard;
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
-    throw UserError(path.string(), fmt::format("is missing, which {} of {}'s tensors are in, {} the first", names.size(), index.filename().string(),
-                                               in_quotes(*names.begin())),
+    throw UserError(path.string(),
+                    fmt::format("is missing, which {} of {}'s tensors are in, {} the first", names.size(),
+                                index.filename().string(), in_quotes(*names.begin())),
                     "fetch all files of the model");
   }
   refuse_foreign_file(path);
@@ -62,13 +67,15 @@ std::vector<StoredTensor> read_shard(const std::filesystem::path& index, const s
   for (const StoredTensor& tensor : tensors) {
     found.insert(tensor.name);
     if (!names.contains(tensor.name)) {
-      throw UserError(path.string(), fmt::format("has {}, which {} does not say", in_quotes(tensor.name), index.filename().string()),
+      throw UserError(path.string(),
+                      fmt::format("has {}, which {} does not say", in_quotes(tensor.name), index.filename().string()),
                       "fetch index and files of one version of the model");
     }
   }
   for (const std::string& name : names) {
     if (!found.contains(name)) {
-      throw UserError(path.string(), fmt::format("does not have {}, which {} says", in_quotes(name), index.filename().string()),
+      throw UserError(path.string(),
+                      fmt::format("does not have {}, which {} says", in_quotes(name), index.filename().string()),
                       "fetch index and files of one version of the model");
     }
   }

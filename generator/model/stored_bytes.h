@@ -14,9 +14,9 @@
 
 namespace esc {
 
-/// Bytes of known number of which any part can be read, by several threads at once. A model's file is read this way, a range at a time: what
-/// nobody asks for is not read. It is not mapped: a file that is cut short under a mapping ends the program, where here it is refused, and what
-/// is mapped counts as this program's memory.
+/// Bytes of known number of which any part can be read, by several threads at once. A model's file is read this way, a
+/// range at a time: what nobody asks for is not read. It is not mapped: a file that is cut short under a mapping ends
+/// the program, where here it is refused, and what is mapped counts as this program's memory.
 class StoredBytes {
  public:
   virtual ~StoredBytes() = default;
@@ -81,6 +81,7 @@ class RangeSource final : public ByteSource {
 };
 
 /// Refuses bytes at one of them.
-[[noreturn]] void refuse_at_byte(const StoredBytes& bytes, std::uint64_t byte, const std::string& rule, const std::string& remedy);
+[[noreturn]] void refuse_at_byte(const StoredBytes& bytes, std::uint64_t byte, const std::string& rule,
+                                 const std::string& remedy);
 
 }  // namespace esc

@@ -22,7 +22,8 @@
 namespace esc {
 namespace {
 
-/// Elements that are looked at together: so many that they and what is made of them stay in a core's cache, and a multiple of 64.
+/// Elements that are looked at together: so many that they and what is made of them stay in a core's cache, and a
+/// multiple of 64.
 constexpr std::size_t chunk_elements = std::size_t{1} << 15;
 constexpr std::size_t word_bits = 64;
 
@@ -77,7 +78,8 @@ class NonzeroBits {
     return sum;
   }
 
-  /// Calls visit(place of the word's first bit, word) for the words of the bits from `begin` to `end`, other bits cleared.
+  /// Calls visit(place of the word's first bit, word) for the words of the bits from `begin` to `end`, other bits
+  /// cleared.
   template <typename Visit>
   void for_each_word(std::uint64_t begin, std::uint64_t end, const Visit& visit) const {
     for (std::uint64_t at = begin / word_bits; at * word_bits < end; ++at) {
@@ -138,7 +140,8 @@ std::string pattern_sum(const Weight& weight, const NonzeroBits& bits, const std
   for (std::uint64_t row = 0; row < lengths.size(); ++row) {
     bits.for_each_word(row * columns, (row + 1) * columns, [&](std::uint64_t first, std::uint64_t word) {
       for (; word != 0; word &= word - 1) {
-        indices.add(static_cast<std::int32_t>(first + static_cast<std::uint64_t>(std::countr_zero(word)) - row * columns));
+        indices.add(
+            static_cast<std::int32_t>(first + static_cast<std::uint64_t>(std::countr_zero(word)) - row * columns));
       }
     });
   }
@@ -150,7 +153,8 @@ std::string pattern_sum(const Weight& weight, const NonzeroBits& bits, const std
 template <StoredElement element>
 WeightSurvey survey_rows(const Weight& weight, StageProgress& progress) {
   using Word = typename Bits<element>::Word;
-  const std::uint64_t elements = static_cast<std::uint64_t>(weight.rows()) * static_cast<std::uint64_t>(weight.columns());
+  const std::uint64_t elements =
+      static_cast<std::uint64_t>(weight.rows()) * static_cast<std::uint64_t>(weight.columns());
   const auto source = open_weight(weight);
   NonzeroBits bits(elements);
   Sha256 values;
@@ -208,7 +212,8 @@ ScalarType scalar_type(StoredElement element) {
 /// Of a weight that is read as a matrix: SciPy's, and columns one behind the other.
 WeightSurvey survey_matrix(const Weight& weight, StageProgress& progress) {
   const ScalarType type = scalar_type(*weight.type->element);
-  SparseMatrix matrix = read_weight(weight, {.allow_nonfinite = true, .element = type == ScalarType::f32 ? type : ScalarType::f64});
+  SparseMatrix matrix =
+      read_weight(weight, {.allow_nonfinite = true, .element = type == ScalarType::f32 ? type : ScalarType::f64});
   if (is_half(type)) {
     round_values(matrix, type);
   }
@@ -250,7 +255,8 @@ std::vector<WeightSurvey> survey_weights(const std::vector<const Weight*>& weigh
   std::ranges::stable_sort(order, std::greater(), [&](std::size_t number) { return weights[number]->stored_bytes(); });
   progress.begin("reading values", bytes);
   std::vector<WeightSurvey> surveys(weights.size());
-  tbb::parallel_for_each(order, [&](std::size_t number) { surveys[number] = survey_weight(*weights[number], progress); });
+  tbb::parallel_for_each(order,
+                         [&](std::size_t number) { surveys[number] = survey_weight(*weights[number], progress); });
   return surveys;
 }
 

@@ -20,10 +20,12 @@ struct WeightSurvey {
   Fingerprint fingerprint;
 };
 
-/// Reads every value once. Memory is taken for a bit of each element, not for the elements. Throws UserError as `open_weight` does.
+/// Reads every value once. Memory is taken for a bit of each element, not for the elements. Throws UserError as
+/// `open_weight` does.
 WeightSurvey survey_weight(const Weight& weight, StageProgress& progress = StageProgress::silent());
 
 /// The same of all these, several at once, the largest first.
-std::vector<WeightSurvey> survey_weights(const std::vector<const Weight*>& weights, StageProgress& progress = StageProgress::silent());
+std::vector<WeightSurvey> survey_weights(const std::vector<const Weight*>& weights,
+                                         StageProgress& progress = StageProgress::silent());
 
 }  // namespace esc

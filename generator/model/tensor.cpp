@@ -38,7 +38,8 @@ const TensorType* tensor_type(std::string_view name) {
 }
 
 const TensorType* numpy_tensor_type(std::string_view name) {
-  const auto found = std::ranges::find_if(known_types, [&](const NamedType& known) { return !name.empty() && name == known.numpy; });
+  const auto found =
+      std::ranges::find_if(known_types, [&](const NamedType& known) { return !name.empty() && name == known.numpy; });
   return found == known_types.end() ? nullptr : &found->type;
 }
 
@@ -51,7 +52,8 @@ std::unique_ptr<ByteSource> open_tensor(const StoredTensor& tensor) {
   return std::make_unique<RangeSource>(tensor.place(), tensor.file, tensor.begin, tensor.end);
 }
 
-void refuse_element(const StoredTensor& tensor, std::uint64_t index, const std::string& rule, const std::string& remedy) {
+void refuse_element(const StoredTensor& tensor, std::uint64_t index, const std::string& rule,
+                    const std::string& remedy) {
   const std::uint64_t byte = (tensor.member ? tensor.skipped : tensor.begin) + index * tensor.type->bytes();
   throw UserError(fmt::format("{}, byte {}", tensor.place(), byte), rule, remedy);
 }

@@ -16,8 +16,8 @@ namespace esc {
 
 /// A type that elements of a tensor have, under the name that safetensors files give it.
 struct TensorType {
-  const char* name;    ///< "BF16"
-  int bits;            ///< of an element
+  const char* name;                      ///< "BF16"
+  int bits;                              ///< of an element
   std::optional<StoredElement> element;  ///< for floats that a matrix is read from
 
   std::uint64_t bytes() const { return static_cast<std::uint64_t>(bits) / 8; }
@@ -53,7 +53,8 @@ inline constexpr const char* save_model_again = "save the model again";
 inline constexpr const char* save_matrix_again = "save the matrix again with scipy.sparse.save_npz";
 
 /// Refuses the tensor at one of its elements, or at a byte of its member, as `index` counts.
-[[noreturn]] void refuse_element(const StoredTensor& tensor, std::uint64_t index, const std::string& rule, const std::string& remedy);
+[[noreturn]] void refuse_element(const StoredTensor& tensor, std::uint64_t index, const std::string& rule,
+                                 const std::string& remedy);
 
 /// "4096 x 11008".
 std::string shape_text(const std::vector<std::int64_t>& shape);

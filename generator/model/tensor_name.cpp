@@ -42,7 +42,8 @@ std::string name_problem(std::string_view name) {
   if (name.find("*/") != name.npos || name.find("/*") != name.npos) {
     return "has the characters that end or begin a comment";
   }
-  if (name.front() == '/' || name == ".." || name.starts_with("../") || name.ends_with("/..") || name.find("/../") != name.npos) {
+  if (name.front() == '/' || name == ".." || name.starts_with("../") || name.ends_with("/..") ||
+      name.find("/../") != name.npos) {
     return "is a path that leads elsewhere";
   }
   return {};

@@ -29,7 +29,8 @@ std::uint64_t Weight::stored_bytes() const {
 }
 
 const char* name_of(WeightForm form) {
-  static constexpr const char* names[] = {"plain", "masked", "sparse-bitmask", "sparse-24-bitmask", "csr", "csc", "bsr", "coo", "dia"};
+  static constexpr const char* names[] = {"plain", "masked", "sparse-bitmask", "sparse-24-bitmask", "csr", "csc", "bsr",
+                                          "coo",   "dia"};
   return names[static_cast<std::size_t>(form)];
 }
 

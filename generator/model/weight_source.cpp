@@ -132,7 +132,8 @@ class MaskedSource final : public ByteSource {
 class BitmaskSource final : public ByteSource {
  public:
   explicit BitmaskSource(const Weight& weight)
-      : ByteSource(weight.place(), static_cast<std::uint64_t>(weight.rows()) * static_cast<std::uint64_t>(weight.columns()) * weight.type->bytes()),
+      : ByteSource(weight.place(), static_cast<std::uint64_t>(weight.rows()) *
+                                       static_cast<std::uint64_t>(weight.columns()) * weight.type->bytes()),
         weight_(weight),
         values_(open_tensor(weight.parts[1])),
         bits_(open_tensor(weight.parts[2])),
@@ -175,7 +176,8 @@ class BitmaskSource final : public ByteSource {
     const std::uint64_t row = read_ / columns();
     read_whole(*bits_, row_bits_);
     if (const std::size_t last = columns() % 8; last != 0 && std::to_integer<unsigned>(row_bits_.back()) >> last != 0) {
-      refuse_element(weight_.parts[2], (row + 1) * row_bits_.size() - 1, fmt::format("has bits behind the last column of row {}", row), save_model_again);
+      refuse_element(weight_.parts[2], (row + 1) * row_bits_.size() - 1,
+                     fmt::format("has bits behind the last column of row {}", row), save_model_again);
     }
     std::uint64_t count = 0;
     for (const std::byte bits : row_bits_) {
@@ -184,7 +186,9 @@ class BitmaskSource final : public ByteSource {
     check_begin(row, count);
     if (count > weight_.parts[1].elements() - taken_) {
       refuse_element(weight_.parts[2], row * row_bits_.size(),
-                     fmt::format("has {} bits up to row {}, and there are {} values", taken_ + count, row, weight_.parts[1].elements()), save_model_again);
+                     fmt::format("has {} bits up to row {}, and there are {} values", taken_ + count, row,
+                                 weight_.parts[1].elements()),
+                     save_model_again);
     }
     row_values_.resize(static_cast<std::size_t>(count * weight_.type->bytes()));
     read_whole(*values_, row_values_);
@@ -196,7 +200,8 @@ class BitmaskSource final : public ByteSource {
   void check_begin(std::uint64_t row, std::uint64_t count) {
     if (!offsets_) {
       if (count != columns() / 2) {
-        refuse_element(weight_.parts[2], row * row_bits_.size(), fmt::format("has {} bits in row {}, where two of four are {}", count, row, columns() / 2),
+        refuse_element(weight_.parts[2], row * row_bits_.size(),
+                       fmt::format("has {} bits in row {}, where two of four are {}", count, row, columns() / 2),
                        save_model_again);
       }
       return;
@@ -204,14 +209,18 @@ class BitmaskSource final : public ByteSource {
     std::int64_t offset = 0;
     read_whole(*offsets_, std::as_writable_bytes(std::span(&offset, 1)));
     if (offset < 0 || static_cast<std::uint64_t>(offset) != taken_) {
-      refuse_element(weight_.parts[3], row, fmt::format("says that row {} begins at value {}, and {} bits stand in front of it", row, offset, taken_),
-                     save_model_again);
+      refuse_element(
+          weight_.parts[3], row,
+          fmt::format("says that row {} begins at value {}, and {} bits stand in front of it", row, offset, taken_),
+          save_model_again);
     }
   }
 
   void check_end() const {
     if (taken_ != weight_.parts[1].elements()) {
-      refuse_element(weight_.parts[1], taken_, fmt::format("has {} values, and the bitmask {} bits", weight_.parts[1].elements(), taken_), save_model_again);
+      refuse_element(weight_.parts[1], taken_,
+                     fmt::format("has {} values, and the bitmask {} bits", weight_.parts[1].elements(), taken_),
+                     save_model_again);
     }
   }
 

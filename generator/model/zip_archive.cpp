@@ -30,7 +30,8 @@ class Record {
  public:
   Record(const StoredBytes& archive, std::uint64_t begin, std::uint64_t bytes) : archive_(archive), begin_(begin) {
     if (begin > archive.size() || bytes > archive.size() - begin) {
-      refuse_at_byte(archive, begin, fmt::format("{} bytes are needed here, which the file does not have", bytes), write_again);
+      refuse_at_byte(archive, begin, fmt::format("{} bytes are needed here, which the file does not have", bytes),
+                     write_again);
     }
     bytes_.resize(static_cast<std::size_t>(bytes));
     archive.read_at(begin, std::as_writable_bytes(std::span(bytes_)));
@@ -40,7 +41,9 @@ class Record {
     require(at, static_cast<std::uint64_t>(count));
     std::uint64_t number = 0;
     for (int i = 0; i < count; ++i) {
-      number |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes_[static_cast<std::size_t>(at) + static_cast<std::size_t>(i)])) << (8 * i);
+      number |= static_cast<std::uint64_t>(
+                    static_cast<unsigned char>(bytes_[static_cast<std::size_t>(at) + static_cast<std::size_t>(i)]))
+                << (8 * i);
     }
     return number;
   }
@@ -87,7 +90,9 @@ std::uint64_t find_end(const StoredBytes& archive) {
       return record.byte(at);
     }
   }
-  refuse_at_byte(archive, archive.size(), "no directory of a zip archive stands at the end, so it is no .npz file, or it is cut short", write_again);
+  refuse_at_byte(archive, archive.size(),
+                 "no directory of a zip archive stands at the end, so it is no .npz file, or it is cut short",
+                 write_again);
 }
 
 Directory find_directory(const StoredBytes& archive) {
@@ -120,7 +125,8 @@ Directory find_directory(const StoredBytes& archive) {
 }
 
 /// Takes the numbers that an entry has no room for from its extra field.
-void read_extra_sizes(const Record& directory, std::uint64_t at, std::uint64_t bytes, ZipMember& member, std::uint64_t& local) {
+void read_extra_sizes(const Record& directory, std::uint64_t at, std::uint64_t bytes, ZipMember& member,
+                      std::uint64_t& local) {
   const std::uint64_t end = at + bytes;
   while (at + 4 <= end) {
     const std::uint64_t length = directory.u16(at + 2);
@@ -181,14 +187,17 @@ Entry read_entry(const StoredBytes& archive, const Record& directory, std::uint6
     directory.refuse(at + 8, fmt::format("{} is encrypted", member.name));
   }
   if (const std::uint64_t method = directory.u16(at + 10); method != 0 && method != 8) {
-    directory.refuse(at + 10, fmt::format("{} is packed by method {}, neither stored nor deflated", member.name, method));
+    directory.refuse(at + 10,
+                     fmt::format("{} is packed by method {}, neither stored nor deflated", member.name, method));
   }
   member.begin = data_begin(archive, entry.local);
   if (member.begin > archive.size() || member.packed > archive.size() - member.begin) {
-    directory.refuse(at + 20, fmt::format("{} has {} bytes, which the file does not have behind byte {}", member.name, member.packed, member.begin));
+    directory.refuse(at + 20, fmt::format("{} has {} bytes, which the file does not have behind byte {}", member.name,
+                                          member.packed, member.begin));
   }
   if (member.is_deflated ? member.size / most_inflation > member.packed : member.size != member.packed) {
-    directory.refuse(at + 24, fmt::format("{} cannot have {} bytes in {} of the archive", member.name, member.size, member.packed));
+    directory.refuse(
+        at + 24, fmt::format("{} cannot have {} bytes in {} of the archive", member.name, member.size, member.packed));
   }
   return entry;
 }
@@ -208,7 +217,8 @@ void refuse_overlaps(const StoredBytes& archive, std::vector<Entry> entries, std
 
 std::vector<ZipMember> read_zip_directory(const StoredBytes& archive) {
   if (archive.size() < end_bytes) {
-    refuse_at_byte(archive, archive.size(), archive.size() == 0 ? "the file is empty" : "the file is too short for a zip archive", write_again);
+    refuse_at_byte(archive, archive.size(),
+                   archive.size() == 0 ? "the file is empty" : "the file is too short for a zip archive", write_again);
   }
   const Directory place = find_directory(archive);
   const Record directory(archive, place.begin, place.bytes);
@@ -218,12 +228,14 @@ std::vector<ZipMember> read_zip_directory(const StoredBytes& archive) {
   for (std::uint64_t number = 0; number < place.entries; ++number) {
     entries.push_back(read_entry(archive, directory, at));
     if (!names.insert(entries.back().member.name).second) {
-      directory.refuse(at + 46, fmt::format("{} is there twice", entries.back().member.name), "leave one of the two out");
+      directory.refuse(at + 46, fmt::format("{} is there twice", entries.back().member.name),
+                       "leave one of the two out");
     }
     at += entries.back().bytes;
   }
   if (at != place.bytes) {
-    directory.refuse(std::min(at, place.bytes), fmt::format("the directory's {} entries do not end where it does", place.entries));
+    directory.refuse(std::min(at, place.bytes),
+                     fmt::format("the directory's {} entries do not end where it does", place.entries));
   }
   refuse_overlaps(archive, entries, place.begin);
   std::vector<ZipMember> members;

@@ -33,7 +33,8 @@ struct ZipMemberSource::Inflater {
   z_stream stream{};
 };
 
-ZipMemberSource::ZipMemberSource(std::shared_ptr<const StoredBytes> archive, ZipMember member, const std::string& name, std::uint64_t skipped)
+ZipMemberSource::ZipMemberSource(std::shared_ptr<const StoredBytes> archive, ZipMember member, const std::string& name,
+                                 std::uint64_t skipped)
     : ByteSource(name, member.size - std::min(skipped, member.size)),
       archive_(std::move(archive)),
       member_(std::move(member)),
@@ -59,7 +60,8 @@ void ZipMemberSource::rewind() { start(); }
 void ZipMemberSource::skip(std::uint64_t bytes) {
   std::array<std::byte, 4096> ignored;
   while (bytes > 0) {
-    const auto part = std::span(ignored).first(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, ignored.size())));
+    const auto part =
+        std::span(ignored).first(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, ignored.size())));
     if (read(part) < part.size()) {
       refuse("ends too early");
     }

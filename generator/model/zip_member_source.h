@@ -11,12 +11,14 @@
 
 namespace esc {
 
-/// The bytes of a member of an archive as they were before they were packed, from `skipped` on, read from first to last. zlib inflates them: it is
-/// on every Debian, where an archive library would bring the decoders and ciphers of all other archives. Throws UserError where they are not what
-/// the directory says: at the end of the member too few, too many or of another checksum.
+/// The bytes of a member of an archive as they were before they were packed, from `skipped` on, read from first to
+/// last. zlib inflates them: it is on every Debian, where an archive library would bring the decoders and ciphers of
+/// all other archives. Throws UserError where they are not what the directory says: at the end of the member too few,
+/// too many or of another checksum.
 class ZipMemberSource final : public ByteSource {
  public:
-  ZipMemberSource(std::shared_ptr<const StoredBytes> archive, ZipMember member, const std::string& name, std::uint64_t skipped);
+  ZipMemberSource(std::shared_ptr<const StoredBytes> archive, ZipMember member, const std::string& name,
+                  std::uint64_t skipped);
   ~ZipMemberSource() override;
 
   std::size_t read(std::span<std::byte> buffer) override;
@@ -36,9 +38,9 @@ class ZipMemberSource final : public ByteSource {
   ZipMember member_;
   std::uint64_t skipped_;
   std::unique_ptr<Inflater> inflater_;
-  std::vector<std::byte> packed_;     ///< what was read of the archive and not inflated yet, at the buffer's end
-  std::uint64_t taken_ = 0;           ///< bytes of the archive that were read
-  std::uint64_t given_ = 0;           ///< bytes of the member that were made of them
+  std::vector<std::byte> packed_;  ///< what was read of the archive and not inflated yet, at the buffer's end
+  std::uint64_t taken_ = 0;        ///< bytes of the archive that were read
+  std::uint64_t given_ = 0;        ///< bytes of the member that were made of them
   std::uint32_t checksum_ = 0;
 };
 

@@ -38,7 +38,7 @@ PatternCensus take_census(const SparseMatrix& matrix, int height) {
   ESC_CHECK(height >= 1 && height <= static_cast<int>(transformer::max_height), "a panel of 1 to 8 rows");
   const transformer::ListShape shape{{.height = static_cast<std::uint32_t>(height)}, matrix.rows, matrix.columns};
   const transformer::CsrRows<std::int64_t, double> rows{matrix.offsets.data(), matrix.column_of.data(),
-                                                       matrix.values.data()};
+                                                        matrix.values.data()};
   std::vector<std::int64_t> columns(shape.patterns());
   std::vector<std::int64_t> last_panel(shape.patterns(), -1);
   PatternCensus census{.height = height, .panels = shape.panels(), .nonzeros = matrix.nonzeros(), .columns = {}};

@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
-#include "generator/matrix/sparse_matrix.h"
 #include "generator/ir/pattern.h"
+#include "generator/matrix/sparse_matrix.h"
 
 namespace esc {
 

@@ -34,8 +34,7 @@ inline ScalarType element_type(transformer::ScalarType stored) {
 
 /// The matrix as the packer sees it. The matrix must outlive the view.
 inline transformer::CsrView csr_view(const SparseMatrix& matrix) {
-  return {matrix.rows,   matrix.columns, matrix.offsets, matrix.column_of,
-          matrix.values, stored_type(matrix.element)};
+  return {matrix.rows, matrix.columns, matrix.offsets, matrix.column_of, matrix.values, stored_type(matrix.element)};
 }
 
 }  // namespace esc

@@ -55,14 +55,14 @@ void check_legal(const AtomicSchedule& schedule, const ProductColumns& columns) 
   check_ranges(schedule);
   const long long bcol = columns.count;
   if (schedule.threads > widest(bcol)) {
-    throw ScheduleError(print(schedule), fmt::format("threads={} is more than max(32, bCol={})", schedule.threads, bcol),
+    throw ScheduleError(print(schedule),
+                        fmt::format("threads={} is more than max(32, bCol={})", schedule.threads, bcol),
                         fmt::format("the nearest legal value is threads={}", widest(bcol)));
   }
   if (32LL * schedule.warptile > widest(bcol)) {
-    throw ScheduleError(
-        print(schedule),
-        fmt::format("32 * warptile = {} is more than max(32, bCol={})", 32 * schedule.warptile, bcol),
-        fmt::format("the nearest legal value is warptile={}", widest(bcol) / 32));
+    throw ScheduleError(print(schedule),
+                        fmt::format("32 * warptile = {} is more than max(32, bCol={})", 32 * schedule.warptile, bcol),
+                        fmt::format("the nearest legal value is warptile={}", widest(bcol) / 32));
   }
 }
 
@@ -71,7 +71,8 @@ std::vector<AtomicSchedule> legal_atomic_schedules(long long bcol) {
   for (int ufi = 1; ufi <= AtomicSchedule::max_ufi; ++ufi) {
     for (int ufk = 1; ufk <= AtomicSchedule::max_ufk; ++ufk) {
       for (int warptile = 1; warptile <= AtomicSchedule::max_warptile && 32 * warptile <= widest(bcol); ++warptile) {
-        for (int threads = 32; threads <= std::min<long long>(AtomicSchedule::max_threads, widest(bcol)); threads += 32) {
+        for (int threads = 32; threads <= std::min<long long>(AtomicSchedule::max_threads, widest(bcol));
+             threads += 32) {
           schedules.push_back({.ufi = ufi, .ufk = ufk, .warptile = warptile, .threads = threads});
         }
       }
@@ -81,12 +82,9 @@ std::vector<AtomicSchedule> legal_atomic_schedules(long long bcol) {
 }
 
 std::vector<Directive> expand(const AtomicSchedule& schedule) {
-  std::vector<Directive> directives{Unroll{"i", schedule.ufi},
-                                    Enumerate{},
-                                    MapGrid{"i"},
-                                    MapLanes{"j", 32 * schedule.warptile, schedule.threads},
-                                    Coarsen{"k", schedule.ufk},
-                                    Transform{"A"}};
+  std::vector<Directive> directives{
+      Unroll{"i", schedule.ufi},  Enumerate{},   MapGrid{"i"}, MapLanes{"j", 32 * schedule.warptile, schedule.threads},
+      Coarsen{"k", schedule.ufk}, Transform{"A"}};
   if (schedule.compaction) {
     directives.emplace_back(Compact{});
   }

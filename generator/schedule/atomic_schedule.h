@@ -12,10 +12,10 @@ namespace esc {
 
 /// The paper's schedule, UFi-UFk-WarpTile-ThreadBlockSize: a block per (panel, pattern), sums by atomic adds.
 struct AtomicSchedule {
-  int ufi = 4;        ///< rows in a panel
-  int ufk = 1;        ///< enumerated columns per iteration
-  int warptile = 1;   ///< columns of C that one thread owns
-  int threads = 32;   ///< threads in a block
+  int ufi = 4;       ///< rows in a panel
+  int ufk = 1;       ///< enumerated columns per iteration
+  int warptile = 1;  ///< columns of C that one thread owns
+  int threads = 32;  ///< threads in a block
   bool compaction = true;
 
   static constexpr int max_ufi = 8;
@@ -26,15 +26,16 @@ struct AtomicSchedule {
   bool operator==(const AtomicSchedule&) const = default;
 };
 
-/// Reads the settings behind "atomic:", or, without that, the short form "4-7-1-32". `text` is the whole schedule, the place
-/// of errors. Both throw ScheduleError.
+/// Reads the settings behind "atomic:", or, without that, the short form "4-7-1-32". `text` is the whole schedule, the
+/// place of errors. Both throw ScheduleError.
 AtomicSchedule parse_atomic(std::string_view text, std::string_view settings);
 AtomicSchedule parse_short_atomic(std::string_view text);
 
 /// "atomic:ufi=4,ufk=7,warptile=1,threads=32", with ",compaction=off" where it is off.
 std::string print(const AtomicSchedule& schedule);
 
-/// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.
+/// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for
+/// these.
 void check_ranges(const AtomicSchedule& schedule);
 void check_legal(const AtomicSchedule& schedule, const ProductColumns& columns);
 

@@ -20,11 +20,14 @@ constexpr StreamSchedule clustered(StreamSchedule schedule) {
 }
 
 /// Those that multiply each element of B most often first.
-constexpr std::array shapes{clustered({.columns = 32, .panels = 2, .warps = 4}), clustered({.columns = 32, .panels = 1, .warps = 4}),
+constexpr std::array shapes{clustered({.columns = 32, .panels = 2, .warps = 4}),
+                            clustered({.columns = 32, .panels = 1, .warps = 4}),
                             clustered({.columns = 16, .panels = 1, .warps = 8})};
 
 /// Whether each multiprocessor has one block at most, and most of them have one.
-bool fills(std::int64_t blocks, int multiprocessors) { return blocks <= multiprocessors && 3 * blocks >= 2 * std::int64_t{multiprocessors}; }
+bool fills(std::int64_t blocks, int multiprocessors) {
+  return blocks <= multiprocessors && 3 * blocks >= 2 * std::int64_t{multiprocessors};
+}
 
 /// What family panel is slower for. Narrow blocks copy as many elements of B for half of the products.
 bool pays(const StreamSchedule& schedule, const LayerShape& shape) {
@@ -43,12 +46,14 @@ std::vector<StreamSchedule> clustered_streams(const LayerShape& shape, const Ker
   constexpr long long least_columns = 32;
   constexpr long long most_rounded_columns = 128;
   const bool is_of_type = shape.dtype == "f32" || (shape.dtype == "tf32" && shape.bcol <= most_rounded_columns);
-  const bool is_measured = is_of_type && shape.layout == "kn" && shape.rows >= least_rows && shape.bcol >= least_columns &&
+  const bool is_measured = is_of_type && shape.layout == "kn" && shape.rows >= least_rows &&
+                           shape.bcol >= least_columns &&
                            shape.columns >= least_windows * StreamSchedule::window_columns(sizeof(float));
   if (!is_measured || target.oldest_architecture < StreamSchedule::cluster_architecture) {
     return {};
   }
-  const auto* const found = std::ranges::find_if(shapes, [&](const StreamSchedule& one) { return fills(blocks_of(one, shape), target.multiprocessors); });
+  const auto* const found = std::ranges::find_if(
+      shapes, [&](const StreamSchedule& one) { return fills(blocks_of(one, shape), target.multiprocessors); });
   if (found == shapes.end() || !pays(*found, shape)) {
     return {};
   }

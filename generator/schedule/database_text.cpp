@@ -85,8 +85,8 @@ std::string print(const DefaultEntry& entry, const std::string& layout) {
 }
 
 std::string print(const LayerEntry& entry, const std::string& layout) {
-  return fmt::format("layer{} {} {} {} {} {} {}", layout, entry.bcol, entry.pattern, print(entry.schedule), print(entry.gain),
-                     print(entry.over_exact), print(entry.over_tf32));
+  return fmt::format("layer{} {} {} {} {} {} {}", layout, entry.bcol, entry.pattern, print(entry.schedule),
+                     print(entry.gain), print(entry.over_exact), print(entry.over_tf32));
 }
 
 /// A database while its lines are read.
@@ -232,8 +232,10 @@ class Reading {
     for (const auto& [bcol, count] : part.candidates) {
       for (int number = 0; number < count; ++number) {
         if (!lines_.contains(name_of(layout, bcol, number))) {
-          throw UserError(file, fmt::format("has {} candidates at bCol {}{}, but no number {}", count, bcol, in_layout(layout), number),
-                          "number them from 0 on, without gaps");
+          throw UserError(
+              file,
+              fmt::format("has {} candidates at bCol {}{}, but no number {}", count, bcol, in_layout(layout), number),
+              "number them from 0 on, without gaps");
         }
       }
     }
@@ -271,7 +273,9 @@ class Reading {
 
 }  // namespace
 
-ScheduleDatabase ScheduleDatabase::parse(std::string_view text, const std::string& file) { return databases_in(text, file).front(); }
+ScheduleDatabase ScheduleDatabase::parse(std::string_view text, const std::string& file) {
+  return databases_in(text, file).front();
+}
 
 std::vector<ScheduleDatabase> databases_in(std::string_view text, const std::string& file) {
   Reading reading;

@@ -12,8 +12,9 @@
 namespace esc {
 namespace {
 
-/// A schedule, and how long it took for as many products of a multiprocessor as the first whole steps of its table: 2048 x 2048 to 11,008 x 4096 at 50 to 80 % zeros, with
-/// listed and placed values to 90 %, on one NVIDIA H100, placed ones at 60 %, of float32 on one H200, those that are placed ahead on an H200.
+/// A schedule, and how long it took for as many products of a multiprocessor as the first whole steps of its table:
+/// 2048 x 2048 to 11,008 x 4096 at 50 to 80 % zeros, with listed and placed values to 90 %, on one NVIDIA H100, placed
+/// ones at 60 %, of float32 on one H200, those that are placed ahead on an H200.
 struct MeasuredStream {
   StreamSchedule schedule;
   double slowness;
@@ -25,8 +26,12 @@ constexpr StreamSchedule stream(StreamSchedule schedule, StreamSchedule::Dense d
   return schedule;
 }
 constexpr StreamSchedule dense(const StreamSchedule& schedule) { return stream(schedule, StreamSchedule::Dense::on); }
-constexpr StreamSchedule listed(const StreamSchedule& schedule) { return stream(schedule, StreamSchedule::Dense::listed); }
-constexpr StreamSchedule placed(const StreamSchedule& schedule) { return stream(schedule, StreamSchedule::Dense::placed); }
+constexpr StreamSchedule listed(const StreamSchedule& schedule) {
+  return stream(schedule, StreamSchedule::Dense::listed);
+}
+constexpr StreamSchedule placed(const StreamSchedule& schedule) {
+  return stream(schedule, StreamSchedule::Dense::placed);
+}
 /// Placed by warps of their own, a turn ahead of eight that multiply.
 constexpr StreamSchedule ahead(StreamSchedule schedule) {
   schedule.panels = 1;
@@ -167,7 +172,8 @@ std::span<const MeasuredStream> measured_with_many(const LayerShape& shape) {
   return is_rounded(shape) ? std::span<const MeasuredStream>(of_many_rounded_columns) : of_many_columns;
 }
 
-/// Placed values are multiplied by 64 columns at once: a block takes as long with 32 of them, beside schedules that take less.
+/// Placed values are multiplied by 64 columns at once: a block takes as long with 32 of them, beside schedules that
+/// take less.
 std::vector<MeasuredStream> measured_with_few(const LayerShape& shape) {
   const auto listed = is_rounded(shape) ? std::span<const MeasuredStream>(of_few_rounded_columns) : of_few_columns;
   std::vector<MeasuredStream> measured(listed.begin(), listed.end());
@@ -190,17 +196,20 @@ bool pays_with_three_products(const LayerShape& shape) {
   return shape.elements() >= smallest && shape.density() >= least_density;
 }
 
-/// Of TF32. Where all of a layer is multiplied at once listed values were faster to 90 % zeros; in larger ones, and in smaller ones with many columns, fewer steps of the sparse tensor core are from
+/// Of TF32. Where all of a layer is multiplied at once listed values were faster to 90 % zeros; in larger ones, and in
+/// smaller ones with many columns, fewer steps of the sparse tensor core are from
 /// 80 % on.
 bool pays_rounded(const LayerShape& shape) {
   const double smallest = !has_few_columns(shape) ? half_as_high : fills_device;
   const bool is_one_wave = shape.elements() >= fills_device && shape.elements() <= 1.5 * fills_device;
-  const double least_density = is_one_wave ? 0.09 : shape.elements() < fills_device && shape.bcol <= 2 * few_columns ? 0.35 : 0.28;
+  const double least_density = is_one_wave                                                        ? 0.09
+                               : shape.elements() < fills_device && shape.bcol <= 2 * few_columns ? 0.35
+                                                                                                  : 0.28;
   return shape.elements() >= smallest && shape.density() >= least_density;
 }
 
-/// The share of non-zeros from which on a warp for each row takes longer than placed values, whose time is nearly the same for any: 11,008 x 4096 and 8192 x 8192 at 93 to 97 % zeros,
-/// smaller ones at 90 to 95 %, on one H200.
+/// The share of non-zeros from which on a warp for each row takes longer than placed values, whose time is nearly the
+/// same for any: 11,008 x 4096 and 8192 x 8192 at 93 to 97 % zeros, smaller ones at 90 to 95 %, on one H200.
 double least_placed_density(const LayerShape& shape) {
   constexpr double nearly_always = 0.09;
   const bool takes_waves = shape.elements() >= 1.5 * fills_device;
@@ -234,8 +243,9 @@ bool is_measured(const LayerShape& shape) {
          shape.columns >= least_windows * StreamSchedule::window_columns(sizeof(float)) && !follows_power_law(shape);
 }
 
-/// Whether enough multiprocessors have a block. Placed values are worth it with fewer, as one block of them with 128 rows takes so much less time; but of few non-zeros and 64 columns
-/// only where nearly all have one to the end, as the sparse tensor core has fewer steps.
+/// Whether enough multiprocessors have a block. Placed values are worth it with fewer, as one block of them with 128
+/// rows takes so much less time; but of few non-zeros and 64 columns only where nearly all have one to the end, as the
+/// sparse tensor core has fewer steps.
 bool reaches_enough(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
   const std::int64_t blocks = blocks_of(schedule, shape);
   if (!schedule.is_placed()) {
@@ -264,7 +274,8 @@ std::vector<StreamSchedule> dense_streams(const LayerShape& shape, const KernelT
   }
   std::vector<std::pair<double, StreamSchedule>> timed;
   const auto add = [&](const MeasuredStream& one) {
-    if (pays(shape, one.schedule.dense) && suits_dense_steps(one.schedule, shape, target) && fits_clusters(one.schedule, shape) && reaches_enough(one.schedule, shape, target)) {
+    if (pays(shape, one.schedule.dense) && suits_dense_steps(one.schedule, shape, target) &&
+        fits_clusters(one.schedule, shape) && reaches_enough(one.schedule, shape, target)) {
       timed.emplace_back(expected_time(one, shape, target), one.schedule);
     }
   };

@@ -14,9 +14,9 @@
 namespace esc {
 namespace {
 
-/// What stands in the parentheses of a directive, said once for the printer, the parser and the errors: `form` goes through
-/// the parts in order. A part is a name (of a loop or an array), a number, a fixed word, or a number behind a key, which may be left out where it is the usual
-/// one.
+/// What stands in the parentheses of a directive, said once for the printer, the parser and the errors: `form` goes
+/// through the parts in order. A part is a name (of a loop or an array), a number, a fixed word, or a number behind a
+/// key, which may be left out where it is the usual one.
 template <typename Form>
 void form(Unroll& directive, Form& parts) {
   parts.directive("unroll");

@@ -26,7 +26,8 @@ struct MapGrid {
   std::string loop;
   bool operator==(const MapGrid&) const = default;
 };
-/// map(j, lanes, columns=64, threads=32): a warp takes `columns` consecutive iterations of the column loop, each lane every
+/// map(j, lanes, columns=64, threads=32): a warp takes `columns` consecutive iterations of the column loop, each lane
+/// every
 /// 32nd of them; a block has `threads` threads (paper, 3.3.1).
 struct MapLanes {
   std::string loop;
@@ -97,7 +98,8 @@ struct Vectorize {
   std::string loop;
   bool operator==(const Vectorize&) const = default;
 };
-/// batch(k, 8): a lane group takes `factor` columns of A per iteration, with wide loads, and loads before it multiplies.
+/// batch(k, 8): a lane group takes `factor` columns of A per iteration, with wide loads, and loads before it
+/// multiplies.
 struct BatchColumns {
   std::string loop;
   int factor = 1;
@@ -130,8 +132,8 @@ struct PackTasks {
   int light = 16;
   bool operator==(const PackTasks&) const = default;
 };
-/// assign(task, warps=4, groups=8): a warp takes a heavy task or, with each of `groups` lane groups, a light one; a thread
-/// block has `warps` warps.
+/// assign(task, warps=4, groups=8): a warp takes a heavy task or, with each of `groups` lane groups, a light one; a
+/// thread block has `warps` warps.
 struct AssignTasks {
   std::string loop;
   int warps = 1;
@@ -142,8 +144,9 @@ struct AssignTasks {
 struct PlaceEpilogue {
   bool operator==(const PlaceEpilogue&) const = default;
 };
-/// stream(i, panels=4, warps=2): a block owns `panels` panels of 16 rows, or of as many as rows=32 says, and goes through all columns of the sparse array, a window
-/// of 256 of them after the other, or as window=32 says; `warps` warps of each panel take windows in turn, or, as share=2 says, two of them each.
+/// stream(i, panels=4, warps=2): a block owns `panels` panels of 16 rows, or of as many as rows=32 says, and goes
+/// through all columns of the sparse array, a window of 256 of them after the other, or as window=32 says; `warps`
+/// warps of each panel take windows in turn, or, as share=2 says, two of them each.
 struct StreamWindows {
   static constexpr int usual_rows = 16;
 
@@ -155,16 +158,17 @@ struct StreamWindows {
   int window = 0;  ///< columns; 0 where they are as many as the type of the elements has
   bool operator==(const StreamWindows&) const = default;
 };
-/// fragment(j, 32): a block computes so many columns of C; a lane has the sums that the tensor core gives it. fragment(j, 128, warp=16): each of the warps that multiply the
-/// same windows has so many of the columns, in the rows of all panels. fragment(j, 1), of 16 bits: four lanes have parts of the sums of a row.
+/// fragment(j, 32): a block computes so many columns of C; a lane has the sums that the tensor core gives it.
+/// fragment(j, 128, warp=16): each of the warps that multiply the same windows has so many of the columns, in the rows
+/// of all panels. fragment(j, 1), of 16 bits: four lanes have parts of the sums of a row.
 struct FragmentColumns {
   std::string loop;
   int columns = 8;
   int warp = 0;  ///< 0 where each warp has all columns, in the rows of its panel
   bool operator==(const FragmentColumns&) const = default;
 };
-/// transform(A, fragments): the panels of the sparse array are stored as the operands of the sparse tensor core, with the columns of a window in
-/// an order in which at most two of four have a non-zero.
+/// transform(A, fragments): the panels of the sparse array are stored as the operands of the sparse tensor core, with
+/// the columns of a window in an order in which at most two of four have a non-zero.
 struct PackFragments {
   std::string array;
   bool operator==(const PackFragments&) const = default;
@@ -179,7 +183,8 @@ struct PackListed {
   std::string array;
   bool operator==(const PackListed&) const = default;
 };
-/// transform(A, placed): the same, of which each one that is not zero has its place beside it; warps put them where the tensor core reads them.
+/// transform(A, placed): the same, of which each one that is not zero has its place beside it; warps put them where the
+/// tensor core reads them.
 struct PackPlaced {
   std::string array;
   bool operator==(const PackPlaced&) const = default;
@@ -189,25 +194,28 @@ struct PackGathered {
   std::string array;
   bool operator==(const PackGathered&) const = default;
 };
-/// transform(A, bitmap, warps=4): a bit for each element of the sparse array, and those that are not zero in the words of the tensor core's registers. So many
-/// warps multiply at once: 1 (mma) or 4 (wgmma).
+/// transform(A, bitmap, warps=4): a bit for each element of the sparse array, and those that are not zero in the words
+/// of the tensor core's registers. So many warps multiply at once: 1 (mma) or 4 (wgmma).
 struct PackBitmap {
   std::string array;
   int warps = 1;
   bool operator==(const PackBitmap&) const = default;
 };
-/// quarter(A): of the steps in which fragments are multiplied those whose columns allow it store one of four elements, in place of two.
+/// quarter(A): of the steps in which fragments are multiplied those whose columns allow it store one of four elements,
+/// in place of two.
 struct QuarterSteps {
   std::string array;
   bool operator==(const QuarterSteps&) const = default;
 };
-/// pipeline(k, 4): windows of the dense array and what the packed one has for them are copied to shared memory, `stages` of them at a time.
+/// pipeline(k, 4): windows of the dense array and what the packed one has for them are copied to shared memory,
+/// `stages` of them at a time.
 struct PipelineWindows {
   std::string loop;
   int stages = 2;
   bool operator==(const PipelineWindows&) const = default;
 };
-/// pipeline(k, tiles=3, units=2): K steps of the dense array and units of the packed one are copied to shared memory, so many of each at a time.
+/// pipeline(k, tiles=3, units=2): K steps of the dense array and units of the packed one are copied to shared memory,
+/// so many of each at a time.
 struct PipelineTiles {
   std::string loop;
   int tiles = 3;
@@ -222,13 +230,15 @@ struct CopyInBulk {
 struct CopyUnits {
   bool operator==(const CopyUnits&) const = default;
 };
-/// cluster(k, 4): the turns of a block are dealt to `blocks` blocks of a cluster, the first of which adds up their sums, from compute capability 9.0 on.
+/// cluster(k, 4): the turns of a block are dealt to `blocks` blocks of a cluster, the first of which adds up their
+/// sums, from compute capability 9.0 on.
 struct ClusterTurns {
   std::string loop;
   int blocks = 2;
   bool operator==(const ClusterTurns&) const = default;
 };
-/// ahead(A): warps of their own place the values of the sparse array, a turn ahead of those that multiply them, and copy for them.
+/// ahead(A): warps of their own place the values of the sparse array, a turn ahead of those that multiply them, and
+/// copy for them.
 struct PlaceAhead {
   std::string array;
   bool operator==(const PlaceAhead&) const = default;
@@ -238,12 +248,12 @@ struct StoreTiles {
   std::string array;
   bool operator==(const StoreTiles&) const = default;
 };
-using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns, OwnPanels,
-                               TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
-                               BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue,
-                               StreamWindows, FragmentColumns, PackFragments, PackDense, PackListed, PackPlaced, QuarterSteps, PipelineWindows, CopyInBulk,
-                               CopyUnits, ClusterTurns, PlaceAhead, PackGathered, PackBitmap, PipelineTiles,
-                               StoreTiles>;
+using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns,
+                               OwnPanels, TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums,
+                               PackRegions, Vectorize, BatchColumns, Prefetch, StageRegions, Overlap, CutRows,
+                               PackTasks, AssignTasks, PlaceEpilogue, StreamWindows, FragmentColumns, PackFragments,
+                               PackDense, PackListed, PackPlaced, QuarterSteps, PipelineWindows, CopyInBulk, CopyUnits,
+                               ClusterTurns, PlaceAhead, PackGathered, PackBitmap, PipelineTiles, StoreTiles>;
 
 /// "unroll(i, 4)", "map(i, grid)", "own(i, panels=4, warp=2)", "merge()", ...
 std::string print(const Directive& directive);
@@ -259,11 +269,11 @@ class ScheduleError : public UserError {
       : UserError(schedule, rule, remedy) {}
 };
 
-/// Reads one directive as `print` writes it; spaces are free. parse_directive(print(d)) == d. Throws ScheduleError, with the
-/// directive as its place and the forms that its name has as the remedy.
+/// Reads one directive as `print` writes it; spaces are free. parse_directive(print(d)) == d. Throws ScheduleError,
+/// with the directive as its place and the forms that its name has as the remedy.
 Directive parse_directive(std::string_view text);
-/// Reads a script: directives separated by ";" or the ends of lines, where "#" begins a comment. Throws ScheduleError; a
-/// script without a directive is refused too.
+/// Reads a script: directives separated by ";" or the ends of lines, where "#" begins a comment. Throws ScheduleError;
+/// a script without a directive is refused too.
 std::vector<Directive> parse_script(std::string_view text);
 
 /// Rows of a panel: as many as the row loop is unrolled by; absent where it is not.

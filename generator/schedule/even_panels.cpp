@@ -13,9 +13,11 @@
 namespace esc {
 namespace {
 
-/// What was the fastest with so many panels on 4096 x 4096, 8192 x 8192 and 11,008 x 4096 with 50 to 70 % zeros, or within 11 % of that.
+/// What was the fastest with so many panels on 4096 x 4096, 8192 x 8192 and 11,008 x 4096 with 50 to 70 % zeros, or
+/// within 11 % of that.
 StreamSchedule fastest_without_quarters(int panels, int columns) {
-  StreamSchedule schedule{.columns = columns, .panels = panels, .warps = 2, .stages = 2, .copies = StreamSchedule::Copies::bulk};
+  StreamSchedule schedule{
+      .columns = columns, .panels = panels, .warps = 2, .stages = 2, .copies = StreamSchedule::Copies::bulk};
   if (columns == 8) {
     constexpr int block_warps = 12;
     schedule.warps = panels == 2 ? 4 : std::max(2, block_warps / panels);
@@ -32,13 +34,15 @@ StreamSchedule fastest_without_quarters(int panels, int columns) {
 bool holds_for(const LayerShape& shape, const KernelTarget& target) {
   constexpr double smallest = 4096.0 * 4096;
   constexpr long long most_columns = 32;
-  return is_half_type(shape.dtype) && shape.layout == "kn" && shape.bcol <= most_columns && shape.elements() >= smallest && !follows_power_law(shape) &&
+  return is_half_type(shape.dtype) && shape.layout == "kn" && shape.bcol <= most_columns &&
+         shape.elements() >= smallest && !follows_power_law(shape) &&
          target.oldest_architecture >= StreamSchedule::bulk_architecture;
 }
 
 /// Panels of the busiest multiprocessor over those that each would have if they were dealt one by one.
 double unevenness(const StreamSchedule& schedule, const StreamedSize& size, const KernelTarget& target) {
-  return static_cast<double>(busiest_panels(schedule, size, target)) * target.multiprocessors / static_cast<double>(size.panels * quotient_up(size.bcol, schedule.columns));
+  return static_cast<double>(busiest_panels(schedule, size, target)) * target.multiprocessors /
+         static_cast<double>(size.panels * quotient_up(size.bcol, schedule.columns));
 }
 
 }  // namespace
@@ -56,7 +60,8 @@ int even_panels(const StreamedSize& size, int columns, const KernelTarget& targe
   return best;
 }
 
-std::vector<ScheduleChoice> with_even_panels(std::vector<ScheduleChoice> choices, const LayerShape& shape, const KernelTarget& target, const LayerClass& measured) {
+std::vector<ScheduleChoice> with_even_panels(std::vector<ScheduleChoice> choices, const LayerShape& shape,
+                                             const KernelTarget& target, const LayerClass& measured) {
   constexpr double clearly = 1.15;
   if (!holds_for(shape, target)) {
     return choices;
@@ -72,7 +77,8 @@ std::vector<ScheduleChoice> with_even_panels(std::vector<ScheduleChoice> choices
     if (stream != nullptr && stream->rows == StreamSchedule::strip_rows &&
         (!is_of_these_sizes || unevenness(*stream, size, target) >= clearly * unevenness(*stream, of_class, target))) {
       ScheduleChoice even = choice;
-      even.schedule = with_warps_that_fit(fastest_without_quarters(even_panels(size, stream->columns, target), stream->columns), shape, target);
+      even.schedule = with_warps_that_fit(
+          fastest_without_quarters(even_panels(size, stream->columns, target), stream->columns), shape, target);
       mark_changed(even, "; with panels that are dealt evenly to the multiprocessors by rule");
       result.push_back(std::move(even));
     }

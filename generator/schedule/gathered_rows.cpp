@@ -78,9 +78,9 @@ bool hides_copies(const LayerShape& shape, const KernelTarget& target) {
   constexpr std::int64_t many_columns = 8192;
   const double sets = static_cast<double>(shape.rows) / GatherSchedule::set_rows *
                       static_cast<double>(tiles_of(shape)) / target.multiprocessors;
-  return sets * entries_of_window(shape) >= (shape.columns >= many_columns ? least_of_many_columns
+  return sets * entries_of_window(shape) >= (shape.columns >= many_columns        ? least_of_many_columns
                                              : shape.elements() >= large_elements ? least
-                                                                           : least_of_few_elements);
+                                                                                  : least_of_few_elements);
 }
 
 }  // namespace

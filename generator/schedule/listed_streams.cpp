@@ -14,12 +14,16 @@ namespace {
 constexpr double sparsest = 0.45;
 constexpr long long most_columns = 16;
 
-/// What was the fastest, or within 4 % of that, with blocks of so many strips of 16 rows; none for heights that were not measured.
+/// What was the fastest, or within 4 % of that, with blocks of so many strips of 16 rows; none for heights that were
+/// not measured.
 std::optional<StreamSchedule> fastest_with_lists(std::int64_t strips, long long bcol) {
   constexpr std::int64_t most_low_panels = 6;
   constexpr std::int64_t least_of_high_panels = 12;
   constexpr int warps = 12;  // of a block: fewer find too few values at once
-  StreamSchedule schedule{.columns = widest_stream(bcol), .stages = 2, .copies = StreamSchedule::Copies::units, .dense = StreamSchedule::Dense::listed};
+  StreamSchedule schedule{.columns = widest_stream(bcol),
+                          .stages = 2,
+                          .copies = StreamSchedule::Copies::units,
+                          .dense = StreamSchedule::Dense::listed};
   if (strips == 4 && schedule.columns < StreamSchedule::least_columns_of_boxes) {
     schedule.rows = StreamSchedule::max_rows;
     schedule.panels = 2;
@@ -48,13 +52,16 @@ std::vector<ScheduleChoice> listed_streams(const LayerShape& shape, const Kernel
   if (!measured || has_fast_memory(target)) {
     return {};
   }
-  // A block for each multiprocessor: one that has two finds the values of both, which takes longer than to read what is saved.
+  // A block for each multiprocessor: one that has two finds the values of both, which takes longer than to read what is
+  // saved.
   const std::int64_t strips = quotient_up(quotient_up(shape.rows, StreamSchedule::strip_rows), target.multiprocessors);
   const std::optional<StreamSchedule> schedule = fastest_with_lists(strips, shape.bcol);
   if (!schedule) {
     return {};
   }
-  return with_leaner_if_spread(*schedule, shape, target, "by rule: layers larger than a cache with half of their elements not zero are streamed with listed values; measured on one NVIDIA H100");
+  return with_leaner_if_spread(*schedule, shape, target,
+                               "by rule: layers larger than a cache with half of their elements not zero are streamed "
+                               "with listed values; measured on one NVIDIA H100");
 }
 
 }  // namespace esc

@@ -21,7 +21,9 @@ constexpr std::int64_t least_rows = 512;
 constexpr double least_elements = 512.0 * 512;
 constexpr double largest = 2048.0 * 2048;
 
-std::int64_t windows_of(const LayerShape& shape) { return quotient_up(shape.columns, StreamSchedule::window_columns(sizeof(float))); }
+std::int64_t windows_of(const LayerShape& shape) {
+  return quotient_up(shape.columns, StreamSchedule::window_columns(sizeof(float)));
+}
 
 /// About as many as the GPU has multiprocessors on which that was measured.
 constexpr std::int64_t one_wave = 128;
@@ -41,8 +43,9 @@ bool pays_split(const LayerShape& shape) {
   if (size < small_layer) {
     return shape.bcol >= 256 && density >= least_density;
   }
-  return shape.bcol >= 128 ? density >= least_density
-                           : shape.bcol >= 64 && density >= (size < 2 * small_layer ? 0.25 : least_density) && density <= 0.38;
+  return shape.bcol >= 128
+             ? density >= least_density
+             : shape.bcol >= 64 && density >= (size < 2 * small_layer ? 0.25 : least_density) && density <= 0.38;
 }
 
 /// One product.
@@ -56,7 +59,8 @@ bool pays_rounded(const LayerShape& shape) {
                              : shape.bcol >= 64 && density >= 0.28 && density <= 0.45;
 }
 
-/// Where panels of 32 rows are enough for two in a block, each element of B that it copies is multiplied by 64 rows; else a block has 32 rows, or 16 columns.
+/// Where panels of 32 rows are enough for two in a block, each element of B that it copies is multiplied by 64 rows;
+/// else a block has 32 rows, or 16 columns.
 StreamSchedule split_schedule(const LayerShape& shape) {
   constexpr std::int64_t some_windows = 8;
   if (blocks_of_output(shape, 64, 32) >= one_wave) {
@@ -65,8 +69,9 @@ StreamSchedule split_schedule(const LayerShape& shape) {
   if (windows_of(shape) <= some_windows) {
     return {.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4};
   }
-  return shape.density() <= small_units ? StreamSchedule{.columns = 32, .panels = 1, .warps = 8, .stages = 2, .share = 4, .rows = 32}
-                                        : StreamSchedule{.columns = 16, .panels = 2, .warps = 2, .stages = 2, .rows = 32};
+  return shape.density() <= small_units
+             ? StreamSchedule{.columns = 32, .panels = 1, .warps = 8, .stages = 2, .share = 4, .rows = 32}
+             : StreamSchedule{.columns = 16, .panels = 2, .warps = 2, .stages = 2, .rows = 32};
 }
 
 int panels_for(const LayerShape& shape, const KernelTarget& target, const StreamSchedule& schedule) {
@@ -96,7 +101,8 @@ StreamSchedule rounded_schedule(const LayerShape& shape, const KernelTarget& tar
 bool fills_one_wave(const LayerShape& shape) { return blocks_of_output(shape, 32, 32) >= one_wave; }
 
 bool pays_in_one_wave(const LayerShape& shape) {
-  if (shape.layout != "kn" || shape.rows < least_rows || shape.elements() < least_elements || shape.elements() >= largest) {
+  if (shape.layout != "kn" || shape.rows < least_rows || shape.elements() < least_elements ||
+      shape.elements() >= largest) {
     return false;
   }
   return shape.dtype == "tf32" ? pays_rounded(shape) : shape.dtype == "f32" && pays_split(shape);

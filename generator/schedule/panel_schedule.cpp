@@ -68,7 +68,10 @@ int widest_tile(const ProductColumns& columns) {
 }
 
 int widest_vector(const ProductColumns& columns) {
-  return !columns.are_contiguous ? PanelSchedule::max_spread_vector : columns.count % 4 == 0 ? 4 : columns.count % 2 == 0 ? 2 : 1;
+  return !columns.are_contiguous  ? PanelSchedule::max_spread_vector
+         : columns.count % 4 == 0 ? 4
+         : columns.count % 2 == 0 ? 2
+                                  : 1;
 }
 
 PanelSchedule parse_panel(std::string_view text, std::string_view settings) {

@@ -10,12 +10,13 @@
 
 namespace esc {
 
-/// A schedule whose blocks own row panels: all non-zeros of a panel are added up in one block, so that C is stored once,
-/// without atomic adds, without being set to zero, in one launch. The columns of a panel are the union of its rows'
-/// columns; a row that lacks one multiplies by an explicit zero.
+/// A schedule whose blocks own row panels: all non-zeros of a panel are added up in one block, so that C is stored
+/// once, without atomic adds, without being set to zero, in one launch. The columns of a panel are the union of its
+/// rows' columns; a row that lacks one multiplies by an explicit zero.
 ///
-/// A lane holds `vector` consecutive columns of C: as many as it loads at once or, where rows of B have them apart, up to 16. columns / vector lanes form a group, which covers the block's columns;
-/// `groups` of them in one warp and `warps` warps share the columns of a panel, and their sums are added at the end.
+/// A lane holds `vector` consecutive columns of C: as many as it loads at once or, where rows of B have them apart, up
+/// to 16. columns / vector lanes form a group, which covers the block's columns; `groups` of them in one warp and
+/// `warps` warps share the columns of a panel, and their sums are added at the end.
 struct PanelSchedule {
   int ufi = 2;         ///< rows in a panel
   int columns = 32;    ///< columns of C that a block computes
@@ -25,17 +26,18 @@ struct PanelSchedule {
   int panels = 1;      ///< panels of a block
   int ufk = 4;         ///< columns of A per lane group and iteration
   bool stage = false;  ///< whether a warp copies its packed region to shared memory first
-  bool pdl = true;     ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
+  bool pdl = true;  ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
 
   static constexpr int max_ufi = 8;
   static constexpr int max_columns = 128;
   static constexpr int max_vector = 4;          ///< of columns that are moved at once
   static constexpr int max_spread_vector = 16;  ///< of columns that are not one behind the other, each moved by itself
   static constexpr int max_lane_sums = 64;      ///< that a lane has registers for
-  static constexpr int max_warps = 16;   ///< of a panel, and of a block
+  static constexpr int max_warps = 16;          ///< of a panel, and of a block
   static constexpr int max_panels = 128;
   static constexpr int max_ufk = 8;
-  static constexpr int max_group_columns = 512;  ///< of a panel, that one lane group adds up: bounds how many products one float32 sum runs over
+  static constexpr int max_group_columns =
+      512;  ///< of a panel, that one lane group adds up: bounds how many products one float32 sum runs over
 
   /// Lanes of a group, groups of a warp, panels that a warp works on, warps and threads of a block.
   int group_lanes() const { return columns / vector; }
@@ -55,8 +57,8 @@ PanelSchedule parse_panel(std::string_view text, std::string_view settings);
 /// "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on".
 std::string print(const PanelSchedule& schedule);
 
-/// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.
-/// Whether a staged region fits into shared memory depends on the matrix and is checked when that is packed.
+/// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for
+/// these. Whether a staged region fits into shared memory depends on the matrix and is checked when that is packed.
 void check_ranges(const PanelSchedule& schedule);
 void check_legal(const PanelSchedule& schedule, const ProductColumns& columns);
 

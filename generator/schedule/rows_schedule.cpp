@@ -38,10 +38,11 @@ void check_ranges(const RowsSchedule& schedule) {
   check_power_of_two(text, "warps", schedule.warps, 1, RowsSchedule::max_warps);
   check_group(text, schedule.columns, schedule.vector);
   if (const int most = RowsSchedule::max_parts; schedule.unroll * schedule.vector > most) {
-    throw ScheduleError(text,
-                        fmt::format("unroll * vector = {} elements of B at a time are more than {}, what a lane has registers for",
-                                    schedule.unroll * schedule.vector, most),
-                        fmt::format("the nearest legal value is unroll={}", most / schedule.vector));
+    throw ScheduleError(
+        text,
+        fmt::format("unroll * vector = {} elements of B at a time are more than {}, what a lane has registers for",
+                    schedule.unroll * schedule.vector, most),
+        fmt::format("the nearest legal value is unroll={}", most / schedule.vector));
   }
   if (schedule.light > schedule.task) {
     throw ScheduleError(text, fmt::format("light={} is more than task={}", schedule.light, schedule.task),

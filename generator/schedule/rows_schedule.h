@@ -15,8 +15,8 @@ namespace esc {
 /// share them; a light one has one lane group. A row that is one task is stored; the tasks of a row that was split are
 /// added to it atomically, after a small kernel has set just those rows to zero.
 ///
-/// A lane holds `vector` consecutive columns of C: as many as it loads at once or, where rows of B have them apart, up to 16. columns / vector lanes form a group, which covers the block's
-/// columns.
+/// A lane holds `vector` consecutive columns of C: as many as it loads at once or, where rows of B have them apart, up
+/// to 16. columns / vector lanes form a group, which covers the block's columns.
 struct RowsSchedule {
   int columns = 32;  ///< columns of C that a block computes
   int vector = 4;    ///< consecutive columns of a lane: floats per load of B
@@ -48,7 +48,8 @@ RowsSchedule parse_rows(std::string_view text, std::string_view settings);
 /// "rows:columns=32,vector=4,unroll=4,task=128,light=16,warps=4,pdl=on".
 std::string print(const RowsSchedule& schedule);
 
-/// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.
+/// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for
+/// these.
 void check_ranges(const RowsSchedule& schedule);
 void check_legal(const RowsSchedule& schedule, const ProductColumns& columns);
 

@@ -17,11 +17,14 @@
 namespace esc {
 
 /// A schedule of any family.
-using Schedule = std::variant<AtomicSchedule, PanelSchedule, RowsSchedule, StreamSchedule, GatherSchedule, BitmapSchedule>;
+using Schedule =
+    std::variant<AtomicSchedule, PanelSchedule, RowsSchedule, StreamSchedule, GatherSchedule, BitmapSchedule>;
 
 /// Reads "4-7-1-32", "atomic:ufi=4,ufk=7,warptile=1,threads=32[,compaction=off]", "panel:ufi=2,warps=8,...",
-/// "rows:columns=32,task=128,...", "stream:columns=8,panels=4,...", "gather:warps=14,sets=6" or "bitmap:columns=8,panels=2,...". Keys may come in any order and be left out
-/// (then the family's defaults hold). Throws ScheduleError for an unknown family or key, a repeated key, or a value that is out of range whatever the columns are.
+/// "rows:columns=32,task=128,...", "stream:columns=8,panels=4,...", "gather:warps=14,sets=6" or
+/// "bitmap:columns=8,panels=2,...". Keys may come in any order and be left out (then the family's defaults hold).
+/// Throws ScheduleError for an unknown family or key, a repeated key, or a value that is out of range whatever the
+/// columns are.
 Schedule parse_schedule(std::string_view text);
 
 /// The canonical text, keys in fixed order; parse_schedule(print(s)) == s.
@@ -36,7 +39,8 @@ int panel_height(const Schedule& schedule);
 /// Throws ScheduleError unless the schedule is legal for these columns; names the nearest legal value.
 void check_legal(const Schedule& schedule, const ProductColumns& columns);
 
-/// The directives that the schedule stands for, in the order of the pipeline; loops i, j, k and array A of the canonical nest.
+/// The directives that the schedule stands for, in the order of the pipeline; loops i, j, k and array A of the
+/// canonical nest.
 std::vector<Directive> expand(const Schedule& schedule);
 
 }  // namespace esc

@@ -17,10 +17,10 @@ namespace esc {
 struct ScheduleChoice {
   Schedule schedule;
   std::string source;  ///< "user", or "database: ...", "published: ...", "default: ..." with the evidence
-  std::vector<std::string> notes = {};        ///< what the user should know: that a library is faster, for example
-  std::optional<DatabaseHead> database = {};  ///< that it is from; absent where it is from none
-  std::vector<Directive> script = {};         ///< of the user's own, in place of the schedule; empty: none
-  std::optional<Measurement> evidence = {};   ///< of the very layer or of a class close to it
+  std::vector<std::string> notes = {};          ///< what the user should know: that a library is faster, for example
+  std::optional<DatabaseHead> database = {};    ///< that it is from; absent where it is from none
+  std::vector<Directive> script = {};           ///< of the user's own, in place of the schedule; empty: none
+  std::optional<Measurement> evidence = {};     ///< of the very layer or of a class close to it
   std::optional<MeasuredRatios> measured = {};  ///< of exactly this case, as `settled` finds; absent where it was not
   std::string not_measured = {};                ///< why it was not; empty where nobody has asked
 };
@@ -39,8 +39,8 @@ bool is_script(std::string_view text);
 /// The schedule or script of this text. Throws ScheduleError.
 ScheduleChoice parse_choice(const std::string& text, const std::string& source);
 
-/// What the choice is made of: the script, or the directives that the schedule stands for, with one that places the nest's epilogue
-/// where it has one.
+/// What the choice is made of: the script, or the directives that the schedule stands for, with one that places the
+/// nest's epilogue where it has one.
 std::vector<Directive> directives_of(const ScheduleChoice& choice, bool finishes_sums);
 /// The text by which it is given, and the name of its family: "script" for a script.
 std::string text_of(const ScheduleChoice& choice);

@@ -36,8 +36,8 @@ std::string describe(const DatabaseHead& head) {
                      head.origin == DatabaseOrigin::measured ? "measured" : "published");
 }
 
-const ScheduleDatabase* find_nearest(const std::vector<ScheduleDatabase>& databases, const DeviceKey& device, const std::string& layout,
-                                     const std::string& dtype) {
+const ScheduleDatabase* find_nearest(const std::vector<ScheduleDatabase>& databases, const DeviceKey& device,
+                                     const std::string& layout, const std::string& dtype) {
   const auto order = [&](const ScheduleDatabase& database) {
     return std::pair(database.head().origin != DatabaseOrigin::measured, device_distance(device, database.head().key));
   };

@@ -139,13 +139,14 @@ class ScheduleDatabase {
   DatabaseEntries entries_;
 };
 
-/// The databases in the text of a file, one for each layout, that of kn first, which is there in any case. Reads what `print` writes; lines
-/// may stand in any order, so that two files can be merged line by line. Throws UserError (place: file and line) for anything else, and for
-/// what the constructor takes for a defect.
+/// The databases in the text of a file, one for each layout, that of kn first, which is there in any case. Reads what
+/// `print` writes; lines may stand in any order, so that two files can be merged line by line. Throws UserError (place:
+/// file and line) for anything else, and for what the constructor takes for a defect.
 std::vector<ScheduleDatabase> databases_in(std::string_view text, const std::string& file);
 
-/// The text of a file: the head and one entry a line, sorted, behind comments that say what the columns are. The databases are of one device
-/// and element type, and each of another layout, in any order; those of kn name none. The same databases give the same bytes.
+/// The text of a file: the head and one entry a line, sorted, behind comments that say what the columns are. The
+/// databases are of one device and element type, and each of another layout, in any order; those of kn name none. The
+/// same databases give the same bytes.
 std::string print(const std::vector<ScheduleDatabase>& databases);
 std::string print(const ScheduleDatabase& database);
 
@@ -158,9 +159,9 @@ const std::vector<ScheduleDatabase>& shipped_databases();
 /// The one that holds where no device is named: measured on an H200.
 const ScheduleDatabase& shipped_database();
 
-/// The measured one among those of a layout and an element type whose device is the nearest by `device_distance`: what was measured on another
-/// device serves a layer better than what is merely published for its own. Where none is measured, the nearest published one; null where none
-/// is of the layout and the type.
+/// The measured one among those of a layout and an element type whose device is the nearest by `device_distance`: what
+/// was measured on another device serves a layer better than what is merely published for its own. Where none is
+/// measured, the nearest published one; null where none is of the layout and the type.
 const ScheduleDatabase* find_nearest(const std::vector<ScheduleDatabase>& databases, const DeviceKey& device,
                                      const std::string& layout = "kn", const std::string& dtype = "f32");
 

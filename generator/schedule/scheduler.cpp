@@ -44,7 +44,8 @@ ScheduleChoice family_default(const LayerShape& shape, std::span<const ScheduleD
   return choice;
 }
 
-/// Whether a database is of measurements that had such streams among their schedules, so that there is no need for a rule.
+/// Whether a database is of measurements that had such streams among their schedules, so that there is no need for a
+/// rule.
 template <typename Predicate>
 bool has_streams(const ScheduleDatabase* database, Predicate is_such) {
   return std::ranges::any_of(database->candidates(), [&](const CandidateEntry& candidate) {
@@ -59,7 +60,8 @@ bool has_one_column(const ScheduleDatabase* database) {
   return has_streams(database, [](const StreamSchedule& stream) { return stream.has_one_column(); });
 }
 bool has_listed_values(const ScheduleDatabase* database) {
-  return has_streams(database, [](const StreamSchedule& stream) { return stream.dense == StreamSchedule::Dense::listed; });
+  return has_streams(database,
+                     [](const StreamSchedule& stream) { return stream.dense == StreamSchedule::Dense::listed; });
 }
 
 /// The choice with ratios that were measured of a schedule on layers of this kind, with so many columns of B.
@@ -218,7 +220,8 @@ class ClassAdvice {
 };
 
 bool is_shipped(const ScheduleDatabase& database) {
-  return std::ranges::any_of(shipped_databases(), [&](const ScheduleDatabase& shipped) { return &shipped == &database; });
+  return std::ranges::any_of(shipped_databases(),
+                             [&](const ScheduleDatabase& shipped) { return &shipped == &database; });
 }
 
 /// Choices in the order in which they are added, each schedule once.
@@ -236,10 +239,12 @@ class Ranking {
   }
   /// What fills memory with zeros comes last of what was added so far.
   void put_wasteful_last(const LayerShape& shape) {
-    std::ranges::stable_partition(choices_, [&](const ScheduleChoice& one) { return !wastes_memory(one.schedule, shape); });
+    std::ranges::stable_partition(choices_,
+                                  [&](const ScheduleChoice& one) { return !wastes_memory(one.schedule, shape); });
   }
   void leave_out_streamed() {
-    std::erase_if(choices_, [](const ScheduleChoice& one) { return std::holds_alternative<StreamSchedule>(one.schedule); });
+    std::erase_if(choices_,
+                  [](const ScheduleChoice& one) { return std::holds_alternative<StreamSchedule>(one.schedule); });
   }
   void leave_out_clusters() {
     std::erase_if(choices_, [](const ScheduleChoice& one) {
@@ -264,7 +269,8 @@ std::vector<ScheduleChoice> each_once(const std::vector<ScheduleChoice>& choices
 
 double unminded_bytes(const LayerShape& shape) {
   constexpr double small_stream = 1 << 20;
-  return std::max(small_stream, static_cast<double>(shape.rows) * static_cast<double>(shape.bcol) * bytes_of_type(shape.dtype));
+  return std::max(small_stream,
+                  static_cast<double>(shape.rows) * static_cast<double>(shape.bcol) * bytes_of_type(shape.dtype));
 }
 
 ScheduleChoice uneven_rows_schedule(long long bcol) {
@@ -281,7 +287,8 @@ ScheduleChoice whole_rows_schedule(long long bcol, std::int64_t longest) {
         .columns = std::min(32, widest_tile(bcol)), .unroll = 4, .task = RowsSchedule::max_task, .light = 64};
     return {fitted(schedule, bcol), source};
   }
-  PanelSchedule schedule{.ufi = 1, .columns = std::min(32, widest_tile(bcol)), .vector = widest_vector(bcol), .warps = 16, .panels = 1};
+  PanelSchedule schedule{
+      .ufi = 1, .columns = std::min(32, widest_tile(bcol)), .vector = widest_vector(bcol), .warps = 16, .panels = 1};
   const auto parts = [&] { return std::int64_t{schedule.warps} * schedule.warp_groups(); };
   while (schedule.columns > schedule.vector && parts() * PanelSchedule::max_group_columns < longest) {
     schedule.columns /= 2;
@@ -297,7 +304,8 @@ ScheduleChoice published_schedule(long long bcol) {
           fmt::format("published: the paper's best single schedule on an A100 at bCol {}", entry->bcol)};
 }
 
-std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<const ScheduleDatabase* const> databases,
+std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
+                                             std::span<const ScheduleDatabase* const> databases,
                                              const KernelTarget& target) {
   Ranking ranking;
   const auto add_layer_of = [&](const ScheduleDatabase& database) {

@@ -16,11 +16,12 @@ namespace esc {
 /// the other in 85 % of the cases, and the speed-ups differ by 12 %; at two octaves in 50 %, and by 26 %.
 constexpr double close_class = 1;
 
-/// A class that is farther from a layer than this many octaves says nothing of it: a power law resembles no layer that was
-/// measured, and family panel adds up each of its rows in one block.
+/// A class that is farther from a layer than this many octaves says nothing of it: a power law resembles no layer that
+/// was measured, and family panel adds up each of its rows in one block.
 constexpr double farthest_class = 4;
 
-/// Bytes that a stream of a layer may have though most of it is zeros: 1 MiB, or those of C, beside which they do not count.
+/// Bytes that a stream of a layer may have though most of it is zeros: 1 MiB, or those of C, beside which they do not
+/// count.
 double unminded_bytes(const LayerShape& shape);
 
 /// The schedules that `--schedule auto` may stand for, each once, the best first. The first database is laid over the
@@ -36,12 +37,13 @@ double unminded_bytes(const LayerShape& shape);
 /// zeros come last.
 ///
 /// What was measured of the very layer or of a close class is a choice's evidence; `settled` says what of it holds.
-std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape, std::span<const ScheduleDatabase* const> databases,
+std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
+                                             std::span<const ScheduleDatabase* const> databases,
                                              const KernelTarget& target = {});
 
-/// The databases that say something of such layers, of each source the nearest one of the layer's element type and layout. Where no source has
-/// one, and columns stand one behind the other, those of layout kn: schedules depend on the rest of the layout less. Where there is none of
-/// these either, the same of the next one of types_like.
+/// The databases that say something of such layers, of each source the nearest one of the layer's element type and
+/// layout. Where no source has one, and columns stand one behind the other, those of layout kn: schedules depend on the
+/// rest of the layout less. Where there is none of these either, the same of the next one of types_like.
 std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const DeviceKey& device,
                                                    const std::vector<const std::vector<ScheduleDatabase>*>& sources);
 
@@ -51,12 +53,13 @@ ScheduleChoice choose_schedule(const LayerShape& shape, const DeviceKey& device)
 /// The first of them by one database.
 ScheduleChoice choose_schedule(const LayerShape& shape, const ScheduleDatabase& database = shipped_database());
 
-/// What auto falls back to where the matrix does not allow any schedule of the ranking, because its rows are too uneven: a
-/// schedule of family rows that was among the fastest for power laws of row lengths.
+/// What auto falls back to where the matrix does not allow any schedule of the ranking, because its rows are too
+/// uneven: a schedule of family rows that was among the fastest for power laws of row lengths.
 ScheduleChoice uneven_rows_schedule(long long bcol);
 
-/// The fallback where one thread must have the whole sum of a row, for any row lengths up to `longest` non-zeros: rows that are one task
-/// each or, where they are too long for that, panels of one row that many warps share. It is not measured.
+/// The fallback where one thread must have the whole sum of a row, for any row lengths up to `longest` non-zeros: rows
+/// that are one task each or, where they are too long for that, panels of one row that many warps share. It is not
+/// measured.
 ScheduleChoice whole_rows_schedule(long long bcol, std::int64_t longest);
 
 /// The schedule that `--schedule published` stands for: the paper's best single one on an A100 for the nearest

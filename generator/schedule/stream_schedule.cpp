@@ -15,11 +15,16 @@ namespace esc {
 namespace {
 
 StreamSchedule::Copies copies_of(std::string_view word) {
-  return word == "bulk" ? StreamSchedule::Copies::bulk : word == "units" ? StreamSchedule::Copies::units : StreamSchedule::Copies::lanes;
+  return word == "bulk"    ? StreamSchedule::Copies::bulk
+         : word == "units" ? StreamSchedule::Copies::units
+                           : StreamSchedule::Copies::lanes;
 }
 
 constexpr std::pair<StreamSchedule::Dense, std::string_view> dense_words[] = {
-    {StreamSchedule::Dense::off, "off"}, {StreamSchedule::Dense::on, "on"}, {StreamSchedule::Dense::listed, "listed"}, {StreamSchedule::Dense::placed, "placed"}};
+    {StreamSchedule::Dense::off, "off"},
+    {StreamSchedule::Dense::on, "on"},
+    {StreamSchedule::Dense::listed, "listed"},
+    {StreamSchedule::Dense::placed, "placed"}};
 
 StreamSchedule::Dense dense_of(std::string_view word) {
   for (const auto& [value, name] : dense_words) {
@@ -30,7 +35,9 @@ StreamSchedule::Dense dense_of(std::string_view word) {
   return StreamSchedule::Dense::off;
 }
 
-std::string_view word_of(StreamSchedule::Dense dense) { return std::ranges::find(dense_words, dense, &std::pair<StreamSchedule::Dense, std::string_view>::first)->second; }
+std::string_view word_of(StreamSchedule::Dense dense) {
+  return std::ranges::find(dense_words, dense, &std::pair<StreamSchedule::Dense, std::string_view>::first)->second;
+}
 
 Directive transformed(StreamSchedule::Dense dense) {
   switch (dense) {
@@ -49,7 +56,9 @@ Directive transformed(StreamSchedule::Dense dense) {
 
 StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
   const StreamSchedule preset;
-  const Settings given(text, "stream", settings, {"columns", "panels", "warps", "stages", "pdl", "share", "rows", "copies", "cluster", "ahead", "quarters", "dense"});
+  const Settings given(text, "stream", settings,
+                       {"columns", "panels", "warps", "stages", "pdl", "share", "rows", "copies", "cluster", "ahead",
+                        "quarters", "dense"});
   return {.columns = given.number("columns", preset.columns),
           .panels = given.number("panels", preset.panels),
           .warps = given.number("warps", preset.warps),
@@ -65,17 +74,17 @@ StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
 }
 
 std::string print(const StreamSchedule& schedule) {
-  return fmt::format("stream:columns={},panels={},warps={},stages={},pdl={}{}{}{}{}{}{}{}", schedule.columns, schedule.panels, schedule.warps,
-                     schedule.stages, schedule.pdl ? "on" : "off",
-                     schedule.share == 1 ? "" : fmt::format(",share={}", schedule.share),
-                     schedule.rows == StreamSchedule::strip_rows ? "" : fmt::format(",rows={}", schedule.rows),
-                     schedule.copies == StreamSchedule::Copies::bulk    ? ",copies=bulk"
-                     : schedule.copies == StreamSchedule::Copies::units ? ",copies=units"
-                                                                        : "",
-                     schedule.cluster == 1 ? "" : fmt::format(",cluster={}", schedule.cluster),
-                     schedule.ahead ? ",ahead=on" : "",
-                     schedule.quarters ? ",quarters=on" : "",
-                     schedule.dense == StreamSchedule::Dense::off ? "" : fmt::format(",dense={}", word_of(schedule.dense)));
+  return fmt::format(
+      "stream:columns={},panels={},warps={},stages={},pdl={}{}{}{}{}{}{}{}", schedule.columns, schedule.panels,
+      schedule.warps, schedule.stages, schedule.pdl ? "on" : "off",
+      schedule.share == 1 ? "" : fmt::format(",share={}", schedule.share),
+      schedule.rows == StreamSchedule::strip_rows ? "" : fmt::format(",rows={}", schedule.rows),
+      schedule.copies == StreamSchedule::Copies::bulk    ? ",copies=bulk"
+      : schedule.copies == StreamSchedule::Copies::units ? ",copies=units"
+                                                         : "",
+      schedule.cluster == 1 ? "" : fmt::format(",cluster={}", schedule.cluster), schedule.ahead ? ",ahead=on" : "",
+      schedule.quarters ? ",quarters=on" : "",
+      schedule.dense == StreamSchedule::Dense::off ? "" : fmt::format(",dense={}", word_of(schedule.dense)));
 }
 
 namespace {
@@ -83,13 +92,21 @@ namespace {
 /// What values that are placed ask for.
 void check_placed(const StreamSchedule& schedule, const std::string& text) {
   const int warps = schedule.team_warps();
-  if (warps % StreamSchedule::product_warps != 0 || warps * StreamSchedule::warp_columns > StreamSchedule::max_placed_columns) {
-    throw ScheduleError(text, fmt::format("panels={} with share={} are {} warps that multiply the same windows, and placed values are multiplied for 4 or 8", schedule.panels, schedule.share, warps),
+  if (warps % StreamSchedule::product_warps != 0 ||
+      warps * StreamSchedule::warp_columns > StreamSchedule::max_placed_columns) {
+    throw ScheduleError(text,
+                        fmt::format("panels={} with share={} are {} warps that multiply the same windows, and placed "
+                                    "values are multiplied for 4 or 8",
+                                    schedule.panels, schedule.share, warps),
                         "choose panels and share so that their product is 4 or 8");
   }
   if (const int most = schedule.most_block_rows(); schedule.block_rows() > most) {
-    throw ScheduleError(text, fmt::format("panels={} with rows={} are {} rows of a block, and the lanes of {} warps have registers for the sums of {}", schedule.panels, schedule.rows, schedule.block_rows(), schedule.threads() / 32, most),
-                        fmt::format("choose panels and rows so that their product is {} at most", most));
+    throw ScheduleError(
+        text,
+        fmt::format("panels={} with rows={} are {} rows of a block, and the lanes of {} warps have registers for the "
+                    "sums of {}",
+                    schedule.panels, schedule.rows, schedule.block_rows(), schedule.threads() / 32, most),
+        fmt::format("choose panels and rows so that their product is {} at most", most));
   }
   if (schedule.columns != warps * StreamSchedule::warp_columns) {
     throw ScheduleError(text, fmt::format("{} warps have {} columns each", warps, StreamSchedule::warp_columns),
@@ -103,15 +120,22 @@ void check_ahead(const StreamSchedule& schedule, const std::string& text) {
     throw ScheduleError(text, "ahead=on is for values that are placed", "write dense=placed, or leave it out");
   }
   if (schedule.copies == StreamSchedule::Copies::lanes) {
-    throw ScheduleError(text, "warps that place values meet those that multiply them where bulk copies end", "write copies=bulk");
+    throw ScheduleError(text, "warps that place values meet those that multiply them where bulk copies end",
+                        "write copies=bulk");
   }
   if (schedule.stages < StreamSchedule::least_stages_ahead) {
-    throw ScheduleError(text, fmt::format("values that are placed a turn ahead are copied in {} stages at least", StreamSchedule::least_stages_ahead),
+    throw ScheduleError(text,
+                        fmt::format("values that are placed a turn ahead are copied in {} stages at least",
+                                    StreamSchedule::least_stages_ahead),
                         fmt::format("the nearest legal value is stages={}", StreamSchedule::least_stages_ahead));
   }
   if (schedule.panels * schedule.warps > StreamSchedule::max_warps_ahead) {
-    throw ScheduleError(text, fmt::format("{} warps that multiply and as many that place leave too few registers for a product of the tensor core", schedule.panels * schedule.warps),
-                        fmt::format("choose panels and warps so that their product is {} at most", StreamSchedule::max_warps_ahead));
+    throw ScheduleError(
+        text,
+        fmt::format(
+            "{} warps that multiply and as many that place leave too few registers for a product of the tensor core",
+            schedule.panels * schedule.warps),
+        fmt::format("choose panels and warps so that their product is {} at most", StreamSchedule::max_warps_ahead));
   }
 }
 
@@ -121,7 +145,10 @@ void check_one_column(const StreamSchedule& schedule, const std::string& text) {
     throw ScheduleError(text, "dense steps multiply 8 columns of C at once", "leave dense out, or write columns=8");
   }
   if (schedule.share > 1 || schedule.cluster > 1) {
-    throw ScheduleError(text, "of one column of C the lanes of a row deal the products to each other, and neither warps nor blocks share windows", "leave share and cluster out, or write columns=8");
+    throw ScheduleError(text,
+                        "of one column of C the lanes of a row deal the products to each other, and neither warps nor "
+                        "blocks share windows",
+                        "leave share and cluster out, or write columns=8");
   }
 }
 
@@ -132,18 +159,22 @@ void check_ranges(const StreamSchedule& schedule) {
   if (schedule.has_one_column()) {
     check_one_column(schedule, text);
   } else {
-    check_power_of_two(text, "columns", schedule.columns, 8, schedule.is_placed() ? StreamSchedule::max_placed_columns : StreamSchedule::max_columns);
+    check_power_of_two(text, "columns", schedule.columns, 8,
+                       schedule.is_placed() ? StreamSchedule::max_placed_columns : StreamSchedule::max_columns);
   }
   check_range(text, "panels", schedule.panels, 1, StreamSchedule::max_panels, 1);
   check_range(text, "warps", schedule.warps, 1, StreamSchedule::max_panels / schedule.panels, 1);
   check_range(text, "stages", schedule.stages, 2, StreamSchedule::max_stages, 1);
   check_power_of_two(text, "share", schedule.share, 1, StreamSchedule::max_share);
   if (schedule.warps % schedule.share != 0) {
-    throw ScheduleError(text, fmt::format("warps={} cannot be dealt to windows with share={} each", schedule.warps, schedule.share),
-                        fmt::format("the nearest legal value is share={}", std::gcd(schedule.warps, schedule.share)));
+    throw ScheduleError(
+        text, fmt::format("warps={} cannot be dealt to windows with share={} each", schedule.warps, schedule.share),
+        fmt::format("the nearest legal value is share={}", std::gcd(schedule.warps, schedule.share)));
   }
   check_range(text, "cluster", schedule.cluster, 1, StreamSchedule::max_cluster, 1);
-  check_range(text, "rows", schedule.rows, StreamSchedule::strip_rows, schedule.is_placed() ? StreamSchedule::max_placed_rows : StreamSchedule::max_rows, StreamSchedule::strip_rows);
+  check_range(text, "rows", schedule.rows, StreamSchedule::strip_rows,
+              schedule.is_placed() ? StreamSchedule::max_placed_rows : StreamSchedule::max_rows,
+              StreamSchedule::strip_rows);
   if (schedule.is_placed()) {
     check_placed(schedule, text);
   }
@@ -156,9 +187,11 @@ void check_legal(const StreamSchedule& schedule, const ProductColumns& columns) 
   check_ranges(schedule);
   const int most = schedule.is_placed() ? widest_placed_stream(columns.count) : widest_stream(columns.count);
   if (schedule.columns > most) {
-    throw ScheduleError(print(schedule), fmt::format("columns={} is more than bCol={} asks for", schedule.columns, columns.count),
-                        schedule.is_placed() ? fmt::format("choose panels and share so that their product is {}, and columns={}", most / StreamSchedule::warp_columns, most)
-                                             : fmt::format("the nearest legal value is columns={}", most));
+    throw ScheduleError(
+        print(schedule), fmt::format("columns={} is more than bCol={} asks for", schedule.columns, columns.count),
+        schedule.is_placed() ? fmt::format("choose panels and share so that their product is {}, and columns={}",
+                                           most / StreamSchedule::warp_columns, most)
+                             : fmt::format("the nearest legal value is columns={}", most));
   }
 }
 
@@ -169,7 +202,8 @@ bool can_stream(std::string_view dtype, std::string_view layout) {
 bool has_taps(std::string_view layout) { return layout != "nk" && layout.find("nk") != layout.npos; }
 
 int widest_stream(long long columns) {
-  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(std::clamp<long long>(columns, 8, StreamSchedule::max_columns))));
+  return static_cast<int>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::clamp<long long>(columns, 8, StreamSchedule::max_columns))));
 }
 
 int widest_placed_stream(long long columns) {
@@ -178,7 +212,8 @@ int widest_placed_stream(long long columns) {
 }
 
 bool copies_boxes(const StreamSchedule& schedule, std::string_view layout) {
-  return schedule.copies == StreamSchedule::Copies::bulk && schedule.columns >= StreamSchedule::least_columns_of_boxes && layout == "kn";
+  return schedule.copies == StreamSchedule::Copies::bulk &&
+         schedule.columns >= StreamSchedule::least_columns_of_boxes && layout == "kn";
 }
 
 std::int64_t staged_window_bytes(const StreamSchedule& schedule, std::string_view dtype, std::string_view layout) {
@@ -187,7 +222,8 @@ std::int64_t staged_window_bytes(const StreamSchedule& schedule, std::string_vie
   const std::int64_t whole = std::int64_t{schedule.columns_of_window(bytes)} * bytes * (schedule.columns + padding);
   constexpr std::int64_t channels = 16;
   const std::int64_t positions = schedule.columns * 3 / 2 + 64;
-  return is_half_type(dtype) || !has_taps(layout) ? whole : std::min(whole, channels * positions * bytes_of_type(dtype));
+  return is_half_type(dtype) || !has_taps(layout) ? whole
+                                                  : std::min(whole, channels * positions * bytes_of_type(dtype));
 }
 
 std::int64_t line_rows_of_boxes(std::int64_t columns, std::int64_t rows_of_b, std::int64_t columns_of_b) {
@@ -199,17 +235,20 @@ std::int64_t line_rows_of_boxes(std::int64_t columns, std::int64_t rows_of_b, st
 std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_bytes, std::int64_t window_bytes) {
   constexpr std::int64_t value = 4;
   const std::int64_t staged = schedule.stages * schedule.turn_windows() * (schedule.panels * unit_bytes + window_bytes);
-  const std::int64_t placed =
-      schedule.is_placed() ? schedule.placed_buffers() * schedule.turn_windows() * value * StreamSchedule::placed_columns * schedule.block_rows() : 0;
+  const std::int64_t placed = schedule.is_placed() ? schedule.placed_buffers() * schedule.turn_windows() * value *
+                                                         StreamSchedule::placed_columns * schedule.block_rows()
+                                                   : 0;
   const int adding_warps = schedule.is_placed() ? schedule.turn_windows() : schedule.warps;
-  const std::int64_t sums = (adding_warps - 1 + schedule.cluster - 1) * value * schedule.block_rows() * schedule.product_columns();
+  const std::int64_t sums =
+      (adding_warps - 1 + schedule.cluster - 1) * value * schedule.block_rows() * schedule.product_columns();
   const bool sums_stand_behind = schedule.cluster > 1 && !schedule.is_placed();
   return sums_stand_behind ? staged + sums : std::max(staged + placed, sums);
 }
 
 std::vector<Directive> expand(const StreamSchedule& schedule) {
   std::vector<Directive> directives{
-      StreamWindows{"i", schedule.panels, schedule.warps, schedule.rows, schedule.share, schedule.is_placed() ? StreamSchedule::placed_columns : 0},
+      StreamWindows{"i", schedule.panels, schedule.warps, schedule.rows, schedule.share,
+                    schedule.is_placed() ? StreamSchedule::placed_columns : 0},
       FragmentColumns{"j", schedule.columns, schedule.is_placed() ? StreamSchedule::warp_columns : 0}};
   directives.push_back(transformed(schedule.dense));
   if (schedule.quarters) {

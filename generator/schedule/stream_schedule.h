@@ -12,9 +12,10 @@
 
 namespace esc {
 
-/// A schedule for weights that are streamed from memory through the sparse tensor cores. A block owns `panels` panels of `rows` rows and goes through
-/// all columns of A, a window of 256 of 16 bits or 128 of 32 bits at a time; `warps` warps of each panel take windows in turn, `share` of them the same one, of
-/// which each has a part. The rows of B for a window and what the panels have there are copied to shared memory, `stages` turns of the warps at once.
+/// A schedule for weights that are streamed from memory through the sparse tensor cores. A block owns `panels` panels
+/// of `rows` rows and goes through all columns of A, a window of 256 of 16 bits or 128 of 32 bits at a time; `warps`
+/// warps of each panel take windows in turn, `share` of them the same one, of which each has a part. The rows of B for
+/// a window and what the panels have there are copied to shared memory, `stages` turns of the warps at once.
 struct StreamSchedule {
   int columns = 8;  ///< columns of C that a block computes: one, in 16 bits, or 8 to 64
   int panels = 4;   ///< panels of a block
@@ -22,54 +23,69 @@ struct StreamSchedule {
   int stages = 4;   ///< turns whose operands are in shared memory or on their way
   bool pdl = true;  ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
   int share = 1;    ///< warps of a panel that have a window together
-  /// Of a panel, 16 or 32: what mma.sp multiplies at once, or twice that, for which a warp finds elements of B once. Any multiple of 16 where values are placed.
+  /// Of a panel, 16 or 32: what mma.sp multiplies at once, or twice that, for which a warp finds elements of B once.
+  /// Any multiple of 16 where values are placed.
   int rows = 16;
-  /// Who copies to shared memory: the lanes of the warps, 16 bytes each, or from compute capability 9.0 on the engine for bulk copies, the units of A alone or windows
-  /// of B too.
+  /// Who copies to shared memory: the lanes of the warps, 16 bytes each, or from compute capability 9.0 on the engine
+  /// for bulk copies, the units of A alone or windows of B too.
   enum class Copies { lanes, units, bulk } copies = Copies::lanes;
 
-  /// Blocks of a cluster that share the windows of their panels, from compute capability 9.0 on; for matrices whose rows are too few for
-  /// all multiprocessors.
+  /// Blocks of a cluster that share the windows of their panels, from compute capability 9.0 on; for matrices whose
+  /// rows are too few for all multiprocessors.
   int cluster = 1;
   bool ahead = false;  ///< whether as many warps again copy, and place values a turn ahead of those that multiply them
-  bool quarters = false;  ///< whether steps of 16 bits may store one of four elements in place of two: fewer bytes to read, more to do with them
-  /// Whether steps are of the dense tensor core, which take columns in their order: of 32 bits with all elements stored, the least to do where many are not zero, or with
-  /// those alone that are not zero, the fewest bytes. Placed in shared memory, in windows of 32 columns of 32 bits, the tensor core multiplies them for four warps at once: for many
-  /// columns of C, of which each warp then has 16.
+  bool quarters =
+      false;  ///< whether steps of 16 bits may store one of four elements in place of two: fewer bytes to read, more to
+              ///< do with them
+  /// Whether steps are of the dense tensor core, which take columns in their order: of 32 bits with all elements
+  /// stored, the least to do where many are not zero, or with those alone that are not zero, the fewest bytes. Placed
+  /// in shared memory, in windows of 32 columns of 32 bits, the tensor core multiplies them for four warps at once: for
+  /// many columns of C, of which each warp then has 16.
   enum class Dense { off, on, listed, placed } dense = Dense::off;
 
-  static constexpr int strip_rows = 16;       ///< that mma.sp multiplies
+  static constexpr int strip_rows = 16;  ///< that mma.sp multiplies
   static constexpr int max_rows = 32;
   static constexpr int max_placed_rows = 192;  ///< of a panel whose values are placed
 
   /// Registers of each of so many threads of a block.
   static constexpr int thread_registers(int threads) { return 65536 / threads / 8 * 8; }
-  /// Where half of them place values, what these need, and what they leave for the others; all have what a thread can use where they are few.
+  /// Where half of them place values, what these need, and what they leave for the others; all have what a thread can
+  /// use where they are few.
   static constexpr int most_registers = 255;
   static constexpr int placing_registers = 56;
-  static constexpr int multiplying_registers(int threads) { return std::min(2 * thread_registers(threads) - placing_registers, most_registers / 8 * 8); }
+  static constexpr int multiplying_registers(int threads) {
+    return std::min(2 * thread_registers(threads) - placing_registers, most_registers / 8 * 8);
+  }
   static constexpr bool exchanges_registers(int threads) { return thread_registers(threads) < most_registers; }
 
-  /// Rows of a block whose values are placed, where a thread has so many registers. It has half as many sums, which leave it 3 of 8 of them: with fewer ptxas makes products of the tensor
-  /// core one after the other, and of such kernels some were wrong under compute-sanitizer.
-  static constexpr int most_placed_rows(int registers) { return std::min(max_placed_rows, registers * 5 / 8 * 2 / strip_rows * strip_rows); }
+  /// Rows of a block whose values are placed, where a thread has so many registers. It has half as many sums, which
+  /// leave it 3 of 8 of them: with fewer ptxas makes products of the tensor core one after the other, and of such
+  /// kernels some were wrong under compute-sanitizer.
+  static constexpr int most_placed_rows(int registers) {
+    return std::min(max_placed_rows, registers * 5 / 8 * 2 / strip_rows * strip_rows);
+  }
   static constexpr int max_share = 8;
-  static constexpr int least_columns_of_boxes = 16;  ///< with fewer a row of a window is so short that lanes copy it faster than the engine, unless several are a line
-  static constexpr int padding_of_boxes = 8;         ///< columns of float32 behind those of a row, so that four rows lie in different banks
-  static constexpr int window_bytes = 512;    ///< of a row of a window: columns that 8 bits tell apart
-  static constexpr int placed_columns = 32;   ///< of a window whose values are placed
-  static constexpr int placed_architecture = 90;  ///< which alone has the instruction that multiplies for four warps; others go on warp by warp
-  static constexpr int product_warps = 4;     ///< that the tensor core multiplies for at once
-  static constexpr int warp_columns = 16;     ///< of C that each of them has
+  static constexpr int least_columns_of_boxes =
+      16;  ///< with fewer a row of a window is so short that lanes copy it faster than the engine, unless several are a
+           ///< line
+  static constexpr int padding_of_boxes =
+      8;  ///< columns of float32 behind those of a row, so that four rows lie in different banks
+  static constexpr int window_bytes = 512;   ///< of a row of a window: columns that 8 bits tell apart
+  static constexpr int placed_columns = 32;  ///< of a window whose values are placed
+  static constexpr int placed_architecture =
+      90;  ///< which alone has the instruction that multiplies for four warps; others go on warp by warp
+  static constexpr int product_warps = 4;  ///< that the tensor core multiplies for at once
+  static constexpr int warp_columns = 16;  ///< of C that each of them has
   static constexpr int max_columns = 64;
   static constexpr int max_placed_columns = 128;
   static constexpr int max_panels = 16;  ///< of a block, times the warps of each
   static constexpr int max_stages = 8;
   static constexpr int least_stages_ahead = 3;  ///< where values are placed a turn ahead
-  static constexpr int max_warps_ahead = 8;     ///< that multiply then: an instruction of the tensor core has to do with what a launch gives each thread
-  static constexpr int max_cluster = 8;  ///< what every GPU with clusters has room for
-  static constexpr int least_architecture = 80;  ///< the first one with mma.sp
-  static constexpr int bulk_architecture = 90;   ///< the first one whose engine copies in bulk
+  static constexpr int max_warps_ahead =
+      8;  ///< that multiply then: an instruction of the tensor core has to do with what a launch gives each thread
+  static constexpr int max_cluster = 8;            ///< what every GPU with clusters has room for
+  static constexpr int least_architecture = 80;    ///< the first one with mma.sp
+  static constexpr int bulk_architecture = 90;     ///< the first one whose engine copies in bulk
   static constexpr int cluster_architecture = 90;  ///< the first one with clusters of blocks
 
   /// Who copies the fastest in float32, for this architecture and newer ones.
@@ -80,16 +96,22 @@ struct StreamSchedule {
   int row_strips() const { return rows / strip_rows; }
   bool is_placed() const { return dense == Dense::placed; }
   bool has_one_column() const { return columns == 1; }
-  int product_columns() const { return std::max(columns, 8); }  ///< that the tensor core multiplies, of one column its parts
+  int product_columns() const {
+    return std::max(columns, 8);
+  }  ///< that the tensor core multiplies, of one column its parts
   int block_rows() const { return panels * rows; }
-  int team_warps() const { return panels * share; }  ///< that multiply the same windows
+  int team_warps() const { return panels * share; }   ///< that multiply the same windows
   int turn_windows() const { return warps / share; }  ///< that a block has in a turn
   int threads() const { return 32 * panels * warps * (ahead ? 2 : 1); }
   int placed_buffers() const { return ahead ? 2 : 1; }  ///< windows of a team whose values are placed
-  int most_block_rows() const { return most_placed_rows(ahead ? multiplying_registers(threads()) : thread_registers(threads())); }  ///< whose values are placed
+  int most_block_rows() const {
+    return most_placed_rows(ahead ? multiplying_registers(threads()) : thread_registers(threads()));
+  }  ///< whose values are placed
   /// Columns of a window of elements of so many bytes.
   static constexpr int window_columns(int element_bytes) { return window_bytes / element_bytes; }
-  int columns_of_window(int element_bytes) const { return is_placed() ? placed_columns : window_columns(element_bytes); }
+  int columns_of_window(int element_bytes) const {
+    return is_placed() ? placed_columns : window_columns(element_bytes);
+  }
 
   bool operator==(const StreamSchedule&) const = default;
 };
@@ -97,19 +119,23 @@ struct StreamSchedule {
 /// Reads the settings behind "stream:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 StreamSchedule parse_stream(std::string_view text, std::string_view settings);
 
-/// "stream:columns=8,panels=4,warps=2,stages=4,pdl=on", with ",share=2" behind it where warps share windows, ",rows=32" where panels are higher than 16 rows,
-/// ",copies=bulk" where lanes do not copy, ",cluster=4" where blocks share windows, ",ahead=on" where warps of their own place values, ",quarters=on" and ",dense=on", ",dense=listed" or ",dense=placed".
+/// "stream:columns=8,panels=4,warps=2,stages=4,pdl=on", with ",share=2" behind it where warps share windows, ",rows=32"
+/// where panels are higher than 16 rows, ",copies=bulk" where lanes do not copy, ",cluster=4" where blocks share
+/// windows, ",ahead=on" where warps of their own place values, ",quarters=on" and ",dense=on", ",dense=listed" or
+/// ",dense=placed".
 std::string print(const StreamSchedule& schedule);
 
-/// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for these.
+/// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for
+/// these.
 void check_ranges(const StreamSchedule& schedule);
 void check_legal(const StreamSchedule& schedule, const ProductColumns& columns);
 
-/// Whether the family is made for elements of this type where B and C lie as this layout says: in float32 in any, in 16 bits in rows or in columns. Other
-/// layouts of halves have kernels too, which take B's elements one by one.
+/// Whether the family is made for elements of this type where B and C lie as this layout says: in float32 in any, in 16
+/// bits in rows or in columns. Other layouts of halves have kernels too, which take B's elements one by one.
 bool can_stream(std::string_view dtype, std::string_view layout);
 
-/// Whether rows of B share elements, as the taps of a filter do: its class of layouts has a dimension that both a row and a column index.
+/// Whether rows of B share elements, as the taps of a filter do: its class of layouts has a dimension that both a row
+/// and a column index.
 bool has_taps(std::string_view layout);
 
 /// Most columns of C that a block computes where there are so many: a power of two, 8 at least.
@@ -121,16 +147,19 @@ int widest_placed_stream(long long columns);
 /// Whether windows of B come as boxes by tensor copies, where B lies as this layout says and a call allows vectors.
 bool copies_boxes(const StreamSchedule& schedule, std::string_view layout);
 
-/// Rows of B that boxes of 16 bits have in a line of 128 bytes where a block computes so many columns: as many as there can be where B, of so many rows and columns, has no others and no gaps between
-/// rows. The engine takes as long for a row of a box as for a line. Else 1.
+/// Rows of B that boxes of 16 bits have in a line of 128 bytes where a block computes so many columns: as many as there
+/// can be where B, of so many rows and columns, has no others and no gaps between rows. The engine takes as long for a
+/// row of a box as for a line. Else 1.
 std::int64_t line_rows_of_boxes(std::int64_t columns, std::int64_t rows_of_b, std::int64_t columns_of_b);
 
-/// Bytes of a window of B in shared memory. What float32 of a filter's taps share stands there once; that is about what filters of three by three take of images of
+/// Bytes of a window of B in shared memory. What float32 of a filter's taps share stands there once; that is about what
+/// filters of three by three take of images of
 /// 7 to 56 rows.
 std::int64_t staged_window_bytes(const StreamSchedule& schedule, std::string_view dtype, std::string_view layout);
 
-/// Bytes of a block in shared memory: units and windows of all stages, values that are placed, and the sums that the warps of a panel and the blocks of a cluster leave for each
-/// other. These take the places of the others, but in clusters only where values are placed.
+/// Bytes of a block in shared memory: units and windows of all stages, values that are placed, and the sums that the
+/// warps of a panel and the blocks of a cluster leave for each other. These take the places of the others, but in
+/// clusters only where values are placed.
 std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_bytes, std::int64_t window_bytes);
 
 /// The directives in the order of the pipeline; loops i, j, k and array A of the canonical nest.

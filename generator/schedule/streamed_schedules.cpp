@@ -31,10 +31,13 @@ struct CutLayer {
         nonzeros(static_cast<double>(shape.nonzeros)) {}
 
   double elements() const {
-    return static_cast<double>(size.panels) * static_cast<double>(windows) * StreamSchedule::strip_rows * window_columns;
+    return static_cast<double>(size.panels) * static_cast<double>(windows) * StreamSchedule::strip_rows *
+           window_columns;
   }
 
-  std::int64_t window_bytes(const StreamSchedule& schedule) const { return staged_window_bytes(schedule, dtype, layout); }
+  std::int64_t window_bytes(const StreamSchedule& schedule) const {
+    return staged_window_bytes(schedule, dtype, layout);
+  }
 
   std::string dtype;
   std::string layout;
@@ -44,8 +47,8 @@ struct CutLayer {
   double nonzeros;
 };
 
-/// Whether it was measured to be faster than family panel, or to be expected so (docs/performance.md): at 70 % zeros from 512 x 512 on, at 90 %
-/// above 2048 x 2048. Sparser layers also take more than twice their bytes as CSR.
+/// Whether it was measured to be faster than family panel, or to be expected so (docs/performance.md): at 70 % zeros
+/// from 512 x 512 on, at 90 % above 2048 x 2048. Sparser layers also take more than twice their bytes as CSR.
 bool pays_in_16_bits(const CutLayer& layer) {
   constexpr double smallest = 512.0 * 512;
   constexpr double middle = 2048.0 * 2048;
@@ -53,9 +56,10 @@ bool pays_in_16_bits(const CutLayer& layer) {
   return layer.elements() >= smallest && layer.nonzeros >= least_density * layer.elements();
 }
 
-/// The same for float32, of layers that fill the device, measured with 32, 64 and 128 columns of C at 50 to 90 % zeros, from 1024 x 4096 to 11,008 x 4096. Below
-/// 4096 x 4096 it takes more non-zeros for the three products to pay. Fewer columns, and layers of few windows, were not measured, nor was where TF32 begins to pay,
-/// which does at least there.
+/// The same for float32, of layers that fill the device, measured with 32, 64 and 128 columns of C at 50 to 90 % zeros,
+/// from 1024 x 4096 to 11,008 x 4096. Below
+/// 4096 x 4096 it takes more non-zeros for the three products to pay. Fewer columns, and layers of few windows, were
+/// not measured, nor was where TF32 begins to pay, which does at least there.
 bool pays_in_float32(const CutLayer& layer) {
   constexpr double middle = 2048.0 * 2048;
   constexpr double large = 4096.0 * 4096;
@@ -68,8 +72,9 @@ bool pays_in_float32(const CutLayer& layer) {
   return layer.nonzeros >= least_density * layer.elements();
 }
 
-/// The same of images whose channels lie apart, of batches too. Panels load what filters of taps read of a channel for each tap again, and where columns are steps
-/// apart for each column. Else lanes of both families move vectors, and the databases have both. Measured with 1, 8 and 32 images, 196 to 100,352 columns of C.
+/// The same of images whose channels lie apart, of batches too. Panels load what filters of taps read of a channel for
+/// each tap again, and where columns are steps apart for each column. Else lanes of both families move vectors, and the
+/// databases have both. Measured with 1, 8 and 32 images, 196 to 100,352 columns of C.
 bool pays_of_images(const CutLayer& layer) {
   constexpr long long least_columns = 196;
   constexpr long long some_columns = 1568;
@@ -79,21 +84,25 @@ bool pays_of_images(const CutLayer& layer) {
     return false;
   }
   if (has_taps(layer.layout)) {
-    const double least_density = layer.size.bcol >= many_columns ? 0.06 : layer.size.bcol >= some_columns ? 0.075 : 0.17;
+    const double least_density = layer.size.bcol >= many_columns   ? 0.06
+                                 : layer.size.bcol >= some_columns ? 0.075
+                                                                   : 0.17;
     return layer.windows >= 5 && density >= least_density;
   }
   const bool steps = layer.layout.find("2n") != layer.layout.npos;
   return steps && layer.windows >= 2 && density >= 0.045;
 }
 
-/// Whether it is of 32 bits and channels stand apart from the columns of C: images by channels, and batches of matrices in rows.
+/// Whether it is of 32 bits and channels stand apart from the columns of C: images by channels, and batches of matrices
+/// in rows.
 bool is_of_images(const LayerShape& shape) { return !is_half_type(shape.dtype) && shape.layout.starts_with("n_k_"); }
 
 bool pays(const LayerShape& shape, const CutLayer& layer) {
   if (is_half_type(shape.dtype)) {
     return pays_in_16_bits(layer);
   }
-  return is_of_images(shape) ? pays_of_images(layer) : shape.layout == "kn" && fills_one_wave(shape) && pays_in_float32(layer);
+  return is_of_images(shape) ? pays_of_images(layer)
+                             : shape.layout == "kn" && fills_one_wave(shape) && pays_in_float32(layer);
 }
 
 std::int64_t stage_bytes(const StreamSchedule& schedule, const CutLayer& layer) {
@@ -112,7 +121,9 @@ int least_stages(const StreamSchedule& schedule) { return schedule.panels == 1 ?
 /// stages; no more than it takes to go through the windows in as many turns.
 int warps_for(StreamSchedule schedule, const CutLayer& layer, const KernelTarget& target) {
   constexpr int block_warps = 8;
-  const auto balanced = [&](std::int64_t warps) { return static_cast<int>(quotient_up(layer.windows, quotient_up(layer.windows, warps))); };
+  const auto balanced = [&](std::int64_t warps) {
+    return static_cast<int>(quotient_up(layer.windows, quotient_up(layer.windows, warps)));
+  };
   const int wanted = std::max(1, (block_warps + schedule.panels / 2) / schedule.panels);
   schedule.stages = least_stages(schedule);
   schedule.warps = balanced(std::min<std::int64_t>(wanted, layer.windows));
@@ -125,7 +136,8 @@ int warps_for(StreamSchedule schedule, const CutLayer& layer, const KernelTarget
 /// As many stages as keep enough bytes on their way, as far as there are turns and shared memory for them.
 int stages_for(StreamSchedule schedule, const CutLayer& layer, const KernelTarget& target) {
   constexpr std::int64_t in_flight = 100 * 1024;
-  const std::int64_t useful = std::min(1 + quotient_up(in_flight, stage_bytes(schedule, layer)), 1 + quotient_up(layer.windows, schedule.warps));
+  const std::int64_t useful = std::min(1 + quotient_up(in_flight, stage_bytes(schedule, layer)),
+                                       1 + quotient_up(layer.windows, schedule.warps));
   schedule.stages = static_cast<int>(std::clamp<std::int64_t>(useful, 2, StreamSchedule::max_stages));
   while (schedule.stages > 2 && shared_bytes(schedule, layer) > target.shared_bytes) {
     --schedule.stages;
@@ -137,8 +149,8 @@ int stages_for(StreamSchedule schedule, const CutLayer& layer, const KernelTarge
 bool is_sensible(const StreamSchedule& schedule, const CutLayer& layer, const KernelTarget& target) {
   const std::int64_t blocks = blocks_of(schedule, layer.size);
   const std::int64_t turns = quotient_up(layer.windows, schedule.warps);
-  return schedule.panels == 1 || (reaches_most(blocks, target) &&
-                                  schedule.stages >= std::min<std::int64_t>(least_stages(schedule), 1 + turns));
+  return schedule.panels == 1 ||
+         (reaches_most(blocks, target) && schedule.stages >= std::min<std::int64_t>(least_stages(schedule), 1 + turns));
 }
 
 StreamSchedule best_for(const CutLayer& layer, const KernelTarget& target) {
@@ -171,7 +183,8 @@ std::vector<StreamSchedule> schedules_of_16_bits(const CutLayer& layer, const Ke
   return {best, shorter, narrower};
 }
 
-/// Those of large layers, or of small ones. Where the two meet, more than 128 columns were measured of small ones alone.
+/// Those of large layers, or of small ones. Where the two meet, more than 128 columns were measured of small ones
+/// alone.
 std::vector<StreamSchedule> streams_with_dense_steps(const LayerShape& shape, const KernelTarget& target) {
   constexpr long long many_columns = 128;
   std::vector<StreamSchedule> first = dense_streams(shape, target);
@@ -184,7 +197,12 @@ std::vector<StreamSchedule> streams_with_dense_steps(const LayerShape& shape, co
 
 /// What fits on every target; bulk copies were measured for float32.
 StreamSchedule smallest(const LayerShape& shape, const KernelTarget& target) {
-  return {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .copies = is_half_type(shape.dtype) ? StreamSchedule::Copies::lanes : StreamSchedule::measured_copies(target.oldest_architecture)};
+  return {.columns = 8,
+          .panels = 1,
+          .warps = 1,
+          .stages = 2,
+          .copies = is_half_type(shape.dtype) ? StreamSchedule::Copies::lanes
+                                              : StreamSchedule::measured_copies(target.oldest_architecture)};
 }
 
 }  // namespace
@@ -237,7 +255,9 @@ std::vector<ScheduleChoice> streamed_schedules(const LayerShape& shape, const Ke
 double streamed_bytes(const LayerShape& shape, StreamSchedule::Dense dense) {
   const CutLayer layer(shape);
   const std::int64_t unit_bytes =
-      dense == StreamSchedule::Dense::off ? layer.size.unit_bytes : dense_unit_bytes(dense, shape.dtype, shape.density(), StreamSchedule::strip_rows);
+      dense == StreamSchedule::Dense::off
+          ? layer.size.unit_bytes
+          : dense_unit_bytes(dense, shape.dtype, shape.density(), StreamSchedule::strip_rows);
   return static_cast<double>(layer.size.panels) * static_cast<double>(layer.windows) * static_cast<double>(unit_bytes);
 }
 

@@ -16,12 +16,17 @@ bool exceeds_cache(const LayerShape& shape) {
   return is_half_type(shape.dtype) && shape.elements() >= cached_elements;
 }
 
-int stream_columns(const LayerShape& shape) { return shape.bcol == 1 && is_half_type(shape.dtype) ? 1 : widest_stream(shape.bcol); }
+int stream_columns(const LayerShape& shape) {
+  return shape.bcol == 1 && is_half_type(shape.dtype) ? 1 : widest_stream(shape.bcol);
+}
 
-bool has_rows_of_b(const LayerShape& shape) { return shape.layout == "kn" || (shape.layout == "nk" && shape.bcol == 1); }
+bool has_rows_of_b(const LayerShape& shape) {
+  return shape.layout == "kn" || (shape.layout == "nk" && shape.bcol == 1);
+}
 
 bool streams_past_cache(const LayerShape& shape, const KernelTarget& target) {
-  return exceeds_cache(shape) && has_rows_of_b(shape) && !follows_power_law(shape) && target.oldest_architecture >= StreamSchedule::bulk_architecture;
+  return exceeds_cache(shape) && has_rows_of_b(shape) && !follows_power_law(shape) &&
+         target.oldest_architecture >= StreamSchedule::bulk_architecture;
 }
 
 bool pays_in_quarters(const LayerShape& shape) {
@@ -35,8 +40,8 @@ bool has_fast_memory(const KernelTarget& target) {
 }
 
 std::int64_t streamed_unit_bytes(std::string_view dtype, double density, bool quarters) {
-  // Of a random pattern: 8 steps from 70 % zeros on, with an extra now and then, more of both where there are fewer zeros. The more zeros, the more of the steps
-  // are quarter steps.
+  // Of a random pattern: 8 steps from 70 % zeros on, with an extra now and then, more of both where there are fewer
+  // zeros. The more zeros, the more of the steps are quarter steps.
   const double bytes = !is_half_type(dtype) ? 4944 + 11000 * std::max(0.0, density - 0.3)
                        : quarters           ? 2100 + 7700 * density
                        : density <= 0.3     ? 4864
@@ -59,7 +64,8 @@ std::int64_t placed_unit_bytes(double density, int rows) {
   constexpr double value_and_place = 6;
   constexpr double line = 128;
   constexpr double of_shares = 8;  // a further value each
-  const double of_unit = begins + (fullest(StreamSchedule::placed_columns * rows, density) + of_shares) * value_and_place;
+  const double of_unit =
+      begins + (fullest(StreamSchedule::placed_columns * rows, density) + of_shares) * value_and_place;
   return static_cast<std::int64_t>(std::ceil(of_unit / line) * line);
 }
 
@@ -84,16 +90,22 @@ std::int64_t dense_unit_bytes(StreamSchedule::Dense dense, std::string_view dtyp
 
 bool suits_dense_steps(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
   const std::int64_t unit_bytes = dense_unit_bytes(schedule.dense, shape.dtype, shape.density(), schedule.rows);
-  const bool has_instructions = !schedule.is_placed() || (target.newest_architecture == StreamSchedule::placed_architecture && schedule.columns <= widest_placed_stream(shape.bcol));
+  const bool has_instructions =
+      !schedule.is_placed() || (target.newest_architecture == StreamSchedule::placed_architecture &&
+                                schedule.columns <= widest_placed_stream(shape.bcol));
   return has_instructions && fits_shared_memory(schedule, unit_bytes, shape, target);
 }
 
-bool fits_shared_memory(const StreamSchedule& schedule, std::int64_t unit_bytes, const LayerShape& shape, const KernelTarget& target) {
-  return std::cmp_less_equal(shared_bytes(schedule, unit_bytes, staged_window_bytes(schedule, shape.dtype, shape.layout)), target.shared_bytes);
+bool fits_shared_memory(const StreamSchedule& schedule, std::int64_t unit_bytes, const LayerShape& shape,
+                        const KernelTarget& target) {
+  return std::cmp_less_equal(
+      shared_bytes(schedule, unit_bytes, staged_window_bytes(schedule, shape.dtype, shape.layout)),
+      target.shared_bytes);
 }
 
 StreamedSize streamed_size(const LayerShape& shape) {
-  return {quotient_up(shape.rows, StreamSchedule::strip_rows), shape.bcol, streamed_unit_bytes(shape.dtype, shape.density(), pays_in_quarters(shape))};
+  return {quotient_up(shape.rows, StreamSchedule::strip_rows), shape.bcol,
+          streamed_unit_bytes(shape.dtype, shape.density(), pays_in_quarters(shape))};
 }
 
 StreamSchedule with_warps_that_fit(StreamSchedule schedule, const LayerShape& shape, const KernelTarget& target) {
@@ -128,9 +140,10 @@ int warps_of_two_turns(const LayerShape& shape, int most_warps) {
 }
 
 double expected_time(const StreamSchedule& schedule, const StreamedSize& size, const KernelTarget& target) {
-  constexpr double whole_unit_bytes = 4864;      // without quarter steps, from 70 % zeros on
-  constexpr double of_column = 1.0 / 80;         // of C, its products with a panel
-  constexpr double of_copied_column = 1.0 / 25;  // the same for the copy of its rows of B, which the panels of a block share
+  constexpr double whole_unit_bytes = 4864;  // without quarter steps, from 70 % zeros on
+  constexpr double of_column = 1.0 / 80;     // of C, its products with a panel
+  constexpr double of_copied_column =
+      1.0 / 25;  // the same for the copy of its rows of B, which the panels of a block share
   const double of_weights = static_cast<double>(size.unit_bytes) / whole_unit_bytes;
   return static_cast<double>(busiest_panels(schedule, size, target)) *
          (of_weights + schedule.columns * of_column + schedule.columns * of_copied_column / schedule.panels);
@@ -157,7 +170,9 @@ bool fits_clusters(const StreamSchedule& schedule, const LayerShape& shape) {
   return schedule.cluster != measured_cluster || blocks_of(schedule, shape) <= most_blocks;
 }
 
-bool reaches_most(std::int64_t blocks, const KernelTarget& target) { return 4 * blocks >= 3 * std::int64_t{target.multiprocessors}; }
+bool reaches_most(std::int64_t blocks, const KernelTarget& target) {
+  return 4 * blocks >= 3 * std::int64_t{target.multiprocessors};
+}
 
 std::vector<ScheduleChoice> with_leaner(const StreamSchedule& schedule, const std::string& source) {
   StreamSchedule leaner = schedule;
@@ -166,8 +181,10 @@ std::vector<ScheduleChoice> with_leaner(const StreamSchedule& schedule, const st
   return {{schedule, source}, {leaner, source}};
 }
 
-std::vector<ScheduleChoice> with_leaner_if_spread(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target, const std::string& source) {
-  return reaches_most(blocks_of(schedule, shape), target) ? with_leaner(schedule, source) : std::vector<ScheduleChoice>{};
+std::vector<ScheduleChoice> with_leaner_if_spread(const StreamSchedule& schedule, const LayerShape& shape,
+                                                  const KernelTarget& target, const std::string& source) {
+  return reaches_most(blocks_of(schedule, shape), target) ? with_leaner(schedule, source)
+                                                          : std::vector<ScheduleChoice>{};
 }
 
 }  // namespace esc

@@ -46,16 +46,19 @@ std::string names_of_architectures(const std::vector<int>& architectures);
 /// Whether rules for schedules were measured on such a device: an H100 or an H200.
 bool has_rules_for(const DeviceKey& device);
 
-/// What a kernel may count on that is built for several architectures, and the multiprocessors that its grid shall fill.
+/// What a kernel may count on that is built for several architectures, and the multiprocessors that its grid shall
+/// fill.
 struct KernelTarget {
   int oldest_architecture = 90;
   int newest_architecture = 90;
   int multiprocessors = 132;
   std::uint64_t shared_bytes = 227 * 1024;  ///< of a block, on each of the architectures
-  double memory_gigabytes = 4800;           ///< per second, of the device that the kernel is made for; an H200's where that is not known
+  double memory_gigabytes =
+      4800;  ///< per second, of the device that the kernel is made for; an H200's where that is not known
 };
 
-/// The target of a kernel that is made for a device, and built for these architectures too. A device of unknown size counts as an H200.
+/// The target of a kernel that is made for a device, and built for these architectures too. A device of unknown size
+/// counts as an H200.
 KernelTarget kernel_target(const DeviceKey& device, const std::vector<int>& architectures);
 
 /// Bytes of shared memory that a block of this architecture can have; those of the smallest for one that is not known.

@@ -12,7 +12,8 @@
 namespace esc {
 
 void check_vector(const std::string& schedule, int vector, bool contiguous) {
-  const bool is_wide = vector > 0 && vector <= PanelSchedule::max_spread_vector && std::has_single_bit(static_cast<unsigned>(vector));
+  const bool is_wide =
+      vector > 0 && vector <= PanelSchedule::max_spread_vector && std::has_single_bit(static_cast<unsigned>(vector));
   if (contiguous || !is_wide) {
     check_power_of_two(schedule, "vector", vector, 1, PanelSchedule::max_vector);
   }

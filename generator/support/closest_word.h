@@ -7,9 +7,9 @@
 
 namespace esc {
 
-/// The words that a user may have meant: those fewest edits away (a letter more, less, another, or two exchanged), at most a third
-/// of the word's letters and one where that is none; capitals and dashes in front do not count. In the order of `known`; empty where none is
-/// so near.
+/// The words that a user may have meant: those fewest edits away (a letter more, less, another, or two exchanged), at
+/// most a third of the word's letters and one where that is none; capitals and dashes in front do not count. In the
+/// order of `known`; empty where none is so near.
 std::vector<std::string> closest_words(std::string_view word, const std::vector<std::string>& known);
 
 /// "did you mean h100 or h200? ", to stand in front of a remedy; empty where nothing is near.

@@ -8,11 +8,11 @@ namespace esc {
 
 /// What a program's exit status tells a script. Values are part of the command-line contract.
 enum class ExitStatus : int {
-  done = 0,           ///< everything asked for was done
-  check_failed = 1,   ///< a check failed: a wrong result, a stale bundle, a regression
-  bad_input = 2,      ///< bad usage or bad input
-  missing_tool = 3,   ///< something the command needs is not on this machine
-  defect = 70,        ///< a defect of this program
+  done = 0,          ///< everything asked for was done
+  check_failed = 1,  ///< a check failed: a wrong result, a stale bundle, a regression
+  bad_input = 2,     ///< bad usage or bad input
+  missing_tool = 3,  ///< something the command needs is not on this machine
+  defect = 70,       ///< a defect of this program
 };
 
 /// An error that is the user's to mend. The message names the place (file and line or byte, option, directive),
@@ -43,9 +43,9 @@ class Defect : public std::logic_error {
 }  // namespace esc
 
 /// States what must hold here whatever the input was; throws Defect with file, line and condition otherwise.
-#define ESC_CHECK(condition, explanation)                                   \
-  do {                                                                      \
-    if (!(condition)) {                                                     \
-      throw ::esc::Defect(__FILE__, __LINE__, #condition, (explanation));   \
-    }                                                                       \
+#define ESC_CHECK(condition, explanation)                                 \
+  do {                                                                    \
+    if (!(condition)) {                                                   \
+      throw ::esc::Defect(__FILE__, __LINE__, #condition, (explanation)); \
+    }                                                                     \
   } while (false)

@@ -6,7 +6,9 @@
 
 namespace esc {
 
-bool is_of_identifier(char character) { return std::isalnum(static_cast<unsigned char>(character)) != 0 || character == '_'; }
+bool is_of_identifier(char character) {
+  return std::isalnum(static_cast<unsigned char>(character)) != 0 || character == '_';
+}
 
 bool is_identifier(std::string_view text) {
   return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&

@@ -39,7 +39,7 @@ int open_to_read(const std::filesystem::path& path, FileOf owner) {
 
 RegularFile::RegularFile(const std::filesystem::path& path, const char* contents, FileOf owner)
     : name_(path.string()), descriptor_(open_to_read(path, owner)) {
-  struct stat status {};
+  struct stat status{};
   if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
     const int error = errno;
     if (descriptor_ >= 0) {

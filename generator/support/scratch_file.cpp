@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const fs::path& folder) {
   const std::error_code reason(errno, std::generic_category());
-  throw UserError(folder.string(), "cannot be written: " + reason.message(), "free some space or choose a folder that you may write to");
+  throw UserError(folder.string(), "cannot be written: " + reason.message(),
+                  "free some space or choose a folder that you may write to");
 }
 
 fs::path nearest(fs::path folder) {
@@ -67,7 +68,8 @@ std::shared_ptr<const std::byte[]> ScratchFile::map(std::size_t bytes) const {
   if (mapped == MAP_FAILED) {
     refuse(folder_);
   }
-  return {static_cast<const std::byte*>(mapped), [bytes](const std::byte* begin) { ::munmap(const_cast<std::byte*>(begin), bytes); }};
+  return {static_cast<const std::byte*>(mapped),
+          [bytes](const std::byte* begin) { ::munmap(const_cast<std::byte*>(begin), bytes); }};
 }
 
 }  // namespace esc

@@ -19,7 +19,8 @@ TemporaryFolder::TemporaryFolder() {
   }
   std::string pattern = (folder / "escgen.XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) {
-    throw UserError(pattern, "cannot be made: " + std::generic_category().message(errno), "set TMPDIR to a folder with space");
+    throw UserError(pattern, "cannot be made: " + std::generic_category().message(errno),
+                    "set TMPDIR to a folder with space");
   }
   path_ = pattern;
 }

@@ -18,8 +18,8 @@ struct PackedFile {
   std::span<const std::byte> contents = {};
 };
 
-/// The host functions of a bundle's transformer, wherever they run: in a shared library or in an emulated text. Elements are
-/// of the bundle's type.
+/// The host functions of a bundle's transformer, wherever they run: in a shared library or in an emulated text.
+/// Elements are of the bundle's type.
 struct TransformerFunctions {
   std::function<std::size_t()> packed_bytes;
   std::function<int(const void* a, std::int64_t lda, void* packed)> transform;

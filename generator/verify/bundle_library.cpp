@@ -21,7 +21,8 @@ int load_from_disk(int (*load)(const char*, void*), const PackedFile& file, void
   const fs::path path = folder.path() / "packed";
   if (file.path == PackedFile::Path::file) {
     std::ofstream stream(path, std::ios::binary);
-    stream.write(reinterpret_cast<const char*>(file.contents.data()), static_cast<std::streamsize>(file.contents.size()));
+    stream.write(reinterpret_cast<const char*>(file.contents.data()),
+                 static_cast<std::streamsize>(file.contents.size()));
   }
   return load(path.c_str(), packed);
 }
@@ -29,13 +30,14 @@ int load_from_disk(int (*load)(const char*, void*), const PackedFile& file, void
 }  // namespace
 
 BundleLibrary::BundleLibrary(const fs::path& file, const std::string& name) : library_(file) {
-  transformer_ = {library_.function<std::size_t()>(name + "_packed_bytes", remedy),
-                  library_.function<int(const void*, std::int64_t, void*)>(name + "_transform", remedy),
-                  library_.function<int(const std::int32_t*, const std::int32_t*, const void*, void*)>(name + "_transform_csr", remedy),
-                  [load = library_.function<int(const char*, void*)>(name + "_load", remedy)](const PackedFile& packed_file, void* packed) {
-                    return load_from_disk(load, packed_file, packed);
-                  },
-                  library_.function<const char*()>(name + "_transform_error", remedy)};
+  transformer_ = {
+      library_.function<std::size_t()>(name + "_packed_bytes", remedy),
+      library_.function<int(const void*, std::int64_t, void*)>(name + "_transform", remedy),
+      library_.function<int(const std::int32_t*, const std::int32_t*, const void*, void*)>(name + "_transform_csr",
+                                                                                           remedy),
+      [load = library_.function<int(const char*, void*)>(name + "_load", remedy)](
+          const PackedFile& packed_file, void* packed) { return load_from_disk(load, packed_file, packed); },
+      library_.function<const char*()>(name + "_transform_error", remedy)};
   if (const auto bytes_for = library_.find_function<std::size_t(const void*, std::int64_t)>(name + "_bytes_for")) {
     using Indices = const std::int32_t*;
     transformer_.bytes_for = bytes_for;
@@ -52,7 +54,9 @@ BundleLibrary::BundleLibrary(const fs::path& file, const std::string& name) : li
              },
              nullptr, nullptr};
   if (const auto unpack = library_.find_function<int(const void*, void*, std::int64_t, void*)>(name + "_unpack")) {
-    kernel_.unpack = [unpack](const UnpackArguments& given) { return unpack(given.packed, given.a, given.lda, given.stream); };
+    kernel_.unpack = [unpack](const UnpackArguments& given) {
+      return unpack(given.packed, given.a, given.lda, given.stream);
+    };
   }
   if (const auto values = library_.find_function<int(const void*, std::int64_t, void*, void*)>(name + "_values")) {
     kernel_.values = [values](const UnpackArguments& given) {

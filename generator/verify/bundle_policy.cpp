@@ -38,7 +38,8 @@ void check_files(const fs::path& folder, const KernelBundle& generated) {
 
 /// The first line in which two texts differ, from 1.
 std::size_t differing_line(std::string_view a, std::string_view b) {
-  const auto at = std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size())), b.begin()).first;
+  const auto at =
+      std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size())), b.begin()).first;
   return 1 + static_cast<std::size_t>(std::count(a.begin(), at, '\n'));
 }
 
@@ -46,7 +47,7 @@ void check_same(const fs::path& file, const std::string& generated) {
   const std::string found = read_bundle_file(file);
   if (found != generated) {
     refuse_bundle(fmt::format("{}:{}", file.string(), differing_line(found, generated)),
-           "is not what is generated for this manifest and matrix");
+                  "is not what is generated for this manifest and matrix");
   }
 }
 

@@ -22,7 +22,8 @@ ffi_type* type_of(const CArgument& argument) {
 }  // namespace
 
 int call_product(void* function, const ProductArguments& arguments) {
-  std::vector<CArgument> all{arguments.packed, arguments.b, arguments.ldb, static_cast<const void*>(arguments.c), arguments.ldc};
+  std::vector<CArgument> all{arguments.packed, arguments.b, arguments.ldb, static_cast<const void*>(arguments.c),
+                             arguments.ldc};
   all.insert(all.end(), arguments.operands.begin(), arguments.operands.end());
   all.insert(all.end(), {CArgument(arguments.n), CArgument(static_cast<const void*>(arguments.stream))});
   std::vector<ffi_type*> types;

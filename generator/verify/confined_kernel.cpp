@@ -20,12 +20,12 @@ namespace esc {
 namespace {
 
 enum Kind : std::uint32_t {
-  ready,      ///< the text is compiled; not asked for
-  multiplied, ///< asked: number of the call; answer: texts, of what went wrong
-  no_room,    ///< in place of that answer: there are not enough addresses for the operands
-  has_run,    ///< numbers: blocks, of how many; comes before the answer
-  refused,    ///< answer: texts, of what is wrong with the refusals
-  failed      ///< answer: texts, of what is wrong where a CUDA function fails
+  ready,       ///< the text is compiled; not asked for
+  multiplied,  ///< asked: number of the call; answer: texts, of what went wrong
+  no_room,     ///< in place of that answer: there are not enough addresses for the operands
+  has_run,     ///< numbers: blocks, of how many; comes before the answer
+  refused,     ///< answer: texts, of what is wrong with the refusals
+  failed       ///< answer: texts, of what is wrong where a CUDA function fails
 };
 
 /// Trips around loops that the host code of a launch may make. It has none over the matrix.
@@ -65,8 +65,8 @@ std::size_t most_bytes(const KernelTask& task, const Elements& elements) {
 
 bool prepares_c(const std::string& kernel) { return kernel.ends_with("_zero_rows"); }
 
-/// All blocks of a kernel that prepares C, whatever part of the product is then run; none of them when it would have too many columns to
-/// prepare.
+/// All blocks of a kernel that prepares C, whatever part of the product is then run; none of them when it would have
+/// too many columns to prepare.
 std::vector<std::uint64_t> preparing_blocks(const KernelCall& call, const Dim3& grid) {
   std::vector<std::uint64_t> blocks(call.columns.empty() ? grid.volume() : 0);
   std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
@@ -168,7 +168,8 @@ class Server {
         calls.push_back(one.call);
       }
     }
-    return emulate_failures(kernel(task_.packed, programs_.usual()), task_.matrix.element, task_.matrix.columns, calls, most_host_steps);
+    return emulate_failures(kernel(task_.packed, programs_.usual()), task_.matrix.element, task_.matrix.columns, calls,
+                            most_host_steps);
   }
 
  private:
@@ -328,7 +329,8 @@ void ConfinedKernel::serve(const Channel& channel, const KernelTask& task, const
   }
 }
 
-std::optional<EmulatedProduct> ConfinedKernel::multiply(std::size_t number, const TypedElements& b, const Progress& progress) {
+std::optional<EmulatedProduct> ConfinedKernel::multiply(std::size_t number, const TypedElements& b,
+                                                        const Progress& progress) {
   std::memcpy(memory_.part(0, b.bytes().size()).data(), b.data(), b.bytes().size());
   process_.ask({multiplied, {number}});
   Message answer = process_.answer();

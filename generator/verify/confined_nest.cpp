@@ -33,7 +33,8 @@ bool is_plain(const std::string& text) {
 }
 
 /// The nest, as the process that reads the text prints it.
-std::string print_in_confinement(const std::string& text, const std::string& file_name, NestHeaders headers, const GivenSizes& sizes) {
+std::string print_in_confinement(const std::string& text, const std::string& file_name, NestHeaders headers,
+                                 const GivenSizes& sizes) {
   const auto parse = [text, file_name, headers, sizes](const Channel& channel) {
     channel.send({0, {}, {print_function(parse_loop_nest(text, file_name, headers, sizes))}});
   };
@@ -47,7 +48,8 @@ std::string print_in_confinement(const std::string& text, const std::string& fil
 
 }  // namespace
 
-LoopNest read_confined_nest(const std::string& text, const std::string& file_name, NestHeaders headers, const GivenSizes& sizes) {
+LoopNest read_confined_nest(const std::string& text, const std::string& file_name, NestHeaders headers,
+                            const GivenSizes& sizes) {
   try {
     const std::string printed = print_in_confinement(text, file_name, headers, sizes);
     LoopNest nest = parse_loop_nest(printed, "nest.c", NestHeaders::of_system);

@@ -28,8 +28,9 @@ class ConfinedTransformer {
 
   /// Bytes that the text says it writes. Where they are not those that were expected, nothing may be packed.
   std::uint64_t packed_bytes() const { return packed_bytes_; }
-  /// Its C interface. Any argument may be null or misaligned, as a caller's may be; arrays are as large as the interface says,
-  /// with some room for gaps between rows and for stored zeros. They refer to this object, and throw as its constructor does.
+  /// Its C interface. Any argument may be null or misaligned, as a caller's may be; arrays are as large as the
+  /// interface says, with some room for gaps between rows and for stored zeros. They refer to this object, and throw as
+  /// its constructor does.
   TransformerFunctions functions();
   /// The messages of the faults of all calls so far.
   std::vector<std::string> faults();

@@ -60,7 +60,8 @@ void* CudaRuntime::allocate(std::size_t bytes) const {
   void* memory = nullptr;
   const int error = malloc_(&memory, bytes == 0 ? 1 : bytes);
   if (error != 0) {
-    refuse(fmt::format("{} bytes of device memory are not to be had: {}", bytes, error_text(error)), "use a larger GPU");
+    refuse(fmt::format("{} bytes of device memory are not to be had: {}", bytes, error_text(error)),
+           "use a larger GPU");
   }
   return memory;
 }

@@ -6,8 +6,8 @@
 
 namespace esc {
 
-/// The few functions of the CUDA runtime that a check needs, from its shared library: so that programs are built without
-/// the toolkit and run where there is no GPU.
+/// The few functions of the CUDA runtime that a check needs, from its shared library: so that programs are built
+/// without the toolkit and run where there is no GPU.
 class CudaRuntime {
  public:
   /// Throws UserError (status missing_tool) when the library or a GPU is missing.

@@ -10,7 +10,8 @@
 
 namespace esc {
 
-/// Throws UserError with status check_failed: what is wrong with a bundle at this place, which is to be generated again.
+/// Throws UserError with status check_failed: what is wrong with a bundle at this place, which is to be generated
+/// again.
 [[noreturn]] void refuse_bundle(const std::filesystem::path& place, const std::string& rule);
 
 /// The layer that a bundle's manifest describes, of the matrix that it packs, generated again: what is to be known of

@@ -12,8 +12,8 @@
 
 namespace esc {
 
-/// What the epilogue of a kernel reads, on a GPU: drawn as draw_operands says, matrices without gaps between their rows. It is there when the
-/// predecessor has written it.
+/// What the epilogue of a kernel reads, on a GPU: drawn as draw_operands says, matrices without gaps between their
+/// rows. It is there when the predecessor has written it.
 class DeviceOperands {
  public:
   /// For `rows` rows and `n` columns of C, drawn from these values.

@@ -43,7 +43,8 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
   const auto width = static_cast<std::size_t>(call.width());
   const auto columns = static_cast<std::int64_t>(b.size() / width);
   const PlacedMatrix placed_b({kernel.dispatch.b, columns, product.n}, product.ldb, product.shift_b, b.type());
-  const PlacedMatrix placed_c({kernel.dispatch.c, kernel.rows, product.n}, product.ldc, product.shift_c, b.type(), compared);
+  const PlacedMatrix placed_c({kernel.dispatch.c, kernel.rows, product.n}, product.ldc, product.shift_c, b.type(),
+                              compared);
   const PlacedBytes placed_packed(kernel.packed, call.shift_packed);
   PlacedOperands placed_operands(kernel.input, kernel.rows, call, kernel.dispatch);
   EmulatedProduct result{.c = poisoned_c(placed_c.visited_rows(), call.compact(), b.type()), .problems = {}};
@@ -57,7 +58,8 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
     placed_b.visit_gaps<Element>(call, [](std::int64_t, std::size_t, Element& element) {
       element = static_cast<Element>(std::numeric_limits<double>::quiet_NaN());
     });
-    placed_c.visit_gaps<Element>(call, [](std::int64_t, std::size_t, Element& element) { element = poison<Element>(); });
+    placed_c.visit_gaps<Element>(call,
+                                 [](std::int64_t, std::size_t, Element& element) { element = poison<Element>(); });
   });
 
   void* const stream = call.default_stream ? nullptr : const_cast<char*>(&callers_stream);
@@ -73,15 +75,18 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
       result.problems.push_back(fmt::format("{} is launched, not {}", launch.kernel, expected));
     }
     if (launch.programmatic != overlaps) {
-      result.problems.push_back(fmt::format("{} is launched {} the leave to begin early", launch.kernel, overlaps ? "without" : "with"));
+      result.problems.push_back(
+          fmt::format("{} is launched {} the leave to begin early", launch.kernel, overlaps ? "without" : "with"));
     }
   };
   device.set_options(std::move(circumstances));
-  const RegisteredBuffer in_b(device, "B", placed_b.data(), placed_b.bytes(), BufferUse::input().shared_with_predecessor());
+  const RegisteredBuffer in_b(device, "B", placed_b.data(), placed_b.bytes(),
+                              BufferUse::input().shared_with_predecessor());
   const RegisteredBuffer out_c(
       device, "C", placed_c.data(), placed_c.bytes(),
       (prepared.empty() ? BufferUse::output() : BufferUse::update()).shared_with_predecessor());
-  const RegisteredBuffer in_packed(device, "packed", placed_packed.span().data(), placed_packed.span().size(), BufferUse::input());
+  const RegisteredBuffer in_packed(device, "packed", placed_packed.span().data(), placed_packed.span().size(),
+                                   BufferUse::input());
 
   if (device.call<int()>(kernel.program, kernel.name + "_prepare") != 0) {
     result.problems.emplace_back("the kernels cannot be prepared");
@@ -108,9 +113,10 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
     using Element = decltype(zero);
     placed_c.visit_gaps<Element>(call, [&](std::int64_t index, std::size_t place, const Element& element) {
       if (!is_poison(element) && result.problems.empty()) {
-        result.problems.push_back(kernel.dispatch.c.is_row_major()
-                                      ? fmt::format("C[{}][{}], behind the {} columns, was written", index, place, product.n)
-                                      : fmt::format("C at {} * ldc + {}, between two indices, was written", index, place));
+        result.problems.push_back(
+            kernel.dispatch.c.is_row_major()
+                ? fmt::format("C[{}][{}], behind the {} columns, was written", index, place, product.n)
+                : fmt::format("C at {} * ldc + {}, between two indices, was written", index, place));
       }
     });
   });

@@ -9,8 +9,8 @@
 
 namespace esc {
 
-/// C as the kernel leaves it, and what went wrong on the way: kernels that cannot be prepared, faults, a failed launch, elements
-/// that were written between two rows.
+/// C as the kernel leaves it, and what went wrong on the way: kernels that cannot be prepared, faults, a failed launch,
+/// elements that were written between two rows.
 struct EmulatedProduct {
   TypedElements c;  ///< the compared rows and columns alone
   std::vector<std::string> problems;

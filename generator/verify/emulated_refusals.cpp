@@ -80,9 +80,10 @@ void check_unexplained_call(const KernelToEmulate& kernel, const RefusedCall& ca
 
 }  // namespace
 
-std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns, bool has_kernel,
-                                          std::int64_t host_steps) {
-  const std::int64_t bcol = std::clamp<std::int64_t>(most_checked_columns / kernel.dispatch.item_columns(), 1, kernel.dispatch.tuned_items);
+std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarType element, std::int64_t columns,
+                                          bool has_kernel, std::int64_t host_steps) {
+  const std::int64_t bcol =
+      std::clamp<std::int64_t>(most_checked_columns / kernel.dispatch.item_columns(), 1, kernel.dispatch.tuned_items);
   std::vector<std::string> problems;
   const ProductCase product = product_without_gaps(kernel.dispatch, bcol);
   const PlacedMatrix b({kernel.dispatch.b, columns, bcol}, product.ldb, 0, element);
@@ -93,9 +94,11 @@ std::vector<std::string> emulate_refusals(const KernelToEmulate& kernel, ScalarT
   device.add_buffer("C", c.data(), c.bytes(), BufferUse::output());
   device.add_buffer("packed", packed.span(), BufferUse::input());
   const auto done = [&] { return device.counters().launches + device.counters().fills; };
-  PlacedOperands operands(kernel.input, kernel.rows, {.product = product, .item_columns = kernel.dispatch.item_columns()}, kernel.dispatch);
+  PlacedOperands operands(kernel.input, kernel.rows,
+                          {.product = product, .item_columns = kernel.dispatch.item_columns()}, kernel.dispatch);
   operands.show_to(device);
-  const ProductArguments good{packed.span().data(), b.data(), product.ldb, c.data(), product.ldc, operands.arguments(), product.n};
+  const ProductArguments good{packed.span().data(), b.data(), product.ldb, c.data(), product.ldc,
+                              operands.arguments(), product.n};
   const auto expect_status = [&](const RefusedCall& call) {
     const int status = call_spmm(device, kernel, call.arguments).value_or(stopped_by_fault);
     if (status != call.status) {
@@ -127,9 +130,12 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
                                           const std::vector<KernelCall>& calls, std::int64_t host_steps) {
   std::vector<std::string> problems;
   const PlacedBytes packed(kernel.packed, 0);
-  const auto prepare = [&](EmulatedDevice& device) { return device.call<int()>(kernel.program, kernel.name + "_prepare"); };
+  const auto prepare = [&](EmulatedDevice& device) {
+    return device.call<int()>(kernel.program, kernel.name + "_prepare");
+  };
   const auto try_failures = [&](const std::string& what, auto call) {
-    // The status where a CUDA function, by its number, fails, and how many others have been called; none fails without a number.
+    // The status where a CUDA function, by its number, fails, and how many others have been called; none fails without
+    // a number.
     const auto run = [&](std::optional<std::uint64_t> failing) {
       EmulatedDevice device(options_with(host_steps));
       const auto done_so_far = [&device] {
@@ -156,7 +162,8 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
     for (std::uint64_t failing = 0; failing < all; ++failing) {
       const auto [status, done] = run(failing);
       if (status != unknown_error || done != failing) {
-        problems.push_back(fmt::format("{} returns {} after {} CUDA functions of which number {} has failed", what, status, done, failing));
+        problems.push_back(fmt::format("{} returns {} after {} CUDA functions of which number {} has failed", what,
+                                       status, done, failing));
       }
     }
   };
@@ -179,8 +186,9 @@ std::vector<std::string> emulate_failures(const KernelToEmulate& kernel, ScalarT
       const PlacedOperands operands(kernel.input, kernel.rows, one, kernel.dispatch);
       try_failures(print(one), [&](EmulatedDevice& device) {
         device.add_buffer("C", c.data(), c.bytes(), BufferUse::update());
-        return call_spmm(device, kernel,
-                         {packed.span().data(), b.data(), product.ldb, c.data(), product.ldc, operands.arguments(), product.n});
+        return call_spmm(
+            device, kernel,
+            {packed.span().data(), b.data(), product.ldb, c.data(), product.ldc, operands.arguments(), product.n});
       });
     } catch (const std::bad_alloc&) {
       continue;  // whoever makes the call itself says that there are not enough addresses

@@ -32,8 +32,8 @@ class EmulatedTransformer::Arrays {
   explicit Arrays(EmulatedDevice& device) : device_(device) {}
   void add(const char* name, const void* memory, std::int64_t bytes, BufferUse use) {
     if (memory != nullptr) {
-      arrays_.push_back(std::make_unique<RegisteredBuffer>(device_, name, memory,
-                                                           static_cast<std::size_t>(std::max<std::int64_t>(bytes, 0)), use.on_host()));
+      arrays_.push_back(std::make_unique<RegisteredBuffer>(
+          device_, name, memory, static_cast<std::size_t>(std::max<std::int64_t>(bytes, 0)), use.on_host()));
     }
   }
 
@@ -54,15 +54,13 @@ EmulatedTransformer::EmulatedTransformer(const std::string& text, const std::str
 
 TransformerFunctions EmulatedTransformer::functions() {
   using Indices = const std::int32_t*;
-  TransformerFunctions functions{[this] { return packed_bytes_; },
-                                 [this](const void* a, std::int64_t lda, void* packed) {
-                                   return transform(Dense{a, lda}, packed);
-                                 },
-                                 [this](Indices offsets, Indices columns, const void* values, void* packed) {
-                                   return transform(Csr{offsets, columns, values}, packed);
-                                 },
-                                 [this](const PackedFile& file, void* packed) { return load(file, packed); },
-                                 [this] { return error(); }};
+  TransformerFunctions functions{
+      [this] { return packed_bytes_; },
+      [this](const void* a, std::int64_t lda, void* packed) { return transform(Dense{a, lda}, packed); },
+      [this](Indices offsets, Indices columns, const void* values, void* packed) {
+        return transform(Csr{offsets, columns, values}, packed);
+      },
+      [this](const PackedFile& file, void* packed) { return load(file, packed); }, [this] { return error(); }};
   if (any_pattern_) {
     functions.bytes_for = [this](const void* a, std::int64_t lda) { return bytes_for(Dense{a, lda}); };
     functions.bytes_for_csr = [this](Indices offsets, Indices columns, const void* values) {

@@ -11,8 +11,8 @@
 
 namespace esc {
 
-/// A transformer's text, run in this process. Where every access is watched, the caller's arrays, as large as the matrix
-/// makes them, are the only memory that it may touch.
+/// A transformer's text, run in this process. Where every access is watched, the caller's arrays, as large as the
+/// matrix makes them, are the only memory that it may touch.
 class EmulatedTransformer {
  public:
   /// Compiles the text of `name`_transformer.cpp, for a matrix of this shape. It has the functions for any pattern

@@ -63,7 +63,8 @@ class Analysis {
       return found->second;
     }
     if (const Access* access = expression.access()) {
-      if (const ArrayDeclaration* table = nest_.find_array(access->array); table != nullptr && table->role == ArrayRole::table) {
+      if (const ArrayDeclaration* table = nest_.find_array(access->array);
+          table != nullptr && table->role == ArrayRole::table) {
         return {table->values.at(static_cast<std::size_t>(row_)), 0};
       }
       const auto found = std::ranges::find(operands_, access->array, &Operand::name);
@@ -153,11 +154,11 @@ class Analysis {
 
   static Bounded conjunction(Operator op, const std::vector<Bounded>& conditions) {
     const auto holds = [](const Bounded& one) { return one.value != 0; };
-    const bool value = op == Operator::all ? std::ranges::all_of(conditions, holds) : std::ranges::any_of(conditions, holds);
+    const bool value =
+        op == Operator::all ? std::ranges::all_of(conditions, holds) : std::ranges::any_of(conditions, holds);
     // One that is sure and decides makes the others not matter.
-    const bool decided = std::ranges::any_of(conditions, [&](const Bounded& one) {
-      return !may_turn(one) && holds(one) == (op == Operator::any);
-    });
+    const bool decided = std::ranges::any_of(
+        conditions, [&](const Bounded& one) { return !may_turn(one) && holds(one) == (op == Operator::any); });
     const bool is_sure = decided || std::ranges::none_of(conditions, may_turn);
     return {value ? 1.0 : 0.0, is_sure ? 0.0 : 1.0};
   }
@@ -174,7 +175,8 @@ class Analysis {
     return {chosen.value, std::isnan(error) ? unknown : error};
   }
 
-  /// How far the function goes where its arguments may be, at the corners; twice that, for it need not be straight between them.
+  /// How far the function goes where its arguments may be, at the corners; twice that, for it need not be straight
+  /// between them.
   Bounded of_call(const Call& call) const {
     const MathFunction* function = find_math_function(call.function);
     ESC_CHECK(function != nullptr, "the function " + call.function + " is known");
@@ -209,7 +211,8 @@ class Analysis {
 
 }  // namespace
 
-Bounded finish(const LoopNest& nest, const std::vector<Operand>& operands, std::int64_t row, std::int64_t column, Bounded sum) {
+Bounded finish(const LoopNest& nest, const std::vector<Operand>& operands, std::int64_t row, std::int64_t column,
+               Bounded sum) {
   ESC_CHECK(nest.epilogue.has_value(), "the nest has an epilogue");
   return Analysis(nest, operands, row, column).run(sum);
 }

@@ -37,9 +37,15 @@ bool can_make(const KernelCall& call, const SparseMatrix& matrix, const Dispatch
 /// A bundle's kernel on the GPU.
 class GpuKernel {
  public:
-  GpuKernel(const CudaRuntime& runtime, const std::filesystem::path& predecessor, const KernelFunctions& kernel, const LoopNest& nest, const Dispatch& dispatch,
-            VerificationReport& report)
-      : runtime_(runtime), stream_(runtime), predecessor_(runtime, predecessor), kernel_(kernel), nest_(nest), dispatch_(dispatch), report_(report) {}
+  GpuKernel(const CudaRuntime& runtime, const std::filesystem::path& predecessor, const KernelFunctions& kernel,
+            const LoopNest& nest, const Dispatch& dispatch, VerificationReport& report)
+      : runtime_(runtime),
+        stream_(runtime),
+        predecessor_(runtime, predecessor),
+        kernel_(kernel),
+        nest_(nest),
+        dispatch_(dispatch),
+        report_(report) {}
 
   /// All columns are computed and compared, where emulation takes some of them.
   void make(KernelCall call, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
@@ -70,7 +76,8 @@ class GpuKernel {
   void refuse_unpacking(UnpackFunction function, const SparseMatrix& matrix, const std::vector<std::byte>& packed) {
     const DeviceBuffer device_packed(runtime_, packed.size());
     const DeviceBuffer a(runtime_, static_cast<std::size_t>(bytes_of(matrix.element)));
-    for (const RefusedUnpacking& call : refused_unpackings({device_packed.get(), a.get(), matrix.columns, stream_.get()})) {
+    for (const RefusedUnpacking& call :
+         refused_unpackings({device_packed.get(), a.get(), matrix.columns, stream_.get()})) {
       const std::string what = fmt::format("{} with {}", doing(function), call.wrong);
       if (const int status = kernel_.of(function)(call.arguments); status != call.status) {
         report_.problems.push_back(fmt::format("{} returns {} instead of {}", what, status, call.status));
@@ -88,14 +95,16 @@ class GpuKernel {
     LateWrites never_written(runtime_);
     const DeviceOperands operands(runtime_, nest_, matrix.rows, dispatch_.tuned_items * dispatch_.item_columns(), {},
                                   never_written);
-    const ProductArguments good{device_packed.get(), b.get(), product.ldb, c.get(), product.ldc, operands.arguments(), product.n, stream_.get()};
+    const ProductArguments good{device_packed.get(),  b.get(),   product.ldb,  c.get(), product.ldc,
+                                operands.arguments(), product.n, stream_.get()};
     const std::vector<RefusedCall> calls =
         is_prepared ? refused_calls(good, dispatch_.item_columns(), needs_kernel(nest_, matrix.nonzeros()))
                     : std::vector{unprepared_call(good)};
     for (const RefusedCall& call : calls) {
       const int status = kernel_.spmm(call.arguments);
       if (status != call.status) {
-        report_.problems.push_back(fmt::format("a call with {} returns {} instead of {}", call.wrong, status, call.status));
+        report_.problems.push_back(
+            fmt::format("a call with {} returns {} instead of {}", call.wrong, status, call.status));
       }
       if (const std::string fault = runtime_.synchronize(); !fault.empty()) {
         report_.problems.push_back(fmt::format("a call with {}: {}", call.wrong, fault));
@@ -160,8 +169,8 @@ void check_unpacking(GpuKernel& kernel, const KernelFunctions& functions, const 
 
 }  // namespace
 
-VerificationReport check_on_gpu(const BundleLibrary& bundle, const std::filesystem::path& predecessor, const LoopNest& nest, const SparseMatrix& matrix,
-                                const Dispatch& dispatch) {
+VerificationReport check_on_gpu(const BundleLibrary& bundle, const std::filesystem::path& predecessor,
+                                const LoopNest& nest, const SparseMatrix& matrix, const Dispatch& dispatch) {
   const CudaRuntime runtime;
   TransformCheck transform = check_transformer(bundle.transformer(), matrix,
                                                {.most_dense_elements = most_dense_elements,

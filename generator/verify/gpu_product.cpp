@@ -22,7 +22,9 @@ class PlacedOnDevice {
 
   void* first() const { return static_cast<std::byte*>(memory_.get()) + shift_; }
   void take(const void* from) const { runtime_.copy_to_device(first(), from, bytes_); }
-  void take_late(const void* from, LateWrites& writes) const { writes.add(first(), {static_cast<const std::byte*>(from), bytes_}); }
+  void take_late(const void* from, LateWrites& writes) const {
+    writes.add(first(), {static_cast<const std::byte*>(from), bytes_});
+  }
   void give(void* to) const { runtime_.copy_to_host(to, first(), bytes_); }
 
  private:
@@ -40,7 +42,8 @@ GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const 
   with_element(b.type(), [&](auto zero) {
     using Element = decltype(zero);
     const std::int64_t columns = static_cast<std::int64_t>(b.size()) / call.width();
-    MatrixImage<Element> image_b(kernel.dispatch.b, columns, call.width(), product.ldb, static_cast<Element>(std::numeric_limits<double>::quiet_NaN()));
+    MatrixImage<Element> image_b(kernel.dispatch.b, columns, call.width(), product.ldb,
+                                 static_cast<Element>(std::numeric_limits<double>::quiet_NaN()));
     MatrixImage<Element> image_c(kernel.dispatch.c, kernel.rows, call.width(), product.ldc, poison<Element>());
     image_b.visit(b.elements<Element>(), [](Element& place, const Element& value) { place = value; });
     const auto placed = [&](const MatrixImage<Element>& image, int shift) {
@@ -48,7 +51,8 @@ GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const 
     };
     const PlacedOnDevice placed_b = placed(image_b, product.shift_b);
     const PlacedOnDevice placed_c = placed(image_c, product.shift_c);
-    const PlacedOnDevice placed_packed(kernel.runtime, static_cast<std::size_t>(call.shift_packed), kernel.packed.size());
+    const PlacedOnDevice placed_packed(kernel.runtime, static_cast<std::size_t>(call.shift_packed),
+                                       kernel.packed.size());
     LateWrites writes(kernel.runtime);
     placed_b.take_late(image_b.elements().data(), writes);
     placed_c.take_late(image_c.elements().data(), writes);
@@ -77,7 +81,8 @@ GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const 
       return;
     }
     placed_c.give(image_c.elements().data());
-    image_c.visit(result.c.elements<Element>(), [](Element& place, Element& found) { found = std::exchange(place, poison<Element>()); });
+    image_c.visit(result.c.elements<Element>(),
+                  [](Element& place, Element& found) { found = std::exchange(place, poison<Element>()); });
     if (!std::ranges::all_of(image_c.elements(), [](Element element) { return is_poison(element); })) {
       result.problem = "something was written between elements of C";
     }
@@ -91,7 +96,8 @@ GpuProduct gpu_unpacking(const KernelOnGpu& kernel, const KernelCall& call, Scal
     using Element = decltype(zero);
     const PlacedLayout in_rows;
     MatrixImage<Element> image(in_rows, kernel.rows, call.product.n, call.product.ldc, poison<Element>());
-    const PlacedOnDevice a(kernel.runtime, static_cast<std::size_t>(call.product.shift_c) * sizeof(Element), image.bytes());
+    const PlacedOnDevice a(kernel.runtime, static_cast<std::size_t>(call.product.shift_c) * sizeof(Element),
+                           image.bytes());
     const PlacedOnDevice packed(kernel.runtime, 0, kernel.packed.size());
     a.take(image.elements().data());
     packed.take(kernel.packed.data());
@@ -102,7 +108,8 @@ GpuProduct gpu_unpacking(const KernelOnGpu& kernel, const KernelCall& call, Scal
       return;
     }
     a.give(image.elements().data());
-    image.visit(result.c.elements<Element>(), [](Element& place, Element& found) { found = std::exchange(place, poison<Element>()); });
+    image.visit(result.c.elements<Element>(),
+                [](Element& place, Element& found) { found = std::exchange(place, poison<Element>()); });
     if (!std::ranges::all_of(image.elements(), [](Element between) { return is_poison(between); })) {
       result.problem = "something was written between rows of A";
     }

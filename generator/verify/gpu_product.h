@@ -24,15 +24,15 @@ struct KernelOnGpu {
   const LoopNest* input = nullptr;  ///< the nest, whose epilogue may read more than B
 };
 
-/// C as the kernel leaves it, its rows and columns alone, and the error of the call or of the device, or that something was written between
-/// elements of C; empty where there is none.
+/// C as the kernel leaves it, its rows and columns alone, and the error of the call or of the device, or that something
+/// was written between elements of C; empty where there is none.
 struct GpuProduct {
   TypedElements c;
   std::string problem;
 };
 
-/// Makes one call behind the predecessor, which writes B and what the epilogue reads, and poisons C. `b` is K rows of the columns alone. B and C end
-/// with their last element.
+/// Makes one call behind the predecessor, which writes B and what the epilogue reads, and poisons C. `b` is K rows of
+/// the columns alone. B and C end with their last element.
 GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const TypedElements& b);
 
 /// The same of NAME_unpack, as unpack_calls tells it: A in place of C, behind no other kernel.

@@ -15,10 +15,12 @@ namespace {
 
 constexpr double part = part_of_a_product;
 
-/// Of the product with one column, which takes as long as one with a column for each lane. The same variant computes all rows of another.
+/// Of the product with one column, which takes as long as one with a column for each lane. The same variant computes
+/// all rows of another.
 constexpr double part_of_one_column = 1.0 / 8;
 
-/// Of the product with whole vectors where that which the kernel was made for has none, so that no other computes many rows by them.
+/// Of the product with whole vectors where that which the kernel was made for has none, so that no other computes many
+/// rows by them.
 constexpr double part_of_whole_vectors = 1.0 / 8;
 
 constexpr std::int64_t lanes_of_a_warp = 32;
@@ -26,11 +28,12 @@ constexpr std::int64_t lanes_of_a_warp = 32;
 /// Of wider items too many columns would have to be run for a whole one to be among them.
 constexpr std::int64_t widest_item_at_ends = 1024;
 
-/// Elements of C that a call may have where all of them are touched though few are compared: each takes 20 bytes with what is noted of it.
+/// Elements of C that a call may have where all of them are touched though few are compared: each takes 20 bytes with
+/// what is noted of it.
 constexpr std::int64_t most_zeroed_elements = std::int64_t{1} << 26;
 
-/// A distance of rows at which the last of them begins more than 2^32 elements behind the first, so that neither a signed nor an unsigned index
-/// of 32 bits reaches it.
+/// A distance of rows at which the last of them begins more than 2^32 elements behind the first, so that neither a
+/// signed nor an unsigned index of 32 bits reaches it.
 std::int64_t far_apart(std::int64_t rows, std::int64_t multiple_of) {
   constexpr std::int64_t distance = std::int64_t{3} << 31;
   return (distance / std::max<std::int64_t>(rows - 1, 1) / multiple_of + 1) * multiple_of;
@@ -46,7 +49,9 @@ std::int64_t items_for(const Dispatch& dispatch, std::int64_t most_items) {
 }
 
 /// The least number of items, or of tiles, that has at least so many columns.
-std::int64_t items_of(std::int64_t columns, std::int64_t item_columns) { return (columns + item_columns - 1) / item_columns; }
+std::int64_t items_of(std::int64_t columns, std::int64_t item_columns) {
+  return (columns + item_columns - 1) / item_columns;
+}
 
 /// A vector and a few elements beside it, so that what counts a distance in either of them shows.
 constexpr std::int64_t odd_gap = 3;
@@ -85,7 +90,8 @@ class Calls {
     add("whole vectors", {even_, even_, even_}, part_of_whole_vectors);
   }
 
-  /// Threads that take turns over the columns take a second one, where they do not for the product that the kernel was made for.
+  /// Threads that take turns over the columns take a second one, where they do not for the product that the kernel was
+  /// made for.
   void take_turns() {
     if (turn_ > 0 && n_ * dispatch_.item_columns() <= turn_) {
       const std::int64_t more = items_of(turn_ + 1, dispatch_.item_columns());
@@ -151,11 +157,13 @@ class Calls {
     add("whole tiles", {2 * wide_, 2 * wide_, 2 * wide_}, part);
   }
 
-  /// More tiles than a grid has, so that there are two launches. Those at their ends are run, so many that whole items are among them: the columns
-  /// of a part of one do not say where they stand in a product. A launcher that sets C to zero in front touches all of it: that must be little.
+  /// More tiles than a grid has, so that there are two launches. Those at their ends are run, so many that whole items
+  /// are among them: the columns of a part of one do not say where they stand in a product. A launcher that sets C to
+  /// zero in front touches all of it: that must be little.
   void exceed_grid(std::int64_t rows) {
     const std::int64_t item = dispatch_.item_columns();
-    if (tile_ == 0 || item > widest_item_at_ends || (dispatch_.zeroes_c && rows * most_tiles * tile_ > most_zeroed_elements)) {
+    if (tile_ == 0 || item > widest_item_at_ends ||
+        (dispatch_.zeroes_c && rows * most_tiles * tile_ > most_zeroed_elements)) {
       return;
     }
     const std::int64_t end_tiles = item == 1 ? 1 : items_of(2 * item + vector_, tile_);
@@ -207,7 +215,8 @@ class Calls {
       add("elements of C beyond 2^32", {even_, even_, apart(indices_of_c)}, part);
     }
     if (indices_of_b > 1 && indices_of_c > 1 && vector_ > 1) {
-      add("elements of B and C beyond 2^32, unaligned", {even_, apart(indices_of_b) + 1, apart(indices_of_c) + 1, 1, 1}, part);
+      add("elements of B and C beyond 2^32, unaligned", {even_, apart(indices_of_b) + 1, apart(indices_of_c) + 1, 1, 1},
+          part);
     }
   }
 
@@ -256,7 +265,11 @@ class Calls {
     const ProductCase product = product_of(sizes);
     const bool known = std::ranges::any_of(calls_, [&](const KernelCall& call) { return call.product == product; });
     if (!known) {
-      calls_.push_back({.product = product, .reason = std::move(reason), .share = share, .columns = std::move(columns), .item_columns = dispatch_.item_columns()});
+      calls_.push_back({.product = product,
+                        .reason = std::move(reason),
+                        .share = share,
+                        .columns = std::move(columns),
+                        .item_columns = dispatch_.item_columns()});
     }
     return !known;
   }
@@ -301,14 +314,15 @@ std::int64_t KernelCall::width() const {
 std::string KernelCall::expected_kernel(const std::string& name, const Dispatch& dispatch) const {
   const std::int64_t width = dispatch.vector_width;
   const std::int64_t all_columns = product.n * item_columns;
-  const bool vectors = dispatch.vectors && all_columns % width == 0 && product.ldb % width == 0 && product.ldc % width == 0 &&
-                       product.shift_b % width == 0 && product.shift_c % width == 0;
+  const bool vectors = dispatch.vectors && all_columns % width == 0 && product.ldb % width == 0 &&
+                       product.ldc % width == 0 && product.shift_b % width == 0 && product.shift_c % width == 0;
   const bool tuned =
       (vectors || !dispatch.tuned_vectors) && product.n == dispatch.tuned_items &&
       product.ldb == dispatch.b.least_leading_dimension(product.n) &&
       product.ldc == dispatch.c.least_leading_dimension(product.n) &&
       (dispatch.tile_columns == 0 || all_columns <= most_tiles * dispatch.tile_columns / item_columns * item_columns);
-  return dispatch.has_vectors ? fmt::format("{}_kernel<{}, {}>", name, tuned, vectors) : fmt::format("{}_kernel<{}>", name, tuned);
+  return dispatch.has_vectors ? fmt::format("{}_kernel<{}, {}>", name, tuned, vectors)
+                              : fmt::format("{}_kernel<{}>", name, tuned);
 }
 
 ProductCase KernelCall::compact() const { return {static_cast<std::int32_t>(width()), width(), width()}; }
@@ -316,7 +330,8 @@ ProductCase KernelCall::compact() const { return {static_cast<std::int32_t>(widt
 std::string print(const KernelCall& call) { return fmt::format("{} ({})", print(call.product), call.reason); }
 
 ProductCase product_without_gaps(const Dispatch& dispatch, std::int64_t items) {
-  return {static_cast<std::int32_t>(items), dispatch.b.least_leading_dimension(items), dispatch.c.least_leading_dimension(items)};
+  return {static_cast<std::int32_t>(items), dispatch.b.least_leading_dimension(items),
+          dispatch.c.least_leading_dimension(items)};
 }
 
 std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows, std::int64_t columns,

@@ -18,7 +18,9 @@ ProgramOptions with_features() { return {.headers = {}, .defines = {std::string(
 KernelPrograms::KernelPrograms(const std::string& text, const std::string& file_name, const Dispatch& dispatch)
     : usual_(compile_cuda(text, file_name, asks_for_own_features(text) ? with_features() : ProgramOptions())),
       without_features_(asks_for_own_features(text) ? new HostProgram(compile_cuda(text, file_name)) : nullptr),
-      earlier_(dispatch.copies_in_bulk && dispatch.runs_earlier ? new HostProgram(compile_cuda(text, file_name, earlier_devices)) : nullptr) {}
+      earlier_(dispatch.copies_in_bulk && dispatch.runs_earlier
+                   ? new HostProgram(compile_cuda(text, file_name, earlier_devices))
+                   : nullptr) {}
 
 const HostProgram& KernelPrograms::for_call(const KernelCall& call) const {
   if (earlier_ != nullptr && call.compute_major < first_bulk_major) {

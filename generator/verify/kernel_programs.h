@@ -11,11 +11,12 @@
 
 namespace esc {
 
-/// What a text that asks for features of a compute capability's own is compiled with, so that it finds those of 9.0 (sm_90a).
+/// What a text that asks for features of a compute capability's own is compiled with, so that it finds those of 9.0
+/// (sm_90a).
 ProgramOptions with_features();
 
-/// A kernel's text as code for the devices that its calls are made on: from compute capability 9.0 on and, where the kernel does otherwise there, before;
-/// and for 9.0 with and without what that architecture alone has.
+/// A kernel's text as code for the devices that its calls are made on: from compute capability 9.0 on and, where the
+/// kernel does otherwise there, before; and for 9.0 with and without what that architecture alone has.
 class KernelPrograms {
  public:
   /// Throws UserError for a text that does not compile.

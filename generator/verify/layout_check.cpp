@@ -33,8 +33,10 @@ std::vector<std::int64_t> spread(std::int64_t count) {
 /// The nest's names with the values that they have at an element of a matrix.
 class NestPlace {
  public:
-  NestPlace(const LoopNest& nest, std::int64_t rows, std::int64_t reduction, std::int64_t n) : nest_(nest), digits_(digits_of(nest)) {
-    for (const auto& [digits, count] : {std::pair(&digits_.rows, rows), std::pair(&digits_.reductions, reduction), std::pair(&digits_.columns, n)}) {
+  NestPlace(const LoopNest& nest, std::int64_t rows, std::int64_t reduction, std::int64_t n)
+      : nest_(nest), digits_(digits_of(nest)) {
+    for (const auto& [digits, count] :
+         {std::pair(&digits_.rows, rows), std::pair(&digits_.reductions, reduction), std::pair(&digits_.columns, n)}) {
       std::int64_t first = count;
       for (std::size_t at = 1; at < digits->size(); ++at) {
         first /= (*digits)[at].extent.constant();
@@ -108,7 +110,9 @@ std::vector<Access> elements_of(const LoopNest& nest) {
   return elements;
 }
 
-std::string print_offset(const std::optional<std::int64_t>& offset) { return offset ? fmt::format("{}", *offset) : "nowhere"; }
+std::string print_offset(const std::optional<std::int64_t>& offset) {
+  return offset ? fmt::format("{}", *offset) : "nowhere";
+}
 
 }  // namespace
 
@@ -132,8 +136,8 @@ std::string find_layout_fault(const LoopNest& nest, std::int64_t rows, std::int6
         const auto written = place.offset(element, is_dense ? guard : Guard{});
         const auto laid_out = placed.offset(row, column, placed.least_leading_dimension(place.items(n)));
         if (written != laid_out) {
-          return fmt::format("element [{}][{}] of {}: by the nest at {}, by the layout at {}", row, column, element.array,
-                             print_offset(written), print_offset(laid_out));
+          return fmt::format("element [{}][{}] of {}: by the nest at {}, by the layout at {}", row, column,
+                             element.array, print_offset(written), print_offset(laid_out));
         }
       }
     }

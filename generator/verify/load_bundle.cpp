@@ -84,7 +84,8 @@ void check_mentions(const fs::path& file, const std::vector<std::string>& expect
 /// Header and build file name everything that users of the bundle hold on to.
 void check_other_texts(const fs::path& folder, const std::string& name) {
   std::vector<std::string> functions;
-  for (const char* function : {"packed_bytes", "transform", "transform_csr", "load", "transform_error", "prepare", "spmm"}) {
+  for (const char* function :
+       {"packed_bytes", "transform", "transform_csr", "load", "transform_error", "prepare", "spmm"}) {
     functions.push_back(fmt::format("{}_{}(", name, function));
   }
   check_mentions(folder / (name + ".h"), functions);

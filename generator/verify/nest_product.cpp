@@ -161,8 +161,8 @@ class RowOfNest {
     }
   }
 
-  /// Rows and columns have their values already. Where zeros of the sparse array add nothing, the outermost loop of the reduction stands for
-  /// all of them.
+  /// Rows and columns have their values already. Where zeros of the sparse array add nothing, the outermost loop of the
+  /// reduction stands for all of them.
   void execute(const Loop& loop) {
     if (loop.role != Role::reduction || at_nonzero_) {
       execute(loop.body);
@@ -183,11 +183,12 @@ class RowOfNest {
 
   Access sparse_element() const { return element_read(update_of(nest_), nest_.array(ArrayRole::sparse).name); }
 
-  /// The row's columns of the sparse array that are not zero, in the order in which the nest's loops come to them. They come to none of another
-  /// group than the row's.
+  /// The row's columns of the sparse array that are not zero, in the order in which the nest's loops come to them. They
+  /// come to none of another group than the row's.
   std::vector<std::int32_t> nonzeros_in_order() const {
     std::vector<std::int32_t> columns;
-    std::ranges::copy_if(columns_of_row_, std::back_inserter(columns), [&](std::int32_t column) { return is_in_group(column); });
+    std::ranges::copy_if(columns_of_row_, std::back_inserter(columns),
+                         [&](std::int32_t column) { return is_in_group(column); });
     std::vector<std::size_t> order;
     for (const std::string& iterator : reduction_loops(nest_.body)) {
       const auto digit = std::ranges::find(digits_.reductions, iterator, &Digit::name);
@@ -248,8 +249,9 @@ class RowOfNest {
     return left;
   }
 
-  /// A comparison of affine expressions: where `margin` is at least `least`. For each value that it has had in the first column, where it holds: with
-  /// a filter there are as many values as taps, and the same ones for each of many non-zeros.
+  /// A comparison of affine expressions: where `margin` is at least `least`. For each value that it has had in the
+  /// first column, where it holds: with a filter there are as many values as taps, and the same ones for each of many
+  /// non-zeros.
   struct AffineComparison {
     Affine margin;
     std::int64_t least = 0;
@@ -259,8 +261,8 @@ class RowOfNest {
   static std::optional<AffineComparison> affine_comparison(const Expression& condition) {
     const auto* operation = std::get_if<Operation>(&condition.content);
     const bool is_less = operation != nullptr && operation->op == Operator::less;
-    if ((!is_less && (operation == nullptr || operation->op != Operator::at_most)) || operation->operands.at(0).affine() == nullptr ||
-        operation->operands.at(1).affine() == nullptr) {
+    if ((!is_less && (operation == nullptr || operation->op != Operator::at_most)) ||
+        operation->operands.at(0).affine() == nullptr || operation->operands.at(1).affine() == nullptr) {
       return std::nullopt;
     }
     return AffineComparison{*operation->operands[1].affine() - *operation->operands[0].affine(), is_less ? 1 : 0};
@@ -407,7 +409,8 @@ class RowOfNest {
   std::span<const std::int32_t> columns_of_row_;
   std::span<const double> values_of_row_;
   std::vector<std::pair<std::string, std::int64_t>> names_;
-  std::map<const Expression*, std::optional<AffineComparison>> comparisons_;  ///< of the guards; nothing for another condition
+  std::map<const Expression*, std::optional<AffineComparison>>
+      comparisons_;  ///< of the guards; nothing for another condition
   RowOfC result_;
 };
 

@@ -10,9 +10,9 @@
 
 namespace esc {
 
-/// B of a product in double: K rows, `ldb` elements apart, of which the first `n` are columns of B. Whatever the dense array's dimensions, it
-/// is the matrix B[k][j] here that its elements make, so that an element that several k and j read stands in several places; those that
-/// no statement reads, because they lie in the padding, may be anything.
+/// B of a product in double: K rows, `ldb` elements apart, of which the first `n` are columns of B. Whatever the dense
+/// array's dimensions, it is the matrix B[k][j] here that its elements make, so that an element that several k and j
+/// read stands in several places; those that no statement reads, because they lie in the padding, may be anything.
 struct DenseOperand {
   std::span<const double> elements;
   std::int64_t ldb = 0;
@@ -34,9 +34,9 @@ struct RowOfC {
 };
 
 /// The product that the user's loop nest says, in double: what every kernel is judged by. It runs the nest's own
-/// statements under its own guards, a row of C at a time with all its columns side by side, in the nest's own order of the reduction, however
-/// many loops rows, columns and reduction have; columns of the sparse array that are zero in the row are left out where a statement adds
-/// nothing for them.
+/// statements under its own guards, a row of C at a time with all its columns side by side, in the nest's own order of
+/// the reduction, however many loops rows, columns and reduction have; columns of the sparse array that are zero in the
+/// row are left out where a statement adds nothing for them.
 class NestProduct {
  public:
   /// `nest` is untransformed: its arrays have a sparse, a dense and an output one. Both must outlive this.
@@ -45,7 +45,8 @@ class NestProduct {
   const LoopNest& nest() const { return nest_; }
   const ProductDigits& digits() const { return digits_; }
   const SparseMatrix& matrix() const { return a_; }
-  /// Row `row` of C. Every element of B that it takes must be finite. Throws Defect for a nest with something else in it.
+  /// Row `row` of C. Every element of B that it takes must be finite. Throws Defect for a nest with something else in
+  /// it.
   RowOfC row(std::int64_t row, const DenseOperand& b) const;
 
  private:

@@ -15,7 +15,8 @@ struct NumberLimits {
 };
 
 template <typename Element>
-constexpr NumberLimits number_limits_of = {std::numeric_limits<Element>::epsilon() / 2, std::numeric_limits<Element>::denorm_min(),
+constexpr NumberLimits number_limits_of = {std::numeric_limits<Element>::epsilon() / 2,
+                                           std::numeric_limits<Element>::denorm_min(),
                                            std::numeric_limits<Element>::max()};
 
 /// Those of a type that kernels have.

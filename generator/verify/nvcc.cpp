@@ -51,11 +51,13 @@ std::string run_nvcc(std::vector<std::string> arguments, const std::string& subj
   return result.output;
 }
 
-/// What nvcc compiles for here. "native" leaves out the features that a compute capability alone has, which kernels may use where all GPUs have them.
+/// What nvcc compiles for here. "native" leaves out the features that a compute capability alone has, which kernels may
+/// use where all GPUs have them.
 std::string architecture_of_this_machine() {
   const std::string native = "native";
   try {
-    const ProcessResult answer = run_process({"nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"}, {.errors_apart = true});
+    const ProcessResult answer =
+        run_process({"nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"}, {.errors_apart = true});
     std::istringstream lines(answer.output);
     std::string line;
     std::string result = native;
@@ -73,7 +75,9 @@ std::string architecture_of_this_machine() {
 
 /// Compiles the texts for the GPU of this machine; the library.
 fs::path compile_library(const std::vector<fs::path>& sources, const fs::path& library, const std::string& subject) {
-  std::vector<std::string> arguments{"-std=c++17", "-O3", "-arch=" + architecture_of_this_machine(), "-Xcompiler", "-fPIC", "-shared", "-o", library.string()};
+  std::vector<std::string> arguments{"-std=c++17", "-O3",           "-arch=" + architecture_of_this_machine(),
+                                     "-Xcompiler", "-fPIC",         "-shared",
+                                     "-o",         library.string()};
   arguments.insert(arguments.end(), sources.begin(), sources.end());
   run_nvcc(std::move(arguments), subject);
   return library;
@@ -120,7 +124,8 @@ fs::path find_nvcc() {
 }
 
 fs::path compile_bundle(const fs::path& folder, const std::string& name, const fs::path& output) {
-  return compile_library({folder / (name + ".cu"), folder / (name + "_transformer.cpp")}, output / (name + ".so"), folder.string());
+  return compile_library({folder / (name + ".cu"), folder / (name + "_transformer.cpp")}, output / (name + ".so"),
+                         folder.string());
 }
 
 fs::path compile_predecessor(const fs::path& output) {
@@ -135,8 +140,8 @@ std::vector<KernelResources> parse_ptxas_report(const std::string& report, const
   std::istringstream lines(report);
   for (std::string line; std::getline(lines, line);) {
     if (const auto entry = between(line, "Compiling entry function '", "'")) {
-      // The mangled name holds the template arguments: tuned for n = bCol, and in families panel and rows whether vectors are
-      // allowed. The kernel that sets rows of C to zero has none.
+      // The mangled name holds the template arguments: tuned for n = bCol, and in families panel and rows whether
+      // vectors are allowed. The kernel that sets rows of C to zero has none.
       const char* form = entry->find("_zero_rowsE") != entry->npos ? "zeroing"
                          : entry->find("ILb1E") != entry->npos     ? "tuned"
                          : entry->find("ILb0ELb1E") != entry->npos ? "aligned"
@@ -163,8 +168,8 @@ std::vector<KernelResources> kernel_resources(const std::string& kernel_text, co
   write_file_whole(source, kernel_text);
   std::string report;
   for (const int architecture : architectures) {
-    report += run_nvcc({"-std=c++17", "-arch=sm_" + compiled_architecture(architecture), "-cubin", "-Xptxas", "-v", "-Werror",
-                        "all-warnings", "-o", (workshop.path() / "kernel.cubin").string(), source.string()},
+    report += run_nvcc({"-std=c++17", "-arch=sm_" + compiled_architecture(architecture), "-cubin", "-Xptxas", "-v",
+                        "-Werror", "all-warnings", "-o", (workshop.path() / "kernel.cubin").string(), source.string()},
                        name + ".cu");
   }
   return parse_ptxas_report(report, name + "_kernel");

@@ -12,13 +12,13 @@
 
 namespace esc {
 
-/// What an epilogue reads beside the sums: the values of one operand for a product of some rows and columns without gaps, each exactly a
-/// value of its type.
+/// What an epilogue reads beside the sums: the values of one operand for a product of some rows and columns without
+/// gaps, each exactly a value of its type.
 struct Operand {
   std::string name;
   ScalarType type = ScalarType::f32;
-  std::size_t rank = 0;          ///< 0: a number; 1: a vector; 2: a matrix
-  bool over_columns = false;     ///< of a vector: whether it has an element for each column of C, else for each row
+  std::size_t rank = 0;       ///< 0: a number; 1: a vector; 2: a matrix
+  bool over_columns = false;  ///< of a vector: whether it has an element for each column of C, else for each row
   std::int64_t rows = 1;
   std::int64_t columns = 1;
   std::vector<double> elements;  ///< rows x columns

@@ -315,9 +315,8 @@ std::vector<OtherMatrix> check_other_patterns(JudgedCalls& calls, const SparseMa
       JudgedPattern judged(calls, "a matrix with a non-zero in another place", *other, kernel);
       judged.pack();
       PackedRoom room(packed.size());
-      calls.call("the packed file of another pattern", TransformStatus::bad_file, [&] {
-        return calls.transformer().load({PackedFile::Path::file, judged.packed()}, room.data());
-      });
+      calls.call("the packed file of another pattern", TransformStatus::bad_file,
+                 [&] { return calls.transformer().load({PackedFile::Path::file, judged.packed()}, room.data()); });
     }
   }
   return others;

@@ -13,8 +13,11 @@ using transformer::Task;
 
 PanelSample::PanelSample(std::span<const std::byte> packed, std::int64_t products, std::int64_t most_products,
                          std::uint64_t first, std::int64_t block_rows)
-    : stride_(std::max<std::int64_t>(1, (products + most_products - 1) / most_products)), first_(first), block_rows_(block_rows) {
-  std::visit([&](const auto& format) { take(transformer::reader_of(packed, format)); }, transformer::read_format(packed));
+    : stride_(std::max<std::int64_t>(1, (products + most_products - 1) / most_products)),
+      first_(first),
+      block_rows_(block_rows) {
+  std::visit([&](const auto& format) { take(transformer::reader_of(packed, format)); },
+             transformer::read_format(packed));
   if (std::ranges::find(blocks_, false) == blocks_.end()) {
     stride_ = 1;  // one block may have all rows
   }

@@ -18,7 +18,8 @@ namespace esc {
 class PanelSample {
  public:
   /// Covers so many units that of `products` multiply-adds about `most_products` are left.
-  /// `first` says where the units that are covered begin, whatever it is; `block_rows` how many rows a block owns, where the packed matrix does not.
+  /// `first` says where the units that are covered begin, whatever it is; `block_rows` how many rows a block owns,
+  /// where the packed matrix does not.
   PanelSample(std::span<const std::byte> packed, std::int64_t products, std::int64_t most_products,
               std::uint64_t first = 0, std::int64_t block_rows = 0);
 
@@ -56,7 +57,7 @@ class PanelSample {
   std::int64_t block_rows_ = 0;
   std::vector<bool> rows_;
   std::vector<bool> split_rows_;  ///< empty where no row can be
-  std::vector<bool> blocks_;  ///< along the grid's x
+  std::vector<bool> blocks_;      ///< along the grid's x
 };
 
 }  // namespace esc

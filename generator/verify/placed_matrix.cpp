@@ -59,7 +59,9 @@ std::vector<PlacedMatrix::IndexRange> PlacedMatrix::visited_indices(const Kernel
 
 PlacedBytes::PlacedBytes(std::span<const std::byte> bytes, std::int64_t shift)
     // An odd multiple of the alignment, for no kernel may rely on more.
-    : offset_(allocation_alignment + static_cast<std::size_t>(shift)), memory_(offset_ + bytes.size(), gap_bytes), size_(bytes.size()) {
+    : offset_(allocation_alignment + static_cast<std::size_t>(shift)),
+      memory_(offset_ + bytes.size(), gap_bytes),
+      size_(bytes.size()) {
   std::memcpy(memory_.data() + offset_, bytes.data(), bytes.size());
 }
 

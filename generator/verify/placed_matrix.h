@@ -20,8 +20,8 @@ struct MatrixExtents {
   std::int64_t items = 1;
 };
 
-/// A matrix in memory of its own, from its first element to its last, which takes memory only where it is touched. Some of its rows, or
-/// all, are visited. Throws std::bad_alloc where the address space does not suffice.
+/// A matrix in memory of its own, from its first element to its last, which takes memory only where it is touched. Some
+/// of its rows, or all, are visited. Throws std::bad_alloc where the address space does not suffice.
 class PlacedMatrix {
  public:
   /// `shift` elements behind an address that is aligned to a page.
@@ -29,7 +29,9 @@ class PlacedMatrix {
                const std::vector<bool>& visited = {});
 
   std::byte* data() const { return memory_.data() + offset_; }
-  std::size_t bytes() const { return (static_cast<std::size_t>(outermost_ - 1) * leading_dimension_ + inner_) * element_; }
+  std::size_t bytes() const {
+    return (static_cast<std::size_t>(outermost_ - 1) * leading_dimension_ + inner_) * element_;
+  }
   std::int64_t visited_rows() const { return static_cast<std::int64_t>(visited_.size()); }
 
   /// Calls visit(memory, place, bytes) for each element of the ranges of columns in each visited row, or for those that
@@ -53,8 +55,8 @@ class PlacedMatrix {
     }
   }
 
-  /// Calls visit(index, place, element) for what lies between the last element of an index of the outermost dimension and
-  /// the first of the next, before and behind what of them is visited, as far as it is watched.
+  /// Calls visit(index, place, element) for what lies between the last element of an index of the outermost dimension
+  /// and the first of the next, before and behind what of them is visited, as far as it is watched.
   template <typename Element, typename Visit>
   void visit_gaps(const KernelCall& call, const Visit& visit) const {
     std::int64_t next = 0;  // the gaps behind the indices before this one have been visited

@@ -7,7 +7,8 @@
 
 namespace esc {
 
-PlacedOperands::PlacedOperands(const LoopNest* nest, std::int64_t rows, const KernelCall& call, const Dispatch& dispatch) {
+PlacedOperands::PlacedOperands(const LoopNest* nest, std::int64_t rows, const KernelCall& call,
+                               const Dispatch& dispatch) {
   if (nest == nullptr) {
     return;
   }
@@ -18,7 +19,8 @@ PlacedOperands::PlacedOperands(const LoopNest* nest, std::int64_t rows, const Ke
 
 void PlacedOperands::show_to(EmulatedDevice& device) {
   for (const Placed& one : placed_) {
-    registered_.emplace_back(device, one.name, one.matrix->data(), one.matrix->bytes(), BufferUse::input().shared_with_predecessor());
+    registered_.emplace_back(device, one.name, one.matrix->data(), one.matrix->bytes(),
+                             BufferUse::input().shared_with_predecessor());
   }
 }
 
@@ -28,19 +30,21 @@ void PlacedOperands::add(const Operand& operand, const KernelCall& call, const D
     return;
   }
   const TypedElements values(operand.type, operand.elements);
-  // A vector over rows is one row, whatever columns are computed; a matrix has its rows apart otherwise than C, but where there is one
-  // column: then they are as near as they may be.
+  // A vector over rows is one row, whatever columns are computed; a matrix has its rows apart otherwise than C, but
+  // where there is one column: then they are as near as they may be.
   const std::int64_t items = call.product.n;
   const std::int64_t columns = operand.over_columns ? items * call.item_columns : operand.rows;
   const std::int64_t gap = call.product.ldc - dispatch.c.least_leading_dimension(items) + (items == 1 ? 0 : 1);
   const std::int64_t distance = operand.rank == 2 ? operand.layout.least_leading_dimension(items) + gap : columns;
-  const MatrixExtents extents{operand.layout, operand.over_columns ? operand.rows : 1, operand.rank == 2 ? items : columns};
+  const MatrixExtents extents{operand.layout, operand.over_columns ? operand.rows : 1,
+                              operand.rank == 2 ? items : columns};
   auto matrix = std::make_unique<PlacedMatrix>(extents, distance, 0, operand.type);
   if (!operand.over_columns) {
     std::memcpy(matrix->data(), values.data(), values.bytes().size());
   } else {
-    matrix->visit(call, values.bytes().data(),
-                  [](std::byte* memory, const std::byte* from, std::size_t bytes) { std::memcpy(memory, from, bytes); });
+    matrix->visit(call, values.bytes().data(), [](std::byte* memory, const std::byte* from, std::size_t bytes) {
+      std::memcpy(memory, from, bytes);
+    });
   }
   arguments_.emplace_back(static_cast<const void*>(matrix->data()));
   if (operand.rank == 2) {

@@ -10,9 +10,11 @@ namespace esc {
 
 /// The bits of an element of 2, 4 or 8 bytes, as a number.
 template <typename Element>
-using BitsOf = std::conditional_t<sizeof(Element) == 2, std::uint16_t, std::conditional_t<sizeof(Element) == 4, std::uint32_t, std::uint64_t>>;
+using BitsOf = std::conditional_t<sizeof(Element) == 2, std::uint16_t,
+                                  std::conditional_t<sizeof(Element) == 4, std::uint32_t, std::uint64_t>>;
 
-/// What stands where a kernel has to write: a NaN that no arithmetic produces, its exponent all ones, the rest poison bytes.
+/// What stands where a kernel has to write: a NaN that no arithmetic produces, its exponent all ones, the rest poison
+/// bytes.
 template <typename Element>
 Element poison() {
   constexpr std::uint64_t bytes = 0xa5a5a5a5a5a5a5a5U;

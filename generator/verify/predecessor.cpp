@@ -17,7 +17,8 @@ Predecessor::Predecessor(const CudaRuntime& runtime, const std::filesystem::path
     : library_(library), launch_(library_.function<int(const void*, int, void*)>("esc_predecessor_launch", remedy)) {
   const int status = library_.function<int()>("esc_predecessor_prepare", remedy)();
   if (status != 0) {
-    throw UserError(library.string(), "does not run on this GPU: " + runtime.error_text(status), "compile it for this GPU", ExitStatus::missing_tool);
+    throw UserError(library.string(), "does not run on this GPU: " + runtime.error_text(status),
+                    "compile it for this GPU", ExitStatus::missing_tool);
   }
 }
 

@@ -20,8 +20,8 @@ extern const std::string_view predecessor_source;
 /// What a compiled library of that text is called, beside the bundles that it is for.
 inline constexpr const char* predecessor_library = "predecessor.so";
 
-/// A kernel that lets the one behind it in the stream begin at once, and after about a millisecond writes what that one reads: as in deployments where
-/// launches overlap, only later. Any kernel that does not wait for it reads NaN.
+/// A kernel that lets the one behind it in the stream begin at once, and after about a millisecond writes what that one
+/// reads: as in deployments where launches overlap, only later. Any kernel that does not wait for it reads NaN.
 class Predecessor {
  public:
   /// Throws UserError when the file is not the compiled text, or cannot be run here.
@@ -42,7 +42,8 @@ class LateWrites {
 
   /// What will be written to device memory: elements of two bytes or more.
   void add(void* to, std::span<const std::byte> contents);
-  /// Has them written by the predecessor; the cudaError_t. They stay until this ends, which must be after the stream has got there.
+  /// Has them written by the predecessor; the cudaError_t. They stay until this ends, which must be after the stream
+  /// has got there.
   int launch(const Predecessor& predecessor, void* stream);
 
  private:

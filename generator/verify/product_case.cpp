@@ -51,9 +51,8 @@ std::vector<double> draw_b(const PlacedLayout& layout, std::int64_t rows, const 
 
 TypedElements poisoned_c(std::int64_t rows, const ProductCase& product, ScalarType element) {
   TypedElements c(element, static_cast<std::size_t>(rows * product.ldc));
-  with_element(element, [&c](auto zero) {
-    std::fill_n(c.elements<decltype(zero)>(), c.size(), poison<decltype(zero)>());
-  });
+  with_element(element,
+               [&c](auto zero) { std::fill_n(c.elements<decltype(zero)>(), c.size(), poison<decltype(zero)>()); });
   return c;
 }
 

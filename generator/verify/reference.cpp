@@ -21,8 +21,7 @@ namespace {
 
 /// Whether both are finite, both NaN, or the same infinity. A weight that is not finite makes such elements of C.
 bool same_kind(double found, double wanted) {
-  return std::isfinite(wanted) ? std::isfinite(found)
-                               : std::isnan(wanted) ? std::isnan(found) : found == wanted;
+  return std::isfinite(wanted) ? std::isfinite(found) : std::isnan(wanted) ? std::isnan(found) : found == wanted;
 }
 
 /// Powers of the least and of the largest doubles are numbers of this type.
@@ -35,7 +34,7 @@ struct RowComparison {
   Sum fourth_powers = 0;      ///< of the elements
   Sum squared_magnitude = 0;  ///< of |A| x |B|, or what has the same rounding
   Sum squared_underflow = 0;
-  double of_rounding = 0;        ///< as Comparison has it
+  double of_rounding = 0;  ///< as Comparison has it
   std::string beyond_rounding = {};
   std::string problem;
 };
@@ -66,8 +65,8 @@ RowComparison compare_row(const ExpectedRow& expected, const Element* c, std::in
     if (const double share = difference == 0 ? 0 : std::abs(difference) / allowed; share > result.of_rounding) {
       result.of_rounding = share;
       if (share > 1 && result.beyond_rounding.empty()) {
-        result.beyond_rounding = fmt::format("C[{}][{}] is {}, expected {}: rounding explains a difference of {:.2g}", row, j, found,
-                                             wanted, allowed);
+        result.beyond_rounding = fmt::format("C[{}][{}] is {}, expected {}: rounding explains a difference of {:.2g}",
+                                             row, j, found, wanted, allowed);
       }
     }
     result.squared_error += Sum{difference} * difference;
@@ -89,8 +88,8 @@ std::string check_gap(const Element* c, std::int64_t row, const ProductCase& pro
   return {};
 }
 
-/// What `count` sums of one size may have for their error beside what many have: three standard deviations of its estimate, less those of as
-/// many as count as many.
+/// What `count` sums of one size may have for their error beside what many have: three standard deviations of its
+/// estimate, less those of as many as count as many.
 double fluctuation_of(double count) {
   constexpr double many = 32;
   const auto deviations = [](double sums) { return 3 / std::sqrt(2 * sums); };

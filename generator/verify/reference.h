@@ -19,16 +19,17 @@ namespace esc {
 
 /// How a result compares with the float64 reference.
 struct Comparison {
-  double error = 0;              ///< relative Frobenius error over the compared elements
-  std::int64_t rows = 0;         ///< rows of C that were compared
-  std::int64_t columns = 0;      ///< of each of them
+  double error = 0;                ///< relative Frobenius error over the compared elements
+  std::int64_t rows = 0;           ///< rows of C that were compared
+  std::int64_t columns = 0;        ///< of each of them
   std::int64_t other_columns = 0;  ///< that were not
-  std::string problem;           ///< empty, or the first thing that is wrong beyond rounding, with its place
-  /// The largest error of an element, over the most that rounding can make of its sum in any order; and that element, where it is more.
+  std::string problem;             ///< empty, or the first thing that is wrong beyond rounding, with its place
+  /// The largest error of an element, over the most that rounding can make of its sum in any order; and that element,
+  /// where it is more.
   double of_rounding = 0;
   std::string beyond_rounding = {};
-  /// How much more than usual the sums cancel, at least 1: |A| x |B| over A x B and the square root of the longest row, in
-  /// Frobenius norms. No order of summation keeps a relative error that is small against a result that cancels.
+  /// How much more than usual the sums cancel, at least 1: |A| x |B| over A x B and the square root of the longest row,
+  /// in Frobenius norms. No order of summation keeps a relative error that is small against a result that cancels.
   double cancellation = 1;
   /// How much more than that of many sums the error of few may be, at least 1: theirs do not average.
   double fluctuation = 1;
@@ -47,8 +48,8 @@ struct Comparison {
   const std::string& wrong_element() const { return problem.empty() ? beyond_rounding : problem; }
 };
 
-/// One row of C: what the nest says, and how far rounding may take a kernel's element from it; infinitely far where nothing can be said,
-/// as where a sum may overflow in some order.
+/// One row of C: what the nest says, and how far rounding may take a kernel's element from it; infinitely far where
+/// nothing can be said, as where a sum may overflow in some order.
 struct ExpectedRow {
   std::vector<double> values;
   std::vector<double> allowed;
@@ -108,16 +109,16 @@ class Reference {
   std::vector<double> greatest_of_rows_;  ///< magnitudes of A, for each of the rows that have a scale together; empty
                                           ///< where products are whole
   std::vector<double> greatest_of_columns_;  ///< of B
-  std::vector<ExpectedRow> rows_;  ///< those that were computed beforehand
+  std::vector<ExpectedRow> rows_;            ///< those that were computed beforehand
 };
 
 /// How far a sum of `products` products in this type may be from the same sum in double, over the sum of their
 /// magnitudes. A product goes through at most as many roundings as there are products, in whatever order they are
 /// added, each of at most half a unit in the last place: (1 + u)^products - 1. The reference rounds as well. Products
 /// that vanish in the type add its smallest number each. A product of split float32 has up to 14 units of 2^-23 more:
-/// one for the bits that the tensor core cuts off of a rest of A, which was rounded, three of one of B, which was cut off,
-/// four for the product of both rests, and six that are cut off of the sums of two steps. Where factors are rounded to
-/// TF32 those of A have been: half a unit of 2^-10 is B's. Sums stay
+/// one for the bits that the tensor core cuts off of a rest of A, which was rounded, three of one of B, which was cut
+/// off, four for the product of both rests, and six that are cut off of the sums of two steps. Where factors are
+/// rounded to TF32 those of A have been: half a unit of 2^-10 is B's. Sums stay
 /// in the tensor core, which cuts off of m products and the old sum all but the largest, and of the new sum, up to a
 /// unit of 2^-23 each: m + 1, and so four roundings for a product.
 double rounding_bound(ScalarType element, std::int64_t products, ProductForm form = ProductForm::whole);

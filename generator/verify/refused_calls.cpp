@@ -38,7 +38,7 @@ std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_
     }
   }
   // `good` has no gaps: each is less than the least.
-  const auto add_short = [&](const std::string& what, std::int64_t ProductArguments::*distance) {
+  const auto add_short = [&](const std::string& what, std::int64_t ProductArguments::* distance) {
     for (const std::int64_t shorter : {good.*distance - 1, good.*distance - 2, good.*distance - 3, std::int64_t{0},
                                        std::int64_t{-1}, -(good.*distance)}) {
       add(what, [&](ProductArguments& call) { call.*distance = shorter; });
@@ -58,8 +58,10 @@ std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_
   }
   for (const int shift : {1, 2, 4, 8, 12}) {
     if (has_kernel) {
-      add("a misaligned packed matrix",
-          [shift](ProductArguments& call) { call.packed = static_cast<const std::byte*>(call.packed) + shift; }, misaligned_address);
+      add(
+          "a misaligned packed matrix",
+          [shift](ProductArguments& call) { call.packed = static_cast<const std::byte*>(call.packed) + shift; },
+          misaligned_address);
     }
   }
   return calls;

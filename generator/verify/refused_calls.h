@@ -17,7 +17,8 @@ struct RefusedCall {
 };
 
 /// Calls in which one argument alone breaks what the C interface says. A layer without a kernel does not look
-/// at where its packed matrix is. `good` is a call that is in order, without gaps between rows; what it counts has `item_columns` columns of C each.
+/// at where its packed matrix is. `good` is a call that is in order, without gaps between rows; what it counts has
+/// `item_columns` columns of C each.
 std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_t item_columns, bool has_kernel);
 
 /// A call of NAME_unpack or NAME_values of which the same is true.

@@ -10,9 +10,7 @@
 
 namespace esc {
 
-bool VerificationReport::passed() const {
-  return !runs.empty() && !failed();
-}
+bool VerificationReport::passed() const { return !runs.empty() && !failed(); }
 
 bool VerificationReport::failed() const {
   return !problems.empty() || std::any_of(runs.begin(), runs.end(), [this](const VerificationRun& run) {
@@ -29,9 +27,10 @@ const VerificationRun& VerificationReport::worst_run() const {
 
 VerificationRecord VerificationReport::record(std::int64_t rows_of_c) const {
   const VerificationRun& worst = worst_run();
-  const auto largest = std::max_element(runs.begin(), runs.end(), [](const VerificationRun& a, const VerificationRun& b) {
-    return std::pair(a.comparison.rows, a.comparison.columns) < std::pair(b.comparison.rows, b.comparison.columns);
-  });
+  const auto largest =
+      std::max_element(runs.begin(), runs.end(), [](const VerificationRun& a, const VerificationRun& b) {
+        return std::pair(a.comparison.rows, a.comparison.columns) < std::pair(b.comparison.rows, b.comparison.columns);
+      });
   const auto columns =
       static_cast<double>(largest->comparison.columns);  // where some are left out, as good as so many rows less
   return {.passed = passed(),

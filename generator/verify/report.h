@@ -24,8 +24,9 @@ struct VerificationReport {
   std::string method = {};  ///< "emulation" or "gpu"
   double tolerance = 0;
   std::vector<VerificationRun> runs = {};
-  std::vector<std::string> problems = {};  ///< of the packed file, the transformer, the launches and the memory accesses
-  std::vector<std::string> skipped = {};   ///< what was left out, each with its reason
+  std::vector<std::string> problems =
+      {};                                 ///< of the packed file, the transformer, the launches and the memory accesses
+  std::vector<std::string> skipped = {};  ///< what was left out, each with its reason
   std::optional<std::uint64_t> seed = {};  ///< what is not the same each time was drawn from
 
   bool passed() const;

@@ -15,7 +15,8 @@ class SharedLibrary {
   SharedLibrary& operator=(const SharedLibrary&) = delete;
   ~SharedLibrary();
 
-  /// The function of this signature that the library calls `symbol`. Throws UserError with the remedy where there is none.
+  /// The function of this signature that the library calls `symbol`. Throws UserError with the remedy where there is
+  /// none.
   template <typename Signature>
   Signature* function(const std::string& symbol, const std::string& remedy) const {
     return reinterpret_cast<Signature*>(address(symbol, remedy));

@@ -171,8 +171,8 @@ bool is_plain_literal(std::string_view literal) {
 /// Which words there are in the language's libraries for a text of this kind.
 using Vocabulary = std::function<bool(std::string_view)>;
 
-/// Whether nothing but blanks follows in the line. A backslash in front of them is easily overlooked, behind a comment above
-/// all, and compilers differ in what it does there.
+/// Whether nothing but blanks follows in the line. A backslash in front of them is easily overlooked, behind a comment
+/// above all, and compilers differ in what it does there.
 bool ends_line(const std::string& text, std::size_t at) {
   const std::size_t next = text.find_first_not_of(" \t", at);
   return next < text.size() && text[next] == '\n';

@@ -194,7 +194,8 @@ class Check {
     return packed ? std::optional(room_.contents()) : std::nullopt;
   }
 
-  void expect_same(const char* what, const std::optional<std::vector<std::byte>>& packed, const std::vector<std::byte>& expected) {
+  void expect_same(const char* what, const std::optional<std::vector<std::byte>>& packed,
+                   const std::vector<std::byte>& expected) {
     if (packed && *packed != expected) {
       calls_.add(fmt::format("the transformer packs {} otherwise than the same matrix as CSR", what));
     }
@@ -320,12 +321,10 @@ class Check {
       return [this, contents](void* to) { return transformer().load({PackedFile::Path::file, contents}, to); };
     };
     refuse_rooms("load", file(packed));
-    call("a null path", bad_argument, [this](void* to) {
-      return transformer().load({PackedFile::Path::null, {}}, to);
-    });
-    call("the path of no file", unreadable_file, [this](void* to) {
-      return transformer().load({PackedFile::Path::missing, {}}, to);
-    });
+    call("a null path", bad_argument,
+         [this](void* to) { return transformer().load({PackedFile::Path::null, {}}, to); });
+    call("the path of no file", unreadable_file,
+         [this](void* to) { return transformer().load({PackedFile::Path::missing, {}}, to); });
     call("an empty packed file", bad_file, file({}));
     call("a packed file that is too short", bad_file, file(std::span(packed).first(packed.size() - 1)));
     std::vector<std::byte> other = packed;
@@ -484,7 +483,8 @@ TransformCheck check_transformer(const TransformerFunctions& transformer, const 
     }
     if (matrix.rows * matrix.columns <= effort.most_dense_elements) {
       check.refuse_dense();
-      check.expect_same("a dense matrix", check.pack_dense("its own dense matrix", matrix, matrix.columns + gap), result.packed);
+      check.expect_same("a dense matrix", check.pack_dense("its own dense matrix", matrix, matrix.columns + gap),
+                        result.packed);
       if (other_packed) {
         check.expect_same("other dense values", check.pack_dense("other dense values", other, matrix.columns, -0.0),
                           *other_packed);

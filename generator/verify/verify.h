@@ -22,7 +22,7 @@ namespace esc {
 /// What a verification needs of a bundle: its texts and its packed matrix.
 struct BundleUnderTest {
   std::string name;
-  LoopNest nest;  ///< the input, which says what C is
+  LoopNest nest;      ///< the input, which says what C is
   Dispatch dispatch;  ///< of its kernel, as the schedule says it
   std::string kernel_text;
   std::string transformer_text;  ///< empty: it has none
@@ -31,8 +31,9 @@ struct BundleUnderTest {
 
 /// How much an emulation runs. A run of more than `most_products` multiply-adds covers a sample of row panels that is
 /// spread over the whole matrix; the transformer runs for up to `most_packed_nonzeros`, from dense as well for up to
-/// `most_dense_elements`, and where it searches for slots for up to `most_searched_elements`. Where it goes through more, up to `most_unwatched_elements`, its results are
-/// checked and its accesses are not. What is left out is said in the report.
+/// `most_dense_elements`, and where it searches for slots for up to `most_searched_elements`. Where it goes through
+/// more, up to `most_unwatched_elements`, its results are checked and its accesses are not. What is left out is said in
+/// the report.
 struct EmulationEffort {
   std::int64_t most_products = 0;
   std::int64_t most_packed_nonzeros = 0;
@@ -42,7 +43,7 @@ struct EmulationEffort {
   /// What the process that runs a text may take beside what the products need.
   std::chrono::milliseconds patience{120'000};
   std::uint64_t memory = std::uint64_t{4} << 30;
-  bool whole_report = true;  ///< otherwise it ends with the first thing that is wrong
+  bool whole_report = true;                ///< otherwise it ends with the first thing that is wrong
   Breadth breadth = Breadth::unknown;      ///< what is known of the texts
   std::optional<std::uint64_t> seed = {};  ///< of what is drawn; without one it follows from the packed matrix
 };
@@ -62,13 +63,16 @@ inline constexpr EmulationEffort generated_effort{.most_products = 100'000'000,
                                                   .most_unwatched_elements = 1 << 24,
                                                   .breadth = Breadth::generated};
 /// What it spends on all others, however large the layer is.
-inline constexpr EmulationEffort thorough_effort{
-    .most_products = 200'000'000, .most_packed_nonzeros = 1 << 30, .most_dense_elements = 64 << 20, .most_searched_elements = 1 << 26, .most_unwatched_elements = 1 << 28};
+inline constexpr EmulationEffort thorough_effort{.most_products = 200'000'000,
+                                                 .most_packed_nonzeros = 1 << 30,
+                                                 .most_dense_elements = 64 << 20,
+                                                 .most_searched_elements = 1 << 26,
+                                                 .most_unwatched_elements = 1 << 28};
 
-/// Runs the very texts of the bundle on the host, each in a process without rights: the transformer must write the bytes of
-/// the packed file, and the kernel, on an emulated grid that checks every access, must agree with what the nest says in
-/// double. This process compares; of the others it believes nothing else. Throws UserError only when the texts do not
-/// compile, or when processes cannot be confined here. The steps of its long stage are multiply-adds.
+/// Runs the very texts of the bundle on the host, each in a process without rights: the transformer must write the
+/// bytes of the packed file, and the kernel, on an emulated grid that checks every access, must agree with what the
+/// nest says in double. This process compares; of the others it believes nothing else. Throws UserError only when the
+/// texts do not compile, or when processes cannot be confined here. The steps of its long stage are multiply-adds.
 VerificationReport verify_by_emulation(const BundleUnderTest& bundle, const SparseMatrix& matrix,
                                        const EmulationEffort& effort,
                                        StageProgress& progress = StageProgress::silent());
@@ -85,13 +89,16 @@ struct TransformerVerification {
   OtherMatrices others;
 };
 
-/// The first half of verify_by_emulation: what of it the text of the transformer alone decides, and whether anything can be checked.
-TransformerVerification verify_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix, const EmulationEffort& effort,
+/// The first half of verify_by_emulation: what of it the text of the transformer alone decides, and whether anything
+/// can be checked.
+TransformerVerification verify_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix,
+                                           const EmulationEffort& effort,
                                            StageProgress& progress = StageProgress::silent());
 
 /// The second half: the report of the first one, and what of the rest the text of the kernel decides.
-VerificationReport verify_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix, TransformerVerification transformer,
-                                 const EmulationEffort& effort, StageProgress& progress = StageProgress::silent());
+VerificationReport verify_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix,
+                                 TransformerVerification transformer, const EmulationEffort& effort,
+                                 StageProgress& progress = StageProgress::silent());
 
 /// A bundle that was read from its folder.
 struct LoadedBundle {
@@ -105,8 +112,8 @@ struct LoadedBundle {
   BundleUnderTest under_test(LoopNest nest, const Dispatch& dispatch) const;
 };
 
-/// Reads DIR/NAME. Throws UserError when a file is missing, the packed file is damaged, it is not the matrix of the manifest,
-/// or the header or the build file lacks a name that users of the bundle need.
+/// Reads DIR/NAME. Throws UserError when a file is missing, the packed file is damaged, it is not the matrix of the
+/// manifest, or the header or the build file lacks a name that users of the bundle need.
 LoadedBundle load_bundle(const std::filesystem::path& folder);
 
 }  // namespace esc

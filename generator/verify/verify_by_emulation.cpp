@@ -66,8 +66,9 @@ VerificationReport begin_report(const BundleUnderTest& bundle, const SparseMatri
   report.seed = seed_of(bundle, effort);
   const std::int64_t items = checked_items(bundle, matrix);
   if (items < bundle.dispatch.tuned_items) {
-    report.skipped.push_back(fmt::format("n {} was not run, which takes too long or too much memory, but n {}: no call is tuned",
-                                         bundle.dispatch.tuned_items, items));
+    report.skipped.push_back(
+        fmt::format("n {} was not run, which takes too long or too much memory, but n {}: no call is tuned",
+                    bundle.dispatch.tuned_items, items));
   }
   return report;
 }
@@ -81,7 +82,8 @@ std::int64_t products_of(const SparseMatrix& matrix, const KernelCall& call) {
 /// The multiply-adds that a call may take: its share of what a whole product takes, or the least that it is worth.
 std::int64_t most_products(const KernelCall& call, const SparseMatrix& matrix, const EmulationEffort& effort) {
   const std::int64_t whole = std::min(products_of(matrix, call), effort.most_products);
-  return std::clamp(static_cast<std::int64_t>(call.share * static_cast<double>(whole)), std::min(whole, call.least_products), whole);
+  return std::clamp(static_cast<std::int64_t>(call.share * static_cast<double>(whole)),
+                    std::min(whole, call.least_products), whole);
 }
 
 /// Multiply-adds of a call that computes the rows of the sample.
@@ -111,11 +113,13 @@ std::int64_t tile_stride(const KernelCall& call, const Dispatch& dispatch, std::
 
 /// Matrices that the nest's epilogue reads, each as large as C.
 std::int64_t operand_matrices(const LoopNest& nest) {
-  return std::ranges::count_if(operands_of(nest), [](const ArrayDeclaration& operand) { return operand.extents.size() == 2; });
+  return std::ranges::count_if(operands_of(nest),
+                               [](const ArrayDeclaration& operand) { return operand.extents.size() == 2; });
 }
 
 /// Bytes of B, C and `operands` matrices like C that a call touches, by whole pages where rows are far apart.
-std::int64_t touched_bytes(const SparseMatrix& matrix, const KernelCall& call, const Dispatch& dispatch, std::int64_t operands) {
+std::int64_t touched_bytes(const SparseMatrix& matrix, const KernelCall& call, const Dispatch& dispatch,
+                           std::int64_t operands) {
   constexpr std::int64_t page_bytes = 4096;
   const std::int64_t element = bytes_of(matrix.element);
   const auto touched = [&](const PlacedLayout& layout, std::int64_t rows, std::int64_t distance) {
@@ -127,11 +131,13 @@ std::int64_t touched_bytes(const SparseMatrix& matrix, const KernelCall& call, c
     const std::int64_t apart = inner * element + static_cast<std::int64_t>(call.compared().size()) * page_bytes;
     return layout.outermost_extent(rows, call.product.n) * std::min(distance * element, apart);
   };
-  return touched(dispatch.b, matrix.columns, call.product.ldb) + (1 + operands) * touched(dispatch.c, matrix.rows, call.product.ldc + 1);
+  return touched(dispatch.b, matrix.columns, call.product.ldb) +
+         (1 + operands) * touched(dispatch.c, matrix.rows, call.product.ldc + 1);
 }
 
 /// Addresses that a call takes: those of B, C and what is like it, and of what is noted for each word of C.
-std::uint64_t mapped_bytes(const SparseMatrix& matrix, const KernelCall& call, const Dispatch& dispatch, std::int64_t operands) {
+std::uint64_t mapped_bytes(const SparseMatrix& matrix, const KernelCall& call, const Dispatch& dispatch,
+                           std::int64_t operands) {
   constexpr double notes = 1 + static_cast<double>(sizeof(WordShadow)) / 4;
   constexpr double beside = 1 << 30;
   const auto mapped = [&](const PlacedLayout& layout, std::int64_t rows, std::int64_t distance) {
@@ -153,15 +159,16 @@ std::uint64_t mapped_bytes_of_written(std::int64_t bytes) {
 /// Beyond this no process has addresses.
 constexpr std::uint64_t most_mapped_bytes = std::uint64_t{1} << 46;
 
-/// What a text may use up beside what its work needs: time on a machine that is slow and busy, and the emulator's notes on
-/// each element.
+/// What a text may use up beside what its work needs: time on a machine that is slow and busy, and the emulator's notes
+/// on each element.
 Allowance allowance_for(const EmulationEffort& effort, std::uint64_t steps, std::int64_t bytes) {
   constexpr std::uint64_t steps_of_a_millisecond = 100;
   return {.time = effort.patience + std::chrono::milliseconds(steps / steps_of_a_millisecond),
           .memory = effort.memory + 8 * static_cast<std::uint64_t>(bytes)};
 }
 
-/// Elements, zeros too, for which whoever packs the matrix searches for slots. Where everything finds one the search ends in about an eighth of the time.
+/// Elements, zeros too, for which whoever packs the matrix searches for slots. Where everything finds one the search
+/// ends in about an eighth of the time.
 std::int64_t searched_elements(std::span<const std::byte> packed) {
   const transformer::PackedFormat format = transformer::read_format(packed);
   const auto* const fragments = std::get_if<transformer::FragmentFormat>(&format);
@@ -173,7 +180,8 @@ std::int64_t searched_elements(std::span<const std::byte> packed) {
 }
 
 /// Why a transformer would run for too long if each of its accesses were checked; nothing where it would not.
-std::optional<std::string> reason_not_to_watch(const BundleUnderTest& bundle, const SparseMatrix& matrix, const EmulationEffort& effort) {
+std::optional<std::string> reason_not_to_watch(const BundleUnderTest& bundle, const SparseMatrix& matrix,
+                                               const EmulationEffort& effort) {
   if (matrix.nonzeros() > effort.most_packed_nonzeros) {
     return fmt::format("the matrix has more than {} non-zeros", effort.most_packed_nonzeros);
   }
@@ -192,7 +200,8 @@ OtherMatrices check_confined_transformer(const BundleUnderTest& bundle, const Sp
   // Of all calls together; an element that is searched takes four where accesses are watched.
   const std::int64_t searched = searched_elements(bundle.packed);
   const std::int64_t steps = packed_elements + (watched == Watched::accesses ? 4 * searched : searched / 4);
-  const Allowance allowance = allowance_for(effort, static_cast<std::uint64_t>(steps), 16 * packed_elements + static_cast<std::int64_t>(bundle.packed.size()));
+  const Allowance allowance = allowance_for(effort, static_cast<std::uint64_t>(steps),
+                                            16 * packed_elements + static_cast<std::int64_t>(bundle.packed.size()));
   const bool any_pattern = has_any_pattern(bundle.packed) && needs_kernel(bundle.nest, matrix.nonzeros());
   ConfinedTransformer transformer(bundle.transformer_text, bundle.name, matrix, bundle.packed,
                                   effort.most_dense_elements, any_pattern, allowance, watched);
@@ -292,9 +301,10 @@ class Plan {
 
   void say_what_is_left_out(VerificationReport& report) const {
     if (!too_large_.empty()) {
-      const std::string others = too_large_.size() == 1 ? " was" : fmt::format(" and {} calls like it were", too_large_.size() - 1);
-      report.skipped.push_back(fmt::format("{}{} not run: B and C would take more than {} MiB", too_large_.front(), others,
-                                           most_checked_bytes >> 20));
+      const std::string others =
+          too_large_.size() == 1 ? " was" : fmt::format(" and {} calls like it were", too_large_.size() - 1);
+      report.skipped.push_back(fmt::format("{}{} not run: B and C would take more than {} MiB", too_large_.front(),
+                                           others, most_checked_bytes >> 20));
     }
   }
 
@@ -331,11 +341,12 @@ class Plan {
   std::vector<std::string> too_large_;
 };
 
-/// Has the calls of a plan made, and judges what comes back. The kernel's process is only asked for C: the reference, and the judgement,
-/// are of this process.
+/// Has the calls of a plan made, and judges what comes back. The kernel's process is only asked for C: the reference,
+/// and the judgement, are of this process.
 class Judgement {
  public:
-  Judgement(const BundleUnderTest& bundle, const Plan& plan, ConfinedKernel& kernel, VerificationReport& report, StageProgress& progress)
+  Judgement(const BundleUnderTest& bundle, const Plan& plan, ConfinedKernel& kernel, VerificationReport& report,
+            StageProgress& progress)
       : bundle_(bundle), plan_(plan), kernel_(kernel), report_(report), progress_(progress) {}
 
   /// Of the call with this number.
@@ -425,8 +436,8 @@ class Judgement {
     return *operands_;
   }
 
-  /// The process says that it has no addresses for the operands. Where rows are not far apart, a limit of this machine leaves
-  /// too little for any check.
+  /// The process says that it has no addresses for the operands. Where rows are not far apart, a limit of this machine
+  /// leaves too little for any check.
   void leave_out(const TaskCall& one) {
     constexpr std::uint64_t much = std::uint64_t{4} << 30;
     if (mapped_bytes(*one.source, one.call, bundle_.dispatch, operand_matrices(bundle_.nest)) < much) {
@@ -492,7 +503,8 @@ void check_confined_kernel(const BundleUnderTest& bundle, const SparseMatrix& ma
     }
   }
   plan.say_what_is_left_out(report);
-  const KernelTask task{bundle.kernel_text, bundle.name, bundle.dispatch, bundle.packed, matrix, plan.calls(), bundle.nest};
+  const KernelTask task{bundle.kernel_text, bundle.name, bundle.dispatch, bundle.packed, matrix,
+                        plan.calls(),       bundle.nest};
   ConfinedKernel kernel(task, plan.allowance());
   progress.begin("running the kernel on the emulated grid", plan.all_work());
   for (const std::vector<std::string>& problems : {kernel.refusals(), kernel.failures()}) {
@@ -516,8 +528,8 @@ void judge(const std::string& file, std::vector<std::string>& problems, const Ch
 
 }  // namespace
 
-TransformerVerification verify_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix, const EmulationEffort& effort,
-                                           StageProgress& progress) {
+TransformerVerification verify_transformer(const BundleUnderTest& bundle, const SparseMatrix& matrix,
+                                           const EmulationEffort& effort, StageProgress& progress) {
   TransformerVerification found{.report = begin_report(bundle, matrix, effort), .others = {}};
   if (bundle.transformer_text.empty()) {
     found.report.skipped.push_back("there is no transformer: the generator packs");
@@ -538,8 +550,9 @@ TransformerVerification verify_transformer(const BundleUnderTest& bundle, const 
   return found;
 }
 
-VerificationReport verify_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix, TransformerVerification transformer,
-                                 const EmulationEffort& effort, StageProgress& progress) {
+VerificationReport verify_kernel(const BundleUnderTest& bundle, const SparseMatrix& matrix,
+                                 TransformerVerification transformer, const EmulationEffort& effort,
+                                 StageProgress& progress) {
   VerificationReport report = std::move(transformer.report);
   progress.begin("compiling the kernel for the emulated grid");
   judge(bundle.name + ".cu", report.problems,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of PyTorch: esc::linear is Y = X x W^T, where W is a pruned layer of a model bundle, esc::linear_with is
-// Y = f(X x W^T, operands), where the bundle's kernels have an epilogue f, esc::unpack is W, where they can write it, and
-// esc::values gives W other values in its pattern.
-// One operator serves all layers of all bundles: a layer is a number that `esc_register_layer` gives, its packed matrices
-// are a tensor of bytes that the layer's `place` has written. It is compiled beside a bundle (build.py), whose header
-// declares esc_layer. Later formats have members behind those of earlier ones, so that layers of earlier ones serve, too.
+// The operators of PyTorch: esc::linear is Y = X x W^T, where W is a pruned layer of a model bundle, esc::linear_with
+// is Y = f(X x W^T, operands), where the bundle's kernels have an epilogue f, esc::unpack is W, where they can write
+// it, and esc::values gives W other values in its pattern.
+// One operator serves all layers of all bundles: a layer is a number that `esc_register_layer` gives, its packed
+// matrices are a tensor of bytes that the layer's `place` has written. It is compiled beside a bundle (build.py), whose
+// header declares esc_layer. Later formats have members behind those of earlier ones, so that layers of earlier ones
+// serve, too.
 
 #include <cuda_runtime_api.h>
 #include <torch/csrc/inductor/aoti_torch/c/shim.h>
@@ -183,7 +184,8 @@ Tensor empty_weight(const Layer& own, int32_t device) {
                        : own.type == ScalarType::Double   ? aoti_torch_dtype_float64()
                                                           : aoti_torch_dtype_float32();
   AtenTensorHandle made = nullptr;
-  TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(2, sizes, strides, type, aoti_torch_device_type_cuda(), device, &made));
+  TORCH_ERROR_CODE_CHECK(
+      aoti_torch_empty_strided(2, sizes, strides, type, aoti_torch_device_type_cuda(), device, &made));
   return Tensor(made);
 }
 
@@ -191,12 +193,15 @@ Tensor empty_weight(const Layer& own, int32_t device) {
 Tensor unpack(const Tensor& packed, int64_t number) {
   const Layer own = registry().at(number);
   const auto function = unpack_of(*own.layer);
-  STD_TORCH_CHECK(function != nullptr, "esc::unpack: layer ", own.layer->name, " has no kernel that can write its dense weights");
+  STD_TORCH_CHECK(function != nullptr, "esc::unpack: layer ", own.layer->name,
+                  " has no kernel that can write its dense weights");
   const int32_t device = packed.get_device_index();
   const torch::stable::accelerator::DeviceGuard guard(device);
   check_packed_bytes(packed, *own.layer);
   Tensor weight = empty_weight(own, device);
-  check_status(function(own.layer, packed.const_data_ptr(), weight.mutable_data_ptr(), own.layer->k, current_stream(device)), *own.layer);
+  check_status(
+      function(own.layer, packed.const_data_ptr(), weight.mutable_data_ptr(), own.layer->k, current_stream(device)),
+      *own.layer);
   return weight;
 }
 
@@ -205,15 +210,19 @@ Tensor unpack(const Tensor& packed, int64_t number) {
 void values(const Tensor& weight, Tensor packed, int64_t number) {
   const Layer own = registry().at(number);
   const auto function = values_of(*own.layer);
-  STD_TORCH_CHECK(function != nullptr, "esc::values: layer ", own.layer->name, " has no kernel that can take other values");
+  STD_TORCH_CHECK(function != nullptr, "esc::values: layer ", own.layer->name,
+                  " has no kernel that can take other values");
   const int32_t device = packed.get_device_index();
   STD_TORCH_CHECK(weight.is_cuda() && weight.get_device_index() == device && weight.scalar_type() == own.type &&
-                      weight.is_contiguous() && weight.dim() == 2 && weight.size(0) == own.layer->m && weight.size(1) == own.layer->k,
-                  "esc::values: the weight of layer ", own.layer->name, " is not ", own.layer->m, " x ", own.layer->k, " elements of ",
-                  own.layer->dtype, " without gaps, on the GPU of the packed ones");
+                      weight.is_contiguous() && weight.dim() == 2 && weight.size(0) == own.layer->m &&
+                      weight.size(1) == own.layer->k,
+                  "esc::values: the weight of layer ", own.layer->name, " is not ", own.layer->m, " x ", own.layer->k,
+                  " elements of ", own.layer->dtype, " without gaps, on the GPU of the packed ones");
   const torch::stable::accelerator::DeviceGuard guard(device);
   check_packed_bytes(packed, *own.layer);
-  check_status(function(own.layer, packed.mutable_data_ptr(), weight.const_data_ptr(), own.layer->k, current_stream(device)), *own.layer);
+  check_status(
+      function(own.layer, packed.mutable_data_ptr(), weight.const_data_ptr(), own.layer->k, current_stream(device)),
+      *own.layer);
 }
 
 /// How many elements an operand has: of a number 1, for each output one, for each token one, or both.
@@ -271,7 +280,8 @@ STABLE_TORCH_LIBRARY_IMPL(esc, CUDA, library) {
 /// that is not known here. B and C must be n x k and n x m.
 extern "C" int64_t esc_register_layer(const esc_layer* layer) {
   constexpr uint32_t first_placed_format = 3;
-  if (layer->format_version < first_placed_format || layer->format_version > ESC_LAYER_FORMAT || std::strcmp(layer->layout, "nk") != 0) {
+  if (layer->format_version < first_placed_format || layer->format_version > ESC_LAYER_FORMAT ||
+      std::strcmp(layer->layout, "nk") != 0) {
     return -1;
   }
   return registry().add({layer, type_of(layer->dtype)});

@@ -67,10 +67,12 @@ std::string table(std::int64_t bcol, const std::vector<std::pair<std::int64_t, O
         }
       }
     }
-    text += fmt::format("| {} | {} | {} | {} |", bcol, at == ways().size() ? "best of the others" : ways()[at], times.size(), number(times));
+    text += fmt::format("| {} | {} | {} | {} |", bcol, at == ways().size() ? "best of the others" : ways()[at],
+                        times.size(), number(times));
     for (const std::vector<double>& ratios : over) {
       const auto slower = std::ranges::count_if(ratios, [](double ratio) { return ratio > 1; });
-      text += at < ways_of_ours ? fmt::format(" {} |", number(ratios)) : fmt::format(" {} ({}) |", number(ratios), slower);
+      text +=
+          at < ways_of_ours ? fmt::format(" {} |", number(ratios)) : fmt::format(" {} ({}) |", number(ratios), slower);
     }
     text += "\n";
   }
@@ -149,7 +151,8 @@ ExitStatus run(int argc, char** argv) {
           << std::endl;
   }
   fmt::print(
-      "| bCol | way | layers | us | over ours, plain (layers on which ours is faster) | chain | over ours in nk, plain | chain |\n| "
+      "| bCol | way | layers | us | over ours, plain (layers on which ours is faster) | chain | over ours in nk, plain "
+      "| chain |\n| "
       "--- | --- | --- | --- | --- | --- | --- | --- |\n");
   for (const std::int64_t bcol : bcols) {
     fmt::print("{}", table(bcol, outcomes));

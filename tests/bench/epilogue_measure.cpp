@@ -68,7 +68,9 @@ class LayerBench {
     try_all(ways()[6],
             fused_cublas_peer(lab_.cublas, dense_layer(b_nk_.at<const float>(0)), Activations::nk, bench_.tolerance()),
             Activations::nk, false);
-    try_all(ways()[7], fused_cublas_peer(lab_.cublas, dense_layer(static_cast<const float*>(bench_.b(0))), Activations::kn, bench_.tolerance()),
+    try_all(ways()[7],
+            fused_cublas_peer(lab_.cublas, dense_layer(static_cast<const float*>(bench_.b(0))), Activations::kn,
+                              bench_.tolerance()),
             Activations::kn, false);
     try_all(ways()[8], gpu::cublas_peers(lab_.cublas, bench_).front(), Activations::kn, true);
     try_all(ways()[9], gpu::cusparse_peer(lab_.cusparse, bench_), Activations::kn, true);
@@ -110,9 +112,13 @@ class LayerBench {
 
   /// The kernel after one that has ended, and in a chain where it can be in one.
   void keep_ours(const std::string& plain, const std::string& chain, const Ours& ours) {
-    const auto launch =
-        std::make_shared<const gpu::LayerLaunch>(std::make_shared<const gpu::LoadedKernels>(ours.kernel.cubin), ours.kernel.plan);
-    gpu::Operands operands{.packed = ours.packed.at<const void>(0), .b = bench_.b(0), .c = bench_.c(0), .rows = matrix_.rows, .n = bench_.columns()};
+    const auto launch = std::make_shared<const gpu::LayerLaunch>(
+        std::make_shared<const gpu::LoadedKernels>(ours.kernel.cubin), ours.kernel.plan);
+    gpu::Operands operands{.packed = ours.packed.at<const void>(0),
+                           .b = bench_.b(0),
+                           .c = bench_.c(0),
+                           .rows = matrix_.rows,
+                           .n = bench_.columns()};
     if (ours.activations == Activations::nk) {
       operands.b = b_nk_.at<const float>(0);
       operands.rows = candidate_.bcol;
@@ -239,10 +245,9 @@ class LayerBench {
 }  // namespace
 
 const std::vector<std::string>& ways() {
-  static const std::vector<std::string> names{"ours, plain",          "ours, chain",       "product alone, plain",
-                                              "product alone, chain", "ours in nk, plain", "ours in nk, chain",
-                                              "cublas-fused-nk",      "cublas-fused-kn",   "cublas-kn + launch",
-                                              "cusparse + launch"};
+  static const std::vector<std::string> names{
+      "ours, plain",       "ours, chain",     "product alone, plain", "product alone, chain", "ours in nk, plain",
+      "ours in nk, chain", "cublas-fused-nk", "cublas-fused-kn",      "cublas-kn + launch",   "cusparse + launch"};
   return names;
 }
 

@@ -14,7 +14,8 @@
 
 namespace esc::bench {
 
-/// The ways to compute a layer, in the order of the tables: ours, our product alone for comparison, ours as PyTorch has it, those of others.
+/// The ways to compute a layer, in the order of the tables: ours, our product alone for comparison, ours as PyTorch has
+/// it, those of others.
 const std::vector<std::string>& ways();
 constexpr std::size_t ways_of_ours = 6;
 

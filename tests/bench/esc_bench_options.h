@@ -43,8 +43,8 @@ struct Options {
 
   /// The pairs, matrix by matrix.
   std::vector<PairPlan> pairs() const;
-  /// What is to be measured for a layer. Each has several schedules, of which the first one counts that is legal for the
-  /// matrix: one that the user names, or what escgen takes by itself, in its order.
+  /// What is to be measured for a layer. Each has several schedules, of which the first one counts that is legal for
+  /// the matrix: one that the user names, or what escgen takes by itself, in its order.
   std::vector<std::vector<Schedule>> candidates_for(const LayerShape& shape) const;
 };
 

@@ -10,8 +10,8 @@
 
 #include "generator/emit/device_text.h"
 #include "generator/emit/generate.h"
-#include "generator/model/read_elements.h"
 #include "generator/matrix/statistics.h"
+#include "generator/model/read_elements.h"
 #include "generator/support/error.h"
 
 namespace esc::bench {

@@ -15,8 +15,8 @@
 #include "generator/matrix/sparse_matrix.h"
 #include "tests/bench/esc_bench_options.h"
 #include "tuner/build/build_pool.h"
-#include "tuner/gpu/floor.h"
 #include "tuner/build/cubin_store.h"
+#include "tuner/gpu/floor.h"
 
 namespace esc::bench {
 

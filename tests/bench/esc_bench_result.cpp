@@ -119,8 +119,7 @@ std::optional<double> best_exact(const PairResult& pair) { return least(pair, is
 std::optional<double> best_exact_cold(const PairResult& pair) { return least(pair, is_exact, cold); }
 
 std::optional<double> best_of_all(const PairResult& pair) {
-  return least(
-      pair, [](const PeerTime&) { return true; }, warm);
+  return least(pair, [](const PeerTime&) { return true; }, warm);
 }
 
 std::string title_of(const std::string& peer) {

@@ -34,12 +34,12 @@ struct PairResult {
   std::int64_t columns = 0;
   std::int64_t nonzeros = 0;
   std::int64_t bcol = 0;
-  std::size_t right = 0;                      ///< schedules that passed the check
-  std::size_t illegal = 0;                    ///< schedules that are not legal for this bCol or matrix
-  std::size_t wrong = 0;                      ///< schedules with a wrong result
-  std::size_t failed = 0;                     ///< schedules that did not compile or run
-  std::optional<BestTime> plain = {};         ///< ours, each launch after the end of the one in front
-  std::optional<BestTime> programmatic = {};  ///< ours, in a chain of programmatic dependent launches
+  std::size_t right = 0;                       ///< schedules that passed the check
+  std::size_t illegal = 0;                     ///< schedules that are not legal for this bCol or matrix
+  std::size_t wrong = 0;                       ///< schedules with a wrong result
+  std::size_t failed = 0;                      ///< schedules that did not compile or run
+  std::optional<BestTime> plain = {};          ///< ours, each launch after the end of the one in front
+  std::optional<BestTime> programmatic = {};   ///< ours, in a chain of programmatic dependent launches
   std::map<std::string, PeerTime> peers = {};  ///< by their names
 
   double sparsity() const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing time against the size of the matrix: the fit that is printed at the end of each series is linear in M * K. And
-// bitmaps, in dense bytes a second, on one thread and on all.
+// Packing time against the size of the matrix: the fit that is printed at the end of each series is linear in M * K.
+// And bitmaps, in dense bytes a second, on one thread and on all.
 
 #include <benchmark/benchmark.h>
 #include <tbb/global_control.h>

@@ -22,13 +22,16 @@ void print_row(const std::string& label, const SparseMatrix& matrix) {
   const auto dense = static_cast<double>(figures.dense_bytes);
   fmt::print("| {} | {:.1f} | {:.3f} |", label, 100 * figures.sparsity, static_cast<double>(figures.csr_bytes) / dense);
   for (const std::uint32_t height : heights) {
-    fmt::print(" {:.3f} |", static_cast<double>(transformer::plan(csr_view(matrix), transformer::ListCut{.height = height}).bytes) / dense);
+    fmt::print(
+        " {:.3f} |",
+        static_cast<double>(transformer::plan(csr_view(matrix), transformer::ListCut{.height = height}).bytes) / dense);
   }
   fmt::print("\n");
 }
 
 int run(int argc, char** argv) {
-  CLI::App program("Bytes of CSR and of the packed format relative to dense, over sparsity (paper, Fig. 10)", "paper-bytes");
+  CLI::App program("Bytes of CSR and of the packed format relative to dense, over sparsity (paper, Fig. 10)",
+                   "paper-bytes");
   std::int64_t rows = 512;
   std::int64_t columns = 512;
   std::vector<std::string> files;

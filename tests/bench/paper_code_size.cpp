@@ -61,8 +61,8 @@ int run(int argc, char** argv) {
   program.add_option("--arch", architecture, "CUDA architecture, 90 for sm_90")->capture_default_str();
   CLI11_PARSE(program, argc, argv);
 
-  const SparseMatrix matrix = file.empty() ? sample_matrix({.rows = 512, .columns = 512, .sparsity = 0.7, .seed = 1})
-                                           : read_matrix(file);
+  const SparseMatrix matrix =
+      file.empty() ? sample_matrix({.rows = 512, .columns = 512, .sparsity = 0.7, .seed = 1}) : read_matrix(file);
   const bool with_nvcc = !find_nvcc().empty();
   if (!with_nvcc) {
     fmt::print(stderr, "nvcc is not on this machine: its times are left out\n");

@@ -78,8 +78,8 @@ std::string print(const Ablation& ablation) {
   for (std::size_t step = 0; step < steps.size(); ++step) {
     text += fmt::format("| {} |", steps[step].name);
     for (const auto& [bcol, row] : ablation.by_bcol) {
-      text += fmt::format(" {:.2f} | {:.2f} | {:.2f} |", row.microseconds[step], row.microseconds[0] / row.microseconds[step],
-                          row.best_exact / row.microseconds[step]);
+      text += fmt::format(" {:.2f} | {:.2f} | {:.2f} |", row.microseconds[step],
+                          row.microseconds[0] / row.microseconds[step], row.best_exact / row.microseconds[step]);
     }
     text += "\n";
   }
@@ -90,7 +90,8 @@ std::string print(const Ablation& ablation) {
 }
 
 LineChart chart(const Ablation& ablation) {
-  LineChart result{.title = "What each step is worth", .unit = "speed-up over the first step", .places = {}, .series = {}};
+  LineChart result{
+      .title = "What each step is worth", .unit = "speed-up over the first step", .places = {}, .series = {}};
   for (const AblationStep& step : ablation_steps()) {
     result.places.push_back(step.name);
   }

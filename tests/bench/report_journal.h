@@ -10,7 +10,8 @@
 
 namespace esc::bench {
 
-/// What one schedule took for one matrix and bCol, in microseconds of a launch; absent where it was not measured or not right.
+/// What one schedule took for one matrix and bCol, in microseconds of a launch; absent where it was not measured or not
+/// right.
 struct CandidateTime {
   std::optional<double> plain;
   std::optional<double> programmatic;
@@ -29,8 +30,8 @@ struct MeasuredPair {
   std::map<std::string, CandidateTime> candidates;
 };
 
-/// The complete pairs of several journals of esc-bench; of a pair that occurs twice, the candidates of both. Throws UserError
-/// for a file that cannot be read or a line that is not a record.
+/// The complete pairs of several journals of esc-bench; of a pair that occurs twice, the candidates of both. Throws
+/// UserError for a file that cannot be read or a line that is not a record.
 std::map<PairKey, MeasuredPair> read_measurements(const std::vector<std::string>& journals);
 
 }  // namespace esc::bench

@@ -46,7 +46,8 @@ LineChart sparsity_sweep(const std::map<PairKey, MeasuredPair>& pairs, std::int6
     }
   }
   std::ranges::sort(chosen, {}, [](const PairResult* pair) { return zeros_of(*pair); });
-  LineChart chart{.title = fmt::format("Time over the share of zeros, bCol {}", bcol), .unit = "us", .places = {}, .series = {}};
+  LineChart chart{
+      .title = fmt::format("Time over the share of zeros, bCol {}", bcol), .unit = "us", .places = {}, .series = {}};
   chart.series = {{"ours", {}}, {"ours, programmatic", {}}};
   const std::set<std::string> peers = peers_of(chosen);
   for (const std::string& peer : peers) {

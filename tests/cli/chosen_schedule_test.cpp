@@ -30,7 +30,8 @@ TEST_F(ChosenSchedule, SaysHowFastItWasMeasuredToBe) {
   const ProcessResult chosen = escgen({"generate", hidden, "--bcol", "64", "-o", "out", "--dry-run"});
   EXPECT_THAT(chosen.output, HasSubstr("\nspeed      about 1.75 x the faster one of cuBLAS and cuSPARSE, 2.1 us in "
                                        "place of 3.6, by the same measurements on one NVIDIA H200\n"));
-  const nlohmann::json layer = parse_json(escgen({"generate", hidden, "--bcol", "64", "-o", "out", "--dry-run", "--json"}).output);
+  const nlohmann::json layer =
+      parse_json(escgen({"generate", hidden, "--bcol", "64", "-o", "out", "--dry-run", "--json"}).output);
   EXPECT_NEAR(layer["over_exact"], 1.75, 0.005);
   EXPECT_EQ(layer["measured"]["device"], "NVIDIA H200");
 }
@@ -131,8 +132,9 @@ TEST_F(ChosenSchedule, FamiliesThatMultiplyByZerosAreNamed) {
            {"gather", "gather:warps=2,sets=1"},
            {"bitmap", "bitmap:panels=1,warps=1"},
            {"atomic", "4-7-1-32"}}) {
-    const ProcessResult made = escgen({"generate", "a.mtx", "--bcol", "64", "--schedule", schedule, "--arch", "sm_90",
-                                       "--dtype", family == "bitmap" ? "f16" : "f32", "--no-verify", "--force", "-o", "out"});
+    const ProcessResult made =
+        escgen({"generate", "a.mtx", "--bcol", "64", "--schedule", schedule, "--arch", "sm_90", "--dtype",
+                family == "bitmap" ? "f16" : "f32", "--no-verify", "--force", "-o", "out"});
     ASSERT_EQ(made.status, 0) << schedule << made.errors;
     const bool multiplies = read("out/a/a.h").find("B must be finite") != std::string::npos;
     EXPECT_EQ(multiplies, family != "atomic") << schedule;
@@ -146,7 +148,8 @@ TEST_F(ChosenSchedule, BitmapsAreGeneratedAndVerified) {
   const std::string schedule = "bitmap:columns=8,panels=2,warps=2,stages=3,units=2";
   for (const std::string layout : {"kn", "nk"}) {
     for (const std::string epilogue : {"", "bias+relu", "residual+gelu"}) {
-      std::vector<std::string> words{"generate", "a.npy", "--bcol", "8", "--dtype", "bf16", "--layout", layout, "--schedule", schedule, "--force", "-o", "out"};
+      std::vector<std::string> words{"generate", "a.npy",      "--bcol", "8",       "--dtype", "bf16", "--layout",
+                                     layout,     "--schedule", schedule, "--force", "-o",      "out"};
       if (!epilogue.empty()) {
         words.insert(words.end(), {"--epilogue", epilogue});
       }
@@ -186,13 +189,15 @@ TEST_F(ChosenSchedule, RowsThatAreTooLongForTheScheduleGetAnotherFamily) {
   EXPECT_THAT(layer["schedule_source"].get<std::string>(), HasSubstr("is illegal for this matrix"));
 }
 
-/// One float32 sum of the best schedule would run over more than 700 columns; the next best one shares them among more warps.
+/// One float32 sum of the best schedule would run over more than 700 columns; the next best one shares them among more
+/// warps.
 TEST_F(ChosenSchedule, IsTheNextBestOneWhereTheBestIsIllegalForTheMatrix) {
   ASSERT_EQ(escgen({"sample", "--rows", "16", "--cols", "1536", "--sparsity", "0.2", "-o", "long.mtx"}).status, 0);
-  write("mine.txt",
-        "device sm90-132sm-60mib My GPU\ndtype f32\nevidence measured\n"
-        "candidate 64 0 panel:ufi=2,columns=64,groups=2,warps=1\ncandidate 64 1 panel:ufi=2,columns=64,groups=2,warps=4\n"
-        "class 64 8 21 21 21 3 - - 0.0 7.0\n");
+  write(
+      "mine.txt",
+      "device sm90-132sm-60mib My GPU\ndtype f32\nevidence measured\n"
+      "candidate 64 0 panel:ufi=2,columns=64,groups=2,warps=1\ncandidate 64 1 panel:ufi=2,columns=64,groups=2,warps=4\n"
+      "class 64 8 21 21 21 3 - - 0.0 7.0\n");
   const ProcessResult generated =
       escgen({"generate", "long.mtx", "--bcol", "64", "-o", "out", "--json", "--dry-run", "--database", "mine.txt"});
   ASSERT_EQ(generated.status, 0) << generated.errors;

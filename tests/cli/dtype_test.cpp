@@ -23,11 +23,13 @@ class DtypeOption : public Workshop {
     write("large.mtx", "%%MatrixMarket matrix coordinate real general\n3 4 3\n1 1 70000\n2 2 -1e6\n3 4 0.5\n");
   }
 
-  static std::vector<std::string> line(const std::string& matrix, const std::string& dtype, std::vector<std::string> more = {}) {
+  static std::vector<std::string> line(const std::string& matrix, const std::string& dtype,
+                                       std::vector<std::string> more = {}) {
     more.insert(more.begin(), {"generate", matrix, "--bcol", "40", "-o", "out", "--dtype", dtype, "--force"});
     return more;
   }
-  ProcessResult generate(const std::string& matrix, const std::string& dtype, const std::vector<std::string>& more = {}) const {
+  ProcessResult generate(const std::string& matrix, const std::string& dtype,
+                         const std::vector<std::string>& more = {}) const {
     ProcessResult result = escgen(line(matrix, dtype, more));
     EXPECT_EQ(result.status, 0) << result.output << result.errors;
     return result;
@@ -75,11 +77,15 @@ TEST_P(DtypeOfAFamily, MakesBundlesThatAreVerifiedAndCurrent) {
 INSTANTIATE_TEST_SUITE_P(
     DtypeOption, DtypeOfAFamily,
     ::testing::Values(DtypeCase{"Auto", "f16", "auto", "__half"},
-                      DtypeCase{"Panel", "bf16", "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=on", "__nv_bfloat16"},
+                      DtypeCase{"Panel", "bf16",
+                                "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=on",
+                                "__nv_bfloat16"},
                       DtypeCase{"Rows", "f16", "rows:columns=16,vector=4,unroll=4,task=32,light=8", "__half"},
                       DtypeCase{"Stream", "f16", "stream:columns=16,panels=1,warps=2,stages=3", "__half"},
-                      DtypeCase{"StreamOfOneColumn", "bf16", "stream:columns=1,panels=2,warps=2,stages=3,copies=bulk", "__nv_bfloat16"},
-                      DtypeCase{"StreamOfBrainFloats", "bf16", "stream:columns=8,panels=2,warps=1,stages=2,pdl=off", "__nv_bfloat16"}),
+                      DtypeCase{"StreamOfOneColumn", "bf16", "stream:columns=1,panels=2,warps=2,stages=3,copies=bulk",
+                                "__nv_bfloat16"},
+                      DtypeCase{"StreamOfBrainFloats", "bf16", "stream:columns=8,panels=2,warps=1,stages=2,pdl=off",
+                                "__nv_bfloat16"}),
     [](const auto& one) { return one.param.name; });
 
 TEST_F(DtypeOption, HeaderIsCAndCpp) {
@@ -97,14 +103,17 @@ TEST_F(DtypeOption, HeaderIsCAndCpp) {
 
 TEST_F(DtypeOption, OfALargeWeightIsRefused) {
   expect_refusal({"generate", "large.mtx", "--bcol", "8", "-o", "none", "--dtype", "f16"},
-                 "large.mtx: has 2 values beyond the largest number of f16, 65504; scale the matrix, choose --dtype bf16 or f32, or allow "
+                 "large.mtx: has 2 values beyond the largest number of f16, 65504; scale the matrix, choose --dtype "
+                 "bf16 or f32, or allow "
                  "values that are not finite (--allow-nonfinite)");
   generate("large.mtx", "bf16");
   EXPECT_EQ(manifest("out/large")["rounding"], (nlohmann::json{{"became_zero", 0}, {"became_infinite", 0}}));
   generate("large.mtx", "f16", {"--allow-nonfinite"});
   EXPECT_EQ(manifest("out/large")["rounding"], (nlohmann::json{{"became_zero", 0}, {"became_infinite", 2}}));
-  expect_refusal({"generate", "large.mtx", "--bcol", "1", "-o", "none", "--dtype", "f16", "--allow-nonfinite", "--schedule", "stream:columns=1"},
-                 "stream:columns=1,panels=4,warps=2,stages=4,pdl=on: multiplies each value by an element of B and by seven zeros, whose products are added up, and infinity times zero is no number; "
+  expect_refusal({"generate", "large.mtx", "--bcol", "1", "-o", "none", "--dtype", "f16", "--allow-nonfinite",
+                  "--schedule", "stream:columns=1"},
+                 "stream:columns=1,panels=4,warps=2,stages=4,pdl=on: multiplies each value by an element of B and by "
+                 "seven zeros, whose products are added up, and infinity times zero is no number; "
                  "choose columns=8 for values that are not finite");
 }
 
@@ -128,8 +137,9 @@ TEST_F(DtypeOption, OfZerosAloneNeedsNoKernel) {
 
 TEST_F(DtypeOption, RefusesWhatAddsUpPartsOfSumsInC) {
   for (const std::string dtype : {"f16", "bf16"}) {
-    expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "none", "--dtype", dtype, "--schedule", "4-7-1-32"},
-                   "parts of a sum are added up in C: nobody has the whole of it; choose a schedule whose threads own their rows");
+    expect_refusal(
+        {"generate", "a.mtx", "--bcol", "40", "-o", "none", "--dtype", dtype, "--schedule", "4-7-1-32"},
+        "parts of a sum are added up in C: nobody has the whole of it; choose a schedule whose threads own their rows");
   }
 }
 
@@ -140,8 +150,8 @@ TEST_F(DtypeOption, StreamsNumbersOfSixteenBitsAndOfThirtyTwo) {
                  "f32, tf32, f16 or bf16");
   for (const std::string dtype : {"f16", "f32"}) {
     for (const std::string layout : {"kn", "nk"}) {
-      const ProcessResult generated =
-          escgen({"generate", "a.mtx", "--bcol", "40", "-o", dtype + layout, "--dtype", dtype, "--layout", layout, "--schedule", stream});
+      const ProcessResult generated = escgen({"generate", "a.mtx", "--bcol", "40", "-o", dtype + layout, "--dtype",
+                                              dtype, "--layout", layout, "--schedule", stream});
       EXPECT_EQ(generated.status, 0) << generated.errors;
     }
   }
@@ -150,7 +160,8 @@ TEST_F(DtypeOption, StreamsNumbersOfSixteenBitsAndOfThirtyTwo) {
                  "choose fewer stages, warps or panels");
 }
 
-/// Auto: as measured in either type of 16 bits; where that has not been done by a rule where that is for streaming, else what float32 has.
+/// Auto: as measured in either type of 16 bits; where that has not been done by a rule where that is for streaming,
+/// else what float32 has.
 TEST_F(DtypeOption, OfLargeLayersIsStreamedByARule) {
   const auto chosen = [&](const std::string& matrix, const std::vector<std::string>& more) {
     std::vector<std::string> line{"generate", matrix, "--bcol", "8", "-o", "out", "--dry-run", "--json"};
@@ -163,17 +174,22 @@ TEST_F(DtypeOption, OfLargeLayersIsStreamedByARule) {
     return parse_json(generated.output);
   };
   for (const std::string zeros : {"0.7", "0.95"}) {
-    ASSERT_EQ(escgen({"sample", "--rows", "512", "--cols", "600", "--sparsity", zeros, "-o", "z" + zeros + ".mtx"}).status, 0);
+    ASSERT_EQ(
+        escgen({"sample", "--rows", "512", "--cols", "600", "--sparsity", zeros, "-o", "z" + zeros + ".mtx"}).status,
+        0);
   }
   for (const std::string dtype : {"f16", "bf16"}) {
     const nlohmann::json measured = chosen("z0.7.mtx", {"--dtype", dtype});
     EXPECT_EQ(measured["family"], "stream");
     EXPECT_THAT(measured["schedule_source"].get<std::string>(), ::testing::StartsWith("database: one NVIDIA H200"));
-    EXPECT_EQ(measured["notes"].dump().find("no measurements in bf16: the schedule is the one for f16") != std::string::npos, dtype == "bf16");
+    EXPECT_EQ(
+        measured["notes"].dump().find("no measurements in bf16: the schedule is the one for f16") != std::string::npos,
+        dtype == "bf16");
     EXPECT_EQ(chosen("z0.7.mtx", {"--dtype", dtype, "--gpu", "t4"})["family"], "panel");
     const nlohmann::json streamed = chosen("z0.7.mtx", {"--dtype", dtype, "--layout", "nk"});
     EXPECT_EQ(streamed["schedule"], "stream:columns=8,panels=1,warps=3,stages=2,pdl=on");
-    EXPECT_EQ(streamed["schedule_source"], "by rule: layers of this size and share of zeros are streamed; not measured for " + dtype);
+    EXPECT_EQ(streamed["schedule_source"],
+              "by rule: layers of this size and share of zeros are streamed; not measured for " + dtype);
     EXPECT_TRUE(streamed["notes"].empty());
     const nlohmann::json sparse = chosen("z0.95.mtx", {"--dtype", dtype, "--layout", "nk"});
     EXPECT_EQ(sparse["family"], "panel");
@@ -252,7 +268,8 @@ TEST_F(DtypeOption, OfAModelIsThe16BitsThatAllItsMatricesHave) {
 TEST_F(DtypeOption, IsThatOfTheNest) {
   write("nest.c",
         "void multiply(int M, int N, int K, const _Float16 A[M][K], const _Float16 B[K][N], _Float16 C[M][N]) {\n"
-        "  for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) C[i][j] += A[i][k] * B[k][j];\n}\n");
+        "  for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) C[i][j] += A[i][k] * "
+        "B[k][j];\n}\n");
   generate("a.mtx", "f16", {"--no-verify"});
   const std::string by_option = read("out/a/a.cu");
   ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "own", "--kernel", "nest.c", "--no-verify"}).status, 0);

@@ -36,7 +36,8 @@ class ShippedParts : public EpilogueWorkshop, public ::testing::WithParamInterfa
 TEST_P(ShippedParts, MakeBundlesThatAreVerifiedAndCurrent) {
   const std::vector<std::string> schedules{"auto", panel_schedule, rows_schedule};
   for (const std::string type : {"f32", "f64"}) {
-    for (const std::string& schedule : type == "f32" ? schedules : std::vector{schedules[GetParam().parts.size() % schedules.size()]}) {
+    for (const std::string& schedule :
+         type == "f32" ? schedules : std::vector{schedules[GetParam().parts.size() % schedules.size()]}) {
       SCOPED_TRACE(type + " " + schedule);
       const std::vector<std::string> choice{"--dtype", type, "--schedule", schedule};
       std::vector<std::string> writing = choice;
@@ -55,17 +56,18 @@ TEST_P(ShippedParts, MakeBundlesThatAreVerifiedAndCurrent) {
 
 INSTANTIATE_TEST_SUITE_P(
     Epilogue, ShippedParts,
-    ::testing::Values(
-        ShippedEpilogue{"bias", "const float* bias_, "}, ShippedEpilogue{"bias_column", "const float* bias_column_, "},
-        ShippedEpilogue{"relu", ""}, ShippedEpilogue{"gelu", ""}, ShippedEpilogue{"gelu_tanh", ""},
-        ShippedEpilogue{"silu", ""}, ShippedEpilogue{"clamp", "float low_, float high_, "},
-        ShippedEpilogue{"residual", "const float* residual_, int64_t residual_ld, "},
-        ShippedEpilogue{"scale", "float scale_, "}, ShippedEpilogue{"zero_point", "float zero_point_, "},
-        ShippedEpilogue{"scale+bias+residual+relu",
-                        "float scale_, const float* bias_, const float* residual_, int64_t residual_ld, "},
-        ShippedEpilogue{"clamp+zero_point+gelu", "float low_, float high_, float zero_point_, "},
-        ShippedEpilogue{"bias_column+residual+silu",
-                        "const float* bias_column_, const float* residual_, int64_t residual_ld, "}),
+    ::testing::Values(ShippedEpilogue{"bias", "const float* bias_, "},
+                      ShippedEpilogue{"bias_column", "const float* bias_column_, "}, ShippedEpilogue{"relu", ""},
+                      ShippedEpilogue{"gelu", ""}, ShippedEpilogue{"gelu_tanh", ""}, ShippedEpilogue{"silu", ""},
+                      ShippedEpilogue{"clamp", "float low_, float high_, "},
+                      ShippedEpilogue{"residual", "const float* residual_, int64_t residual_ld, "},
+                      ShippedEpilogue{"scale", "float scale_, "}, ShippedEpilogue{"zero_point", "float zero_point_, "},
+                      ShippedEpilogue{
+                          "scale+bias+residual+relu",
+                          "float scale_, const float* bias_, const float* residual_, int64_t residual_ld, "},
+                      ShippedEpilogue{"clamp+zero_point+gelu", "float low_, float high_, float zero_point_, "},
+                      ShippedEpilogue{"bias_column+residual+silu",
+                                      "const float* bias_column_, const float* residual_, int64_t residual_ld, "}),
     [](const auto& shipped) {
       std::string name = shipped.param.parts;
       std::replace(name.begin(), name.end(), '+', '_');
@@ -87,7 +89,8 @@ TEST_F(EpilogueOption, IsExplainedInTheHeader) {
 
 TEST_F(EpilogueOption, IsVerifiedWithMatricesBeyond32Bits) {
   generate("residual");
-  EXPECT_THAT(escgen({"verify", "out/a"}).output, AllOf(HasSubstr("elements of B and C beyond 2^32"), Not(HasSubstr("skipped"))));
+  EXPECT_THAT(escgen({"verify", "out/a"}).output,
+              AllOf(HasSubstr("elements of B and C beyond 2^32"), Not(HasSubstr("skipped"))));
 }
 
 TEST_F(EpilogueOption, TakesThePartsInTheirOrder) {
@@ -132,9 +135,10 @@ TEST_F(EpilogueOption, NeedsASumInOneHand) {
                    "epilogue(): parts of a sum are added up in C: nobody has the whole of it; choose a schedule whose "
                    "threads own their rows, of family panel or rows");
   }
-  expect_refusal(line("bias", {"--schedule", "rows:columns=8,task=8,light=8"}),
-                 "a row of 10 non-zeros is cut into tasks of 8, whose sums are added up in C: nobody has the whole of it "
-                 "for the epilogue; choose a larger task, or a schedule of family panel");
+  expect_refusal(
+      line("bias", {"--schedule", "rows:columns=8,task=8,light=8"}),
+      "a row of 10 non-zeros is cut into tasks of 8, whose sums are added up in C: nobody has the whole of it "
+      "for the epilogue; choose a larger task, or a schedule of family panel");
   expect_refusal(line("bias", {"--no-compaction"}), "parts of a sum are added up in C");
 }
 
@@ -152,7 +156,8 @@ TEST_F(EpilogueOption, LeavesAutoTheSchedulesThatCan) {
   const std::string cut = "rows:columns=8,task=8,light=8";
   database({atomic, cut, "panel:ufi=2,columns=8,vector=2,groups=4,warps=2,panels=4"});
   generate("bias", {"--database", "mine.txt", "--no-verify"});
-  EXPECT_THAT(parse_json(read("out/a/manifest.json"))["schedule"]["text"].get<std::string>(), StartsWith("panel:ufi=2,"));
+  EXPECT_THAT(parse_json(read("out/a/manifest.json"))["schedule"]["text"].get<std::string>(),
+              StartsWith("panel:ufi=2,"));
   database({atomic, cut});
   generate("bias", {"--database", "mine.txt", "--force"});
   EXPECT_EQ(parse_json(read("out/a/manifest.json"))["verification"]["passed"], true);
@@ -197,11 +202,13 @@ TEST_F(EpilogueScripts, SayWhereTheEpilogueStands) {
 }
 
 TEST_F(EpilogueScripts, AreRefusedWithoutItOrInTheWrongPlace) {
-  expect_refusal(line("bias", script("; vectorize(j); batch(k, 4)")),
-                 "stores the sums as they are, and the nest has more to do with them; add epilogue() behind vectorize(j)");
+  expect_refusal(
+      line("bias", script("; vectorize(j); batch(k, 4)")),
+      "stores the sums as they are, and the nest has more to do with them; add epilogue() behind vectorize(j)");
   expect_refusal(line("bias", script("; epilogue(); vectorize(j); batch(k, 4)")),
                  "epilogue(): the sums are not stored in vectors yet; vectorize the columns of C first: vectorize(j)");
-  const std::string needless = "epilogue(): the nest does nothing with its sums but store them, or it is placed already";
+  const std::string needless =
+      "epilogue(): the nest does nothing with its sums but store them, or it is placed already";
   expect_refusal(line("bias", script("; vectorize(j); batch(k, 4); epilogue(); epilogue()")), needless);
   std::vector<std::string> product = script("; vectorize(j); batch(k, 4); epilogue()");
   product.insert(product.begin(), {"generate", "a.mtx", "--bcol", "40", "-o", "out"});

@@ -14,8 +14,7 @@ class EpilogueWorkshop : public Workshop {
  protected:
   static constexpr const char* panel_schedule = "panel:ufi=2,columns=8,vector=2,groups=4,warps=2,panels=4,stage=on";
   static constexpr const char* rows_schedule = "rows:columns=8";
-  static constexpr const char* everything =
-      "scale+bias+bias_column+residual+zero_point+gelu+gelu_tanh+silu+clamp+relu";
+  static constexpr const char* everything = "scale+bias+bias_column+residual+zero_point+gelu+gelu_tanh+silu+clamp+relu";
 
   void SetUp() override { write_matrix(); }
 

@@ -54,7 +54,8 @@ class EsctuneNests : public TunerWorkshop {
     write("spread.txt", read("space.txt") + spread + "\n");
   }
   std::vector<std::string> transposed_run(const std::string& journal) const {
-    return {"run", "layers", "--bcol", "32", "--layout", "nk", "--space", "spread.txt", "--replay", "transposed.jsonl", "-o", journal};
+    return {"run",        "layers",   "--bcol",           "32", "--layout", "nk", "--space",
+            "spread.txt", "--replay", "transposed.jsonl", "-o", journal};
   }
 };
 
@@ -86,28 +87,33 @@ TEST_F(EsctuneNests, ComeFromASpecAsOfEscgenGenerate) {
 }
 
 TEST_F(EsctuneNests, AreReadFromWhatEscgenPrintsToo) {
-  const ProcessResult printed = run_process({ESCGEN, "nest", "--layout", "nk", "--epilogue", "bias+relu"}, {.errors_apart = true});
+  const ProcessResult printed =
+      run_process({ESCGEN, "nest", "--layout", "nk", "--epilogue", "bias+relu"}, {.errors_apart = true});
   ASSERT_EQ(printed.status, 0) << printed.errors;
   write("layer.nest.json", printed.output);
   const std::vector<std::string> here{"layers", "--bcol", "32", "--kernel", "layer.nest.json"};
   EXPECT_EQ(listed(here), listed({"layers", "--bcol", "32", "--layout", "nk", "--epilogue", "bias+relu"}));
   write("broken.nest.json", printed.output.substr(2));
-  expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "broken.nest.json", "--list"}, "is no loop nest as escgen nest prints it");
+  expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "broken.nest.json", "--list"},
+                 "is no loop nest as escgen nest prints it");
 }
 
 TEST_F(EsctuneNests, AreRefusedAsEscgenRefusesThem) {
   expect_refusal({"run", "layers", "--bcol", "32", "--layout", "nn", "--list"}, "--layout nn: is neither kn nor nk");
   expect_refusal({"run", "layers", "--bcol", "32", "--epilogue", "relux", "--list"}, "there is no 'relux'");
-  write("double.c", "void f(int M, int K, int N, const double A[M][K], const double B[K][N], double C[M][N]) {\n"
-                    "  for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) for (int k = 0; k < K; k++) C[i][j] += A[i][k] * B[k][j];\n}\n");
+  write("double.c",
+        "void f(int M, int K, int N, const double A[M][K], const double B[K][N], double C[M][N]) {\n"
+        "  for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) for (int k = 0; k < K; k++) C[i][j] += A[i][k] * "
+        "B[k][j];\n}\n");
   expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "double.c", "--list"}, "has elements of f64");
   fs::copy_file(ESC_SOURCE_DIR "/templates/conv2d.c", path("conv2d.c"));
-  const ProcessResult mismatched =
-      list({"layers", "--bcol", "2", "--kernel", "conv2d.c", "--size", "F=64,C=65,R=1,S=1,H=7,W=7,stride=1,pad=0,dilation=1"});
+  const ProcessResult mismatched = list({"layers", "--bcol", "2", "--kernel", "conv2d.c", "--size",
+                                         "F=64,C=65,R=1,S=1,H=7,W=7,stride=1,pad=0,dilation=1"});
   EXPECT_EQ(mismatched.status, 2);
   EXPECT_THAT(mismatched.errors, HasSubstr("layers/layer00.smtx: loop nest: has 65 columns, but the matrix has 64"));
   fs::copy_file(ESC_SOURCE_DIR "/templates/conv2d_groups.c", path("groups.c"));
-  expect_refusal({"run", "layers", "--bcol", "2", "--kernel", "groups.c", "--size", "groups=2,F=64,CG=32,R=1,S=1,H=7,W=7,stride=1,pad=0,dilation=1", "--list"},
+  expect_refusal({"run", "layers", "--bcol", "2", "--kernel", "groups.c", "--size",
+                  "groups=2,F=64,CG=32,R=1,S=1,H=7,W=7,stride=1,pad=0,dilation=1", "--list"},
                  "has groups");
   write("wrong.c", "void f(void) {}\n");
   expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "wrong.c", "--list"}, "wrong.c");
@@ -139,12 +145,14 @@ TEST_F(EsctuneNests, ReachTheDatabaseAndFromThereTheGenerator) {
   EXPECT_EQ(read("both/sm90-132sm-60mib_f32.txt"), both);
   ASSERT_EQ(esctune({"publish", "night.jsonl", "nk.jsonl", "--layout", "kn", "-o", "of_kn"}).status, 0);
   EXPECT_EQ(read("of_kn/sm90-132sm-60mib_f32.txt"), kn_alone);
-  EXPECT_THAT(esctune({"publish", "nk.jsonl", "--layout", "kn", "-o", "none"}).errors, HasSubstr("--layout kn: is the layout of no right kernel"));
+  EXPECT_THAT(esctune({"publish", "nk.jsonl", "--layout", "kn", "-o", "none"}).errors,
+              HasSubstr("--layout kn: is the layout of no right kernel"));
 
   const auto source_of = [&](const std::string& layout) {
-    const ProcessResult made = run_process({ESCGEN, "generate", path("layers/layer00.smtx").string(), "--bcol", "32", "--layout", layout, "--database",
-                                            path("database").string(), "--dry-run", "--json", "-o", path("out").string()},
-                                           {.errors_apart = true});
+    const ProcessResult made =
+        run_process({ESCGEN, "generate", path("layers/layer00.smtx").string(), "--bcol", "32", "--layout", layout,
+                     "--database", path("database").string(), "--dry-run", "--json", "-o", path("out").string()},
+                    {.errors_apart = true});
     EXPECT_EQ(made.status, 0) << made.errors;
     return json::parse(made.output);
   };

@@ -146,11 +146,13 @@ TEST_F(EsctuneRecords, ShowComparesAnItemWhateverItsJournalCallsIt) {
 TEST_F(EsctuneRecords, ReportIsOnePageThatNeedsNothingElse) {
   output_of({"report", "night.jsonl", "-o", "a.html"});
   output_of({"report", "second.jsonl", "first.jsonl", "-o", "b.html"});
-  output_of({"report", "night.jsonl", "-o", "c.html", "--against", "first.jsonl", "--night", "monday=first.jsonl", "--night", "tuesday=second.jsonl",
-             "--date", "wednesday", "--host", "node 7"});
-  EXPECT_THAT(read("c.html"), AllOf(HasSubstr("monday"), HasSubstr("wednesday, node 7"), HasSubstr("Against older records")));
+  output_of({"report", "night.jsonl", "-o", "c.html", "--against", "first.jsonl", "--night", "monday=first.jsonl",
+             "--night", "tuesday=second.jsonl", "--date", "wednesday", "--host", "node 7"});
+  EXPECT_THAT(read("c.html"),
+              AllOf(HasSubstr("monday"), HasSubstr("wednesday, node 7"), HasSubstr("Against older records")));
   expect_refusal({"report", "night.jsonl", "-o", "d.html", "--night", "monday"}, "is not LABEL=FILE");
-  expect_refusal({"report", "night.jsonl", "-o", "first.jsonl", "--night", "monday=first.jsonl"}, "is one of the records");
+  expect_refusal({"report", "night.jsonl", "-o", "first.jsonl", "--night", "monday=first.jsonl"},
+                 "is one of the records");
   const std::string page = read("a.html");
   EXPECT_THAT(page, AllOf(HasSubstr("<svg"), HasSubstr("</html>"), HasSubstr("NVIDIA H200")));
   EXPECT_THAT(page, AllOf(Not(HasSubstr("src=")), Not(HasSubstr("href=\"http"))));

@@ -80,7 +80,8 @@ TEST_F(EsctuneRefusals, Numbers) {
     }
   }
   expect_run_refusal({"--emit", "slurm", "--tasks", "0"}, "give at least 1 of each");
-  expect_run_refusal({"--emit", "k8s", "--image", "esctune"}, "give --image IMAGE, which has esctune, and --claim NAME");
+  expect_run_refusal({"--emit", "k8s", "--image", "esctune"},
+                     "give --image IMAGE, which has esctune, and --claim NAME");
   expect_run_refusal({"--emit", "slurm", "--budget", "1w"}, "--budget 1w: is not a time");
 }
 
@@ -205,7 +206,8 @@ TEST_F(EsctuneRefusals, WithoutAGpu) {
 TEST_F(EsctuneRefusals, WorkerThatDoesNotStart) {
   write("esctune-worker", "#!/bin/sh\necho 'libnvrtc.so: cannot open shared object file' >&2\nexit 127\n");
   const ProcessResult refused = shell(
-      "cp $ESCTUNE esctune; chmod +x esctune-worker; CUDA_VISIBLE_DEVICES=-1 exec ./esctune run layers --bcol 32 -o night.jsonl");
+      "cp $ESCTUNE esctune; chmod +x esctune-worker; CUDA_VISIBLE_DEVICES=-1 exec ./esctune run layers --bcol 32 -o "
+      "night.jsonl");
   EXPECT_EQ(refused.status, 3);
   EXPECT_THAT(refused.errors,
               testing::HasSubstr("esctune-worker: does not run: libnvrtc.so: cannot open shared object file; install"));

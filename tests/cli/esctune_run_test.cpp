@@ -216,10 +216,11 @@ TEST_F(EsctuneRun, EmitsAScriptThatTellsItsTasksTheSame) {
 }
 
 TEST_F(EsctuneRun, EmitsAJobOfKubernetes) {
-  const ProcessResult job = esctune({"run", "layers", "--bcol", "32", "--emit", "k8s", "--image", "esctune:1", "--claim", "records", "--tasks", "2", "-o",
-                                     "night.jsonl", "--cold"});
+  const ProcessResult job = esctune({"run", "layers", "--bcol", "32", "--emit", "k8s", "--image", "esctune:1",
+                                     "--claim", "records", "--tasks", "2", "-o", "night.jsonl", "--cold"});
   EXPECT_EQ(job.status, 0) << job.errors;
-  EXPECT_THAT(job.output, HasSubstr("exec esctune run --shard auto --output night.\\\"$JOB_COMPLETION_INDEX\\\".jsonl layers --bcol 32 --cold\"\n"));
+  EXPECT_THAT(job.output, HasSubstr("exec esctune run --shard auto --output night.\\\"$JOB_COMPLETION_INDEX\\\".jsonl "
+                                    "layers --bcol 32 --cold\"\n"));
 }
 
 TEST_F(EsctuneRun, EmitsAScriptWithTheNamesBehindTheOptions) {

@@ -58,11 +58,13 @@ class EsctuneTypes : public TunerWorkshop {
     write("halves.txt", read("space.txt") + streamed + "\n");
   }
   std::vector<std::string> run_of_halves(const std::string& journal) const {
-    return {"run", "layers", "--bcol", "32", "--dtype", "f16", "--space", "halves.txt", "--replay", "halves.jsonl", "-o", journal};
+    return {"run",     "layers",     "--bcol",   "32",           "--dtype", "f16",
+            "--space", "halves.txt", "--replay", "halves.jsonl", "-o",      journal};
   }
   json generated(const std::vector<std::string>& more) const {
-    std::vector<std::string> words{ESCGEN,      "generate", path("layers/layer00.smtx").string(), "--bcol", "32",
-                                   "--dry-run", "--json",   "-o",                                 path("out").string()};
+    std::vector<std::string> words{ESCGEN,   "generate", path("layers/layer00.smtx").string(),
+                                   "--bcol", "32",       "--dry-run",
+                                   "--json", "-o",       path("out").string()};
     words.insert(words.end(), more.begin(), more.end());
     const ProcessResult made = run_process(words, {.errors_apart = true});
     EXPECT_EQ(made.status, 0) << made.errors;
@@ -78,7 +80,9 @@ TEST_F(EsctuneTypes, AreListedWithFamiliesThatHaveKernels) {
   EXPECT_EQ(half[0]["dtype"], "f16");
   for (const std::string dtype : {"f32", "bf16"}) {
     for (const std::string layout : {"kn", "nk"}) {
-      EXPECT_GT(listed({"layers", "--bcol", "32", "--families", "stream", "--dtype", dtype, "--layout", layout})[0]["candidates"], 20)
+      EXPECT_GT(listed({"layers", "--bcol", "32", "--families", "stream", "--dtype", dtype, "--layout",
+                        layout})[0]["candidates"],
+                20)
           << dtype << " " << layout;
     }
   }
@@ -87,24 +91,33 @@ TEST_F(EsctuneTypes, AreListedWithFamiliesThatHaveKernels) {
   EXPECT_EQ(rounded[0]["nest"], "") << "it is the shipped product in that type";
   EXPECT_EQ(rounded[0]["candidates"], single[0]["candidates"]);
   for (const std::string type : {"float", "_Float16"}) {
-    write("batch_" + type + ".c",
-          "void batch(int batches, int M, int K, const " + type + " W[M][K], const " + type + " X[batches][K][12], " + type + " Y[batches][M][12]) {\n"
-          "  for (int b = 0; b < batches; b++) for (int i = 0; i < M; i++) for (int t = 0; t < 12; t++) for (int k = 0; k < K; k++)\n"
-          "    Y[b][i][t] += W[i][k] * X[b][k][t];\n"
-          "}\n");
+    write("batch_" + type + ".c", "void batch(int batches, int M, int K, const " + type + " W[M][K], const " + type +
+                                      " X[batches][K][12], " + type +
+                                      " Y[batches][M][12]) {\n"
+                                      "  for (int b = 0; b < batches; b++) for (int i = 0; i < M; i++) for (int t = 0; "
+                                      "t < 12; t++) for (int k = 0; k < K; k++)\n"
+                                      "    Y[b][i][t] += W[i][k] * X[b][k][t];\n"
+                                      "}\n");
   }
-  EXPECT_GT(listed({"layers", "--bcol", "32", "--kernel", "batch_float.c", "--families", "stream"})[0]["candidates"], 20);
+  EXPECT_GT(listed({"layers", "--bcol", "32", "--kernel", "batch_float.c", "--families", "stream"})[0]["candidates"],
+            20);
   expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "batch__Float16.c", "--families", "stream", "--list"},
-                 "stream is in 16 bits for layouts kn and nk, bitmap for f16 and bf16, gather for f32 and tf32 in layout kn, atomic for f32 and tf32; choose panel or rows");
-  expect_refusal({"run", "layers", "--bcol", "32", "--families", "atomic", "--dtype", "f16", "--list"}, "has no kernels for f16");
+                 "stream is in 16 bits for layouts kn and nk, bitmap for f16 and bf16, gather for f32 and tf32 in "
+                 "layout kn, atomic for f32 and tf32; choose panel or rows");
+  expect_refusal({"run", "layers", "--bcol", "32", "--families", "atomic", "--dtype", "f16", "--list"},
+                 "has no kernels for f16");
   for (const std::string dtype : {"f16", "bf16"}) {
     for (const std::string layout : {"kn", "nk"}) {
-      EXPECT_GT(listed({"layers", "--bcol", "32", "--families", "bitmap", "--dtype", dtype, "--layout", layout})[0]["candidates"], 4)
+      EXPECT_GT(listed({"layers", "--bcol", "32", "--families", "bitmap", "--dtype", dtype, "--layout",
+                        layout})[0]["candidates"],
+                4)
           << dtype << " " << layout;
     }
   }
-  EXPECT_GT(listed({"layers", "--bcol", "32", "--kernel", "batch__Float16.c", "--families", "bitmap"})[0]["candidates"], 4);
-  expect_refusal({"run", "layers", "--bcol", "32", "--families", "bitmap", "--dtype", "f32", "--list"}, "has no kernels for f32 in layout kn");
+  EXPECT_GT(listed({"layers", "--bcol", "32", "--kernel", "batch__Float16.c", "--families", "bitmap"})[0]["candidates"],
+            4);
+  expect_refusal({"run", "layers", "--bcol", "32", "--families", "bitmap", "--dtype", "f32", "--list"},
+                 "has no kernels for f32 in layout kn");
   expect_refusal({"run", "layers", "--bcol", "32", "--dtype", "f64", "--list"}, "--dtype");
 }
 
@@ -137,11 +150,13 @@ TEST_F(EsctuneTypes, ComeFromASpecAndFromTheNest) {
                  "has dtype f64 in the spec; kernels are tuned in f32, tf32, f16 and bf16");
   write("half.c",
         "void multiply(int M, int N, int K, const _Float16 A[M][K], const _Float16 B[K][N], _Float16 C[M][N]) {\n"
-        "  for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) C[i][j] += A[i][k] * B[k][j];\n}\n");
+        "  for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) C[i][j] += A[i][k] * "
+        "B[k][j];\n}\n");
   const json own = listed({"layers", "--bcol", "32", "--kernel", "half.c"});
   EXPECT_EQ(own[0]["dtype"], "f16");
   EXPECT_EQ(own[0]["nest"], "") << "it is the shipped product in that type";
-  expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "half.c", "--dtype", "bf16", "--list"}, "--dtype bf16: is not what half.c has: f16");
+  expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "half.c", "--dtype", "bf16", "--list"},
+                 "--dtype bf16: is not what half.c has: f16");
   EXPECT_NE(listed({"layers", "--bcol", "32", "--dtype", "f16", "--epilogue", "bias+relu"})[0]["nest"],
             listed({"layers", "--bcol", "32", "--epilogue", "bias+relu"})[0]["nest"]);
 }
@@ -169,15 +184,16 @@ TEST_F(EsctuneTypes, ReachADatabaseOfTheirOwnAndFromThereTheGenerator) {
   }
   EXPECT_THAT(esctune(run_of_halves("half.jsonl")).output, HasSubstr("0 items decided, 2 known before"));
   EXPECT_THAT(esctune({"show", "half.jsonl"}).output, HasSubstr("f16"));
-  const ProcessResult layer =
-      esctune({"layer", "layers/layer00.smtx", "--bcol", "32", "--dtype", "f16", "--space", "halves.txt", "--replay", "halves.jsonl"});
+  const ProcessResult layer = esctune({"layer", "layers/layer00.smtx", "--bcol", "32", "--dtype", "f16", "--space",
+                                       "halves.txt", "--replay", "halves.jsonl"});
   EXPECT_THAT(layer.output, HasSubstr("x as fast as cuBLAS f16, the fastest exact library")) << layer.errors;
 
   ASSERT_EQ(esctune({"publish", "night.jsonl", "-o", "database"}).status, 0);
   const std::string of_floats = read("database/sm90-132sm-60mib_f32.txt");
   ASSERT_EQ(esctune({"publish", "night.jsonl", "half.jsonl", "-o", "database"}).status, 0);
   EXPECT_EQ(read("database/sm90-132sm-60mib_f32.txt"), of_floats);
-  EXPECT_THAT(read("database/sm90-132sm-60mib_f16.txt"), HasSubstr(fmt::format("\ndtype f16\nevidence measured\ncandidate 32 0 {}\n", streamed)));
+  EXPECT_THAT(read("database/sm90-132sm-60mib_f16.txt"),
+              HasSubstr(fmt::format("\ndtype f16\nevidence measured\ncandidate 32 0 {}\n", streamed)));
 
   const std::string database = path("database").string();
   const json half = generated({"--dtype", "f16", "--database", database});

@@ -73,8 +73,10 @@ TEST_F(Help, SaysWhatMayHaveBeenMeant) {
   expect_refusal({"genrate", "a.mtx"}, "did you mean generate? see escgen --help");
   expect_refusal({"verify", "out", "--device", "gp"}, "gp not in {host,gpu}, did you mean gpu?");
   expect_refusal({"generate", "a.mtx", "--bcol", "8", "-o", "out", "--gpu", "h20"}, "did you mean h200? use --arch");
-  expect_refusal({"generate", "a.mtx", "--bcol", "8", "-o", "out", "--epilogue", "bias+rleu"}, "did you mean relu? put together");
-  expect_refusal({"generate", "a.mtx", "--bcol", "8", "-o", "out", "--schedule", "panle:ufi=2"}, "did you mean panel? the families are");
+  expect_refusal({"generate", "a.mtx", "--bcol", "8", "-o", "out", "--epilogue", "bias+rleu"},
+                 "did you mean relu? put together");
+  expect_refusal({"generate", "a.mtx", "--bcol", "8", "-o", "out", "--schedule", "panle:ufi=2"},
+                 "did you mean panel? the families are");
 }
 
 TEST_F(Help, SuggestsNothingThatIsNotNear) {
@@ -114,18 +116,22 @@ TEST_F(Help, ThePageIsCleanRoff) {
   const ProcessResult page = shell("$ESCGEN man | groff -man -Tutf8 -ww");
   EXPECT_EQ(page.status, 0);
   EXPECT_EQ(page.errors, "");
-  EXPECT_THAT(page.output, AllOf(HasSubstr("--bcol"), HasSubstr("escgen generate ffn1.npy --bcol 64 --gpu h200 -o bundles")));
+  EXPECT_THAT(page.output,
+              AllOf(HasSubstr("--bcol"), HasSubstr("escgen generate ffn1.npy --bcol 64 --gpu h200 -o bundles")));
 }
 
 TEST_F(Help, QuietSaysNothingWhereAllIsWell) {
   make_bundle();
-  const std::vector<std::string> again{"generate", "a.mtx", "--bcol", "40", "-o", "out", "--schedule", "4-7-1-32", "--no-verify", "--quiet"};
+  const std::vector<std::string> again{"generate", "a.mtx",      "--bcol",   "40",          "-o",
+                                       "out",      "--schedule", "4-7-1-32", "--no-verify", "--quiet"};
   const auto with = [&](const char* option) {
     std::vector<std::string> arguments = again;
     arguments.emplace_back(option);
     return escgen(arguments);
   };
-  const auto is_silent = [](const ProcessResult& result) { return result.status == 0 && result.output.empty() && result.errors.empty(); };
+  const auto is_silent = [](const ProcessResult& result) {
+    return result.status == 0 && result.output.empty() && result.errors.empty();
+  };
   EXPECT_TRUE(is_silent(escgen(again)));
   EXPECT_TRUE(is_silent(with("--check")));
   EXPECT_TRUE(is_silent(escgen({"verify", "out/a", "--quiet"})));

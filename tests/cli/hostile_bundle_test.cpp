@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `escgen verify` of bundles in which somebody has put what a verification would not show, or what would harm who verifies:
-// each is refused with a status of its own making and one sentence.
+// `escgen verify` of bundles in which somebody has put what a verification would not show, or what would harm who
+// verifies: each is refused with a status of its own making and one sentence.
 
 #include <sys/stat.h>
 
@@ -39,12 +39,15 @@ TEST_F(HostileBundle, OrNotPasses) {
 }
 
 TEST_F(HostileBundle, WithoutItsExtrasPassesToo) {
-  for (const std::string schedule : {"panel:ufi=2", "rows:columns=8", "unroll(i, 8); enumerate(); map(i, grid); map(j, lanes, "
-                                                                       "columns=96, threads=32); coarsen(k, 3); "
-                                                                       "transform(A, lists)"}) {
+  for (const std::string schedule : {"panel:ufi=2", "rows:columns=8",
+                                     "unroll(i, 8); enumerate(); map(i, grid); map(j, lanes, "
+                                     "columns=96, threads=32); coarsen(k, 3); "
+                                     "transform(A, lists)"}) {
     SCOPED_TRACE(schedule);
-    ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "more", "--schedule", schedule, "--force", "--no-verify"}).status,
-              0);
+    ASSERT_EQ(
+        escgen({"generate", "a.mtx", "--bcol", "40", "-o", "more", "--schedule", schedule, "--force", "--no-verify"})
+            .status,
+        0);
     const ProcessResult verified = escgen({"verify", "more/a"});
     EXPECT_EQ(verified.status, 0) << verified.errors << verified.output;
   }
@@ -161,7 +164,8 @@ TEST_F(HostileBundle, WithANestThatIncludes) {
   const ProcessResult verified = escgen({"verify", "out/a", "-q"});
   EXPECT_EQ(verified.status, 2);
   EXPECT_EQ(verified.output, "");
-  EXPECT_THAT(verified.errors, AllOf(HasSubstr("a nest may include headers of the C and C++ libraries"), Not(HasSubstr("root"))));
+  EXPECT_THAT(verified.errors,
+              AllOf(HasSubstr("a nest may include headers of the C and C++ libraries"), Not(HasSubstr("root"))));
 }
 
 TEST_F(HostileBundle, WhoseWordsWouldPaintTheTerminal) {
@@ -173,8 +177,9 @@ TEST_F(HostileBundle, WhereNoProcessCanBeConfined) {
   const ProcessResult verified = shell(ESC_WITHOUT_SECCOMP " $ESCGEN verify out/a");
   EXPECT_EQ(verified.status, 3);
   EXPECT_EQ(verified.output, "");
-  EXPECT_THAT(verified.errors, AllOf(HasSubstr("escgen: this machine: does not let a process give up its rights (seccomp: "),
-                                     HasSubstr("allow seccomp filters here")));
+  EXPECT_THAT(verified.errors,
+              AllOf(HasSubstr("escgen: this machine: does not let a process give up its rights (seccomp: "),
+                    HasSubstr("allow seccomp filters here")));
   const ProcessResult generated = shell(ESC_WITHOUT_SECCOMP " $ESCGEN generate a.mtx --bcol 40 -o more");
   EXPECT_EQ(generated.status, 3);
   EXPECT_TRUE(snapshot("more").empty());
@@ -322,8 +327,9 @@ TEST_F(HostileBundle, NestOfAKernelFile) {
   write("nest.c", "#include \"pipe.h\"\n");
   EXPECT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "own", "--kernel", "nest.c"}).status, 2);
   write("nest.c", "int deep = " + std::string(100000, '(') + "1" + std::string(100000, ')') + ";\n");
-  expect_refusal({"lower", "--schedule", "4-7-1-32", "--kernel", "nest.c"},
-                 "nest.c: the loop nest cannot be read: its text touches memory that is not there, or needs more stack");
+  expect_refusal(
+      {"lower", "--schedule", "4-7-1-32", "--kernel", "nest.c"},
+      "nest.c: the loop nest cannot be read: its text touches memory that is not there, or needs more stack");
 }
 
 }  // namespace

@@ -80,9 +80,9 @@ TEST_F(HostileFiles, WhatWouldBeWaitedForOrHasNoEnd) {
   // Links to files, as caches of downloads have them, are files.
   write("schedule", "panel:ufi=2\n");
   ASSERT_EQ(shell("ln -s schedule to_schedule && ln -s a.mtx b.mtx").status, 0);
-  EXPECT_EQ(
-      escgen({"generate", "b.mtx", "--bcol", "64", "-o", "out", "--no-verify", "--schedule-file", "to_schedule"}).status,
-      0);
+  EXPECT_EQ(escgen({"generate", "b.mtx", "--bcol", "64", "-o", "out", "--no-verify", "--schedule-file", "to_schedule"})
+                .status,
+            0);
 }
 
 TEST_F(HostileFiles, HeadersOfHoles) {

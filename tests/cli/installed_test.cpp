@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `cmake --install` leaves, moved to another folder, and a project in a tree of its own that finds it: kernels are generated when they
-// must be, and only then.
+// What `cmake --install` leaves, moved to another folder, and a project in a tree of its own that finds it: kernels are
+// generated when they must be, and only then.
 
 #include <chrono>
 #include <cstring>
@@ -56,7 +56,8 @@ class Installed : public Project {
     write("layers.safetensors", file);
   }
 
-  /// What the program of the model says; without a GPU it comes as far as the table of layers, and says what is missing.
+  /// What the program of the model says; without a GPU it comes as far as the table of layers, and says what is
+  /// missing.
   std::string opened_model() const {
     return run_process({path("build/app"), path("build/esc_kernels/layers/model.packed")}, {.folder = folder()}).output;
   }
@@ -77,8 +78,10 @@ class Installed : public Project {
 TEST_F(Installed, ProgramsRunWhereverTheyAreMovedTo) {
   write_matrix();
   EXPECT_THAT(run({path("usr/bin/esctune"), "--version"}), StartsWith("esctune "));
-  EXPECT_THAT(run({path("usr/bin/escgen"), "generate", "a.mtx", "--bcol", "8", "--epilogue", "gelu", "-o", "out"}), HasSubstr("(written)"));
-  for (const char* const page : {"usr/share/man/man1/escgen.1", "usr/share/bash-completion/completions/escgen", "usr/share/esc/nests/spmm.c"}) {
+  EXPECT_THAT(run({path("usr/bin/escgen"), "generate", "a.mtx", "--bcol", "8", "--epilogue", "gelu", "-o", "out"}),
+              HasSubstr("(written)"));
+  for (const char* const page :
+       {"usr/share/man/man1/escgen.1", "usr/share/bash-completion/completions/escgen", "usr/share/esc/nests/spmm.c"}) {
     EXPECT_TRUE(fs::is_regular_file(path(page))) << page;
   }
 }
@@ -95,10 +98,18 @@ TEST_F(Installed, AProjectMakesItsKernelsAgainWhenTheyMustBe) {
   write_values("1");
   fs::copy_file(ESC_SOURCE_DIR "/tests/data/models/layers.safetensors", path("layers.safetensors"));
   const auto configure = [&](const std::vector<std::string>& options) {
-    std::vector<std::string> command{ESC_CMAKE, "-S", ESC_SOURCE_DIR "/tests/cli/network", "-B", "build", "-G", ESC_CMAKE_GENERATOR,
-                                     "-DCMAKE_CUDA_COMPILER=" + nvcc, "-DCMAKE_PREFIX_PATH=" + path("usr").string(),
+    std::vector<std::string> command{ESC_CMAKE,
+                                     "-S",
+                                     ESC_SOURCE_DIR "/tests/cli/network",
+                                     "-B",
+                                     "build",
+                                     "-G",
+                                     ESC_CMAKE_GENERATOR,
+                                     "-DCMAKE_CUDA_COMPILER=" + nvcc,
+                                     "-DCMAKE_PREFIX_PATH=" + path("usr").string(),
                                      "-DMATRIX=" + path("a.mtx").string(),
-                                     "-DMODEL=" + path("layers.safetensors").string(), "-DAPP=" ESC_SOURCE_DIR "/docs/examples/model/main.cpp"};
+                                     "-DMODEL=" + path("layers.safetensors").string(),
+                                     "-DAPP=" ESC_SOURCE_DIR "/docs/examples/model/main.cpp"};
     command.insert(command.end(), options.begin(), options.end());
     run(command);
   };
@@ -124,7 +135,8 @@ TEST_F(Installed, AProjectMakesItsKernelsAgainWhenTheyMustBe) {
   prune_first_row("up_proj.weight");
   const ProcessResult again = build("app");
   EXPECT_EQ(again.status, 0) << again.output;
-  EXPECT_THAT(again.output, AllOf(HasSubstr("Generating kernels of layers"), HasSubstr("layers_panel_24x40"), Not(HasSubstr("layers_panel_40x24"))));
+  EXPECT_THAT(again.output, AllOf(HasSubstr("Generating kernels of layers"), HasSubstr("layers_panel_24x40"),
+                                  Not(HasSubstr("layers_panel_40x24"))));
   EXPECT_THAT(opened_model(), StartsWith("3 layers\n"));
 
   // The same bundles, now under version control.
@@ -150,15 +162,17 @@ TEST_F(Installed, APrunedNetworkRunsInAGraph) {
   }
   const bool has_gpu = fs::exists("/dev/nvidia0");
   run({"python3", ESC_SOURCE_DIR "/docs/examples/prune.py", "model.npz"});
-  run({ESC_CMAKE, "-S", ESC_SOURCE_DIR "/tests/cli/pruned_network", "-B", "build", "-G", ESC_CMAKE_GENERATOR, "-DCMAKE_CUDA_COMPILER=" + nvcc,
-       "-DCMAKE_PREFIX_PATH=" + path("usr").string(), "-DMODEL=" + path("model.npz").string(), "-DEXAMPLES=" ESC_SOURCE_DIR "/docs/examples",
+  run({ESC_CMAKE, "-S", ESC_SOURCE_DIR "/tests/cli/pruned_network", "-B", "build", "-G", ESC_CMAKE_GENERATOR,
+       "-DCMAKE_CUDA_COMPILER=" + nvcc, "-DCMAKE_PREFIX_PATH=" + path("usr").string(),
+       "-DMODEL=" + path("model.npz").string(), "-DEXAMPLES=" ESC_SOURCE_DIR "/docs/examples",
        std::string("-DARCHITECTURES=") + (has_gpu ? "native" : "90")});
   const ProcessResult built = build("mlp");
   ASSERT_EQ(built.status, 0) << built.output;
   if (!has_gpu) {
     GTEST_SKIP() << "the network is built, but there is no GPU to run it on";
   }
-  EXPECT_THAT(run({path("build/mlp"), "build/esc_kernels/model/model.packed", "x.bin", "y.bin"}), StartsWith("no error; the largest difference is "));
+  EXPECT_THAT(run({path("build/mlp"), "build/esc_kernels/model/model.packed", "x.bin", "y.bin"}),
+              StartsWith("no error; the largest difference is "));
 }
 
 /// Projects that configure with the functions as they are in the sources, without a CUDA compiler.

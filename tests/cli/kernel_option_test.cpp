@@ -59,7 +59,8 @@ void multiply(int M, int K, int N, int twice, const float A[M][K], const float B
 }
 )";
   write("nest.c", nest);
-  const ProcessResult lowered = escgen({"lower", "--schedule", "4-2-2-64", "--kernel", "nest.c", "--size", "twice=80,N=40", "--dump-steps"});
+  const ProcessResult lowered =
+      escgen({"lower", "--schedule", "4-2-2-64", "--kernel", "nest.c", "--size", "twice=80,N=40", "--dump-steps"});
   ASSERT_EQ(lowered.status, 0) << lowered.errors;
   EXPECT_THAT(lowered.output, HasSubstr("{ (i, k, j) : 0 <= i < M, 0 <= k < K, 0 <= j < 40 }"));
 }
@@ -104,8 +105,10 @@ void multiply(int M, int K, int N, const double A[M][K], const double B[K][N], d
 }
 )";
   write("nest.c", nest);
-  for (const std::string schedule : {"auto", "4-7-1-32", "panel:ufi=2,columns=8,vector=2,groups=4,warps=2,panels=4,stage=on", "rows:columns=8"}) {
-    ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "own", "--force", "--schedule", schedule, "--kernel", "nest.c"})
+  for (const std::string schedule :
+       {"auto", "4-7-1-32", "panel:ufi=2,columns=8,vector=2,groups=4,warps=2,panels=4,stage=on", "rows:columns=8"}) {
+    ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "own", "--force", "--schedule", schedule, "--kernel",
+                      "nest.c"})
                   .status,
               0)
         << schedule;
@@ -117,8 +120,10 @@ void multiply(int M, int K, int N, const double A[M][K], const double B[K][N], d
     EXPECT_THAT(verified.output, ContainsRegex("relative error [0-9.]+e-1[67] \\(at most [0-9.]+e-15\\)"));
   }
   const std::string by_kernel = read("own/a/a.cu");
-  ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "option", "--schedule", "rows:columns=8", "--dtype", "f64"}).status,
-            0);
+  ASSERT_EQ(
+      escgen({"generate", "a.mtx", "--bcol", "40", "-o", "option", "--schedule", "rows:columns=8", "--dtype", "f64"})
+          .status,
+      0);
   EXPECT_EQ(read("option/a/a.cu"), by_kernel);
   expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "none", "--kernel", "nest.c", "--dtype", "f32"},
                  "--dtype f32: is not what nest.c has: f64; leave --dtype out");

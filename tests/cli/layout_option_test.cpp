@@ -14,7 +14,8 @@ using ::testing::StartsWith;
 
 class NestLayoutOption : public EpilogueWorkshop {
  protected:
-  static constexpr const char* lanes_over_columns = "panel:ufi=8,columns=8,vector=8,groups=32,warps=4,panels=1,ufk=4,stage=on";
+  static constexpr const char* lanes_over_columns =
+      "panel:ufi=8,columns=8,vector=8,groups=32,warps=4,panels=1,ufk=4,stage=on";
 
   static std::vector<std::string> generation(std::vector<std::string> more) {
     more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "40", "-o", "out", "--layout", "nk"});
@@ -24,7 +25,9 @@ class NestLayoutOption : public EpilogueWorkshop {
     const ProcessResult generated = escgen(generation(std::move(more)));
     ASSERT_EQ(generated.status, 0) << generated.errors;
   }
-  nlohmann::json manifest(const std::string& bundle = "out/a") const { return parse_json(read(bundle + "/manifest.json")); }
+  nlohmann::json manifest(const std::string& bundle = "out/a") const {
+    return parse_json(read(bundle + "/manifest.json"));
+  }
 };
 
 struct NkCase {
@@ -60,26 +63,32 @@ TEST_P(LayoutNk, MakesBundlesThatAreVerifiedAndCurrent) {
 
 INSTANTIATE_TEST_SUITE_P(
     NestLayoutOption, LayoutNk,
-    ::testing::Values(NkCase{"Auto", "auto"},
-                      NkCase{"LanesOverColumns", "panel:ufi=8,columns=8,vector=8,groups=32,warps=4,panels=1,ufk=4,stage=on", true},
-                      NkCase{"SixteenColumns", "panel:ufi=4,columns=16,vector=16,groups=32,warps=1,panels=4,ufk=4,stage=on"},
-                      NkCase{"TwoLanesOfAGroup", "panel:ufi=2,columns=16,vector=8,groups=16,warps=2,panels=1,ufk=8,stage=on", true},
-                      NkCase{"SeveralPanelsOfAWarp", "panel:ufi=1,columns=8,vector=8,groups=8,warps=2,panels=4,ufk=4,stage=on"},
-                      NkCase{"NotStaged", "panel:ufi=4,columns=16,vector=16,groups=32,warps=4,panels=1,ufk=4,stage=off", true},
-                      NkCase{"Rows", "rows:columns=16,vector=16,unroll=4,task=512,light=8"}),
+    ::testing::Values(
+        NkCase{"Auto", "auto"},
+        NkCase{"LanesOverColumns", "panel:ufi=8,columns=8,vector=8,groups=32,warps=4,panels=1,ufk=4,stage=on", true},
+        NkCase{"SixteenColumns", "panel:ufi=4,columns=16,vector=16,groups=32,warps=1,panels=4,ufk=4,stage=on"},
+        NkCase{"TwoLanesOfAGroup", "panel:ufi=2,columns=16,vector=8,groups=16,warps=2,panels=1,ufk=8,stage=on", true},
+        NkCase{"SeveralPanelsOfAWarp", "panel:ufi=1,columns=8,vector=8,groups=8,warps=2,panels=4,ufk=4,stage=on"},
+        NkCase{"NotStaged", "panel:ufi=4,columns=16,vector=16,groups=32,warps=4,panels=1,ufk=4,stage=off", true},
+        NkCase{"Rows", "rows:columns=16,vector=16,unroll=4,task=512,light=8"}),
     [](const auto& one) { return one.param.name; });
 
 TEST_F(NestLayoutOption, IsTheShippedNest) {
   generate({"--no-verify", "--schedule", lanes_over_columns});
-  ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "own", "--no-verify", "--schedule", lanes_over_columns, "--kernel",
-                    ESC_SOURCE_DIR "/templates/linear_nk.c"}).status, 0);
+  ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "own", "--no-verify", "--schedule", lanes_over_columns,
+                    "--kernel", ESC_SOURCE_DIR "/templates/linear_nk.c"})
+                .status,
+            0);
   EXPECT_EQ(snapshot("out/a"), snapshot("own/a"));
 }
 
 TEST_F(NestLayoutOption, IsKnWhereNoneIsGiven) {
   make_bundle();
   EXPECT_EQ(manifest()["layout"], "kn");
-  ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "named", "--no-verify", "--schedule", "4-7-1-32", "--layout", "kn"}).status, 0);
+  ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "named", "--no-verify", "--schedule", "4-7-1-32",
+                    "--layout", "kn"})
+                .status,
+            0);
   EXPECT_EQ(snapshot("out/a"), snapshot("named/a"));
 }
 
@@ -92,7 +101,8 @@ void batches(int M, int K, int B, const float W[M][K], const float X[B][K][8], f
         for (int k = 0; k < K; k++)
           if (W[i][k] != 0) Y[b][i][t] += W[i][k] * X[b][k][t];
 })");
-  const ProcessResult generated = escgen({"generate", "a.mtx", "--bcol", "4", "-o", "out", "--no-verify", "--kernel", "nest.c"});
+  const ProcessResult generated =
+      escgen({"generate", "a.mtx", "--bcol", "4", "-o", "out", "--no-verify", "--kernel", "nest.c"});
   ASSERT_EQ(generated.status, 0) << generated.errors;
   EXPECT_EQ(manifest()["layout"], "nest");
   expect_verified();
@@ -112,10 +122,13 @@ TEST_F(NestLayoutOption, ManyColumnsOfALaneAreForItAlone) {
                    "vector=8 is not a power of two from 1 to 4; the nearest legal value is vector=4");
   }
   expect_refusal(generation({"--schedule", "panel:ufi=8,columns=16,vector=16,groups=32,stage=on"}),
-                 "ufi * vector = 128 sums of a lane are more than 64, what it has registers for; the nearest legal value is vector=8");
+                 "ufi * vector = 128 sums of a lane are more than 64, what it has registers for; the nearest legal "
+                 "value is vector=8");
   expect_refusal(generation({"--schedule", "rows:columns=16,vector=16,unroll=8"}),
-                 "unroll * vector = 128 elements of B at a time are more than 64, what a lane has registers for; the nearest legal value is unroll=4");
-  expect_refusal(generation({"--schedule", "panel:columns=32,vector=32"}), "vector=32 is not a power of two from 1 to 4");
+                 "unroll * vector = 128 elements of B at a time are more than 64, what a lane has registers for; the "
+                 "nearest legal value is unroll=4");
+  expect_refusal(generation({"--schedule", "panel:columns=32,vector=32"}),
+                 "vector=32 is not a power of two from 1 to 4");
   const std::string tile = "unroll(i, 2); enumerate(); merge(); own(i, panels=1, warp=1); tile(j, columns=8, vector=8)";
   expect_refusal({"lower", "--schedule", tile}, "vector=8 is outside 1 to 4");
   EXPECT_EQ(escgen({"lower", "--schedule", tile, "--layout", "nk"}).status, 0);
@@ -134,20 +147,24 @@ TEST_F(NestLayoutOption, HasAScheduleOfItsOwn) {
   ASSERT_EQ(generated.status, 0) << generated.errors;
   const nlohmann::json layer = parse_json(generated.output);
   EXPECT_THAT(layer["schedule_source"].get<std::string>(), StartsWith("database: "));
-  const nlohmann::json inspected = parse_json(escgen({"inspect", "a.mtx", "--bcol", "40", "--layout", "nk", "--json"}).output);
+  const nlohmann::json inspected =
+      parse_json(escgen({"inspect", "a.mtx", "--bcol", "40", "--layout", "nk", "--json"}).output);
   EXPECT_EQ(inspected["schedule"], layer["schedule"]);
   EXPECT_NE(parse_json(escgen({"inspect", "a.mtx", "--bcol", "40", "--json"}).output)["schedule"], layer["schedule"]);
 }
 
 TEST_F(NestLayoutOption, StandsInASpec) {
-  write("spec.json", R"({"layers": [{"matrix": "a.mtx", "bcol": 8, "layout": "nk", "schedule": "panel:ufi=2,columns=8,vector=8,groups=32"},
+  write(
+      "spec.json",
+      R"({"layers": [{"matrix": "a.mtx", "bcol": 8, "layout": "nk", "schedule": "panel:ufi=2,columns=8,vector=8,groups=32"},
                                     {"matrix": "a.mtx", "bcol": 8, "name": "kn"}]})");
   const ProcessResult generated = escgen({"generate", "--spec", "spec.json", "-o", "out", "--no-verify"});
   ASSERT_EQ(generated.status, 0) << generated.errors;
   EXPECT_EQ(manifest()["layout"], "nk");
   EXPECT_EQ(manifest("out/kn")["layout"], "kn");
   write("wrong.json", R"({"layers": [{"matrix": "a.mtx", "bcol": 8, "layout": "rows"}]})");
-  expect_refusal({"generate", "--spec", "wrong.json", "-o", "out2"}, "wrong.json: layers[0]: --layout rows is neither kn nor nk");
+  expect_refusal({"generate", "--spec", "wrong.json", "-o", "out2"},
+                 "wrong.json: layers[0]: --layout rows is neither kn nor nk");
   write("both.json", R"({"layers": [{"matrix": "a.mtx", "bcol": 8, "layout": "nk", "kernel": "nest.c"}]})");
   expect_refusal({"generate", "--spec", "both.json", "-o", "out2"}, "--layout nk: is of no use with --kernel");
 }

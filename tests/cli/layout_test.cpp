@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --kernel with nests whose matrices are made of arrays of any dimensions, as a user has them: layers with a row for each token, batches,
-// convolutions.
+// --kernel with nests whose matrices are made of arrays of any dimensions, as a user has them: layers with a row for
+// each token, batches, convolutions.
 
 #include <map>
 #include <regex>
@@ -112,8 +112,9 @@ class LayoutWorkshop : public Workshop {
  protected:
   /// Weights of so many filters, channels and taps, some of them zero, as NumPy stores them.
   void write_weights(const std::string& name, int filters, int channels, int height, int width) const {
-    std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(filters) + ", " + std::to_string(channels) + ", " +
-                         std::to_string(height) + ", " + std::to_string(width) + "), }";
+    std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(filters) + ", " +
+                         std::to_string(channels) + ", " + std::to_string(height) + ", " + std::to_string(width) +
+                         "), }";
     header.resize(117, ' ');
     header += '\n';
     std::string bytes = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header;
@@ -176,41 +177,88 @@ TEST_P(LaidOutBundles, SayWhereTheElementsOfBAndCAre) {
 }
 
 std::string apart(const std::string& array, const std::string& leading_dimension, int least) {
-  return array + ", an index of its first dimension is " + leading_dimension + " elements from the next, " + leading_dimension +
-         " >= " + std::to_string(least);
+  return array + ", an index of its first dimension is " + leading_dimension + " elements from the next, " +
+         leading_dimension + " >= " + std::to_string(least);
 }
 
 [[maybe_unused]] const bool laid_out_bundles_is_sampled = tests::sample_suite("Layout/LaidOutBundles", 12);
 
 INSTANTIATE_TEST_SUITE_P(
     Layout, LaidOutBundles,
-    ::testing::Values(
-        LaidOut{"linear_nk", templates + "linear_nk.c", {"a.mtx", "--bcol", "6"}, apart("X[n][17]", "ldb", 17), apart("Y[n][13]", "ldc", 13), ""},
-        LaidOut{"batched", batched, {"a.mtx", "--size", "T=12", "--bcol", "3"}, apart("X[n][17][12]", "ldb", 204),
-                apart("Y[n][13][12]", "ldc", 156), ""},
-        LaidOut{"conv2d", templates + "conv2d.c", {"w.npy", "--size", "H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2"},
-                apart("X[n][3][9][7]", "ldb", 189), apart("Y[n][5][9][7]", "ldc", 315), ""},
-        LaidOut{"conv2d_with_strides", templates + "conv2d.c", {"w.npy", "--size", "H=9,W=7,stride=2,pad=2", "--size", "dilation=2", "--bcol", "2"},
-                apart("X[n][3][9][7]", "ldb", 189), apart("Y[n][5][5][4]", "ldc", 100), ""},
-        LaidOut{"conv2d_nhwc", templates + "conv2d_nhwc.c", {"w.npy", "--size", "H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2"},
-                apart("X[n][9][7][3]", "ldb", 189), apart("Y[n][9][7][5]", "ldc", 315), ""},
-        LaidOut{"groups_of_one", templates + "conv2d_groups.c", {"w.npy", "--size", "groups=1,H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2"},
-                apart("X[n][3][9][7]", "ldb", 189), apart("Y[n][5][9][7]", "ldc", 315), ""},
-        LaidOut{"two_groups", templates + "conv2d_groups.c", {"even.npy", "--size", "groups=2,H=9,W=7,stride=2,pad=1,dilation=1", "--bcol", "2"},
-                apart("X[n][6][9][7]", "ldb", 378), apart("Y[n][4][5][4]", "ldc", 80), ""},
-        LaidOut{"depthwise", templates + "conv2d_groups.c", {"deep.npy", "--size", "groups=6,H=9,W=7,stride=1,pad=1,dilation=2", "--bcol", "2"},
-                apart("X[n][6][9][7]", "ldb", 378), apart("Y[n][6][7][5]", "ldc", 210), ""},
-        LaidOut{"depthwise_by_rows", templates + "conv2d_groups.c",
-                {"deep.npy", "--size", "groups=6,H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2", "--schedule", "rows:columns=8,vector=1"},
-                apart("X[n][6][9][7]", "ldb", 378), apart("Y[n][6][9][7]", "ldc", 378), ""},
-        LaidOut{"two_groups_published", templates + "conv2d_groups.c",
-                {"even.npy", "--size", "groups=2,H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2", "--schedule", "4-2-1-32"},
-                apart("X[n][6][9][7]", "ldb", 378), apart("Y[n][4][9][7]", "ldc", 252), ""},
-        LaidOut{"groups_with_epilogue", groups_with_epilogue, {"even.npy", "--size", "G=2,H=9,W=7", "--bcol", "2"},
-                apart("X[n][6][9][7]", "ldb", 378), apart("Y[n][4][9][7]", "ldc", 252),
-                "const float* scale_, const float* residual_, int64_t residual_ld, "},
-        LaidOut{"own_epilogue", block_of_a_network, {"w.npy", "--size", "H=9,W=7", "--bcol", "2"}, apart("X[n][3][9][7]", "ldb", 189),
-                apart("Y[n][5][9][7]", "ldc", 315), "const float* bias_, const float* residual_, int64_t residual_ld, "}),
+    ::testing::Values(LaidOut{"linear_nk",
+                              templates + "linear_nk.c",
+                              {"a.mtx", "--bcol", "6"},
+                              apart("X[n][17]", "ldb", 17),
+                              apart("Y[n][13]", "ldc", 13),
+                              ""},
+                      LaidOut{"batched",
+                              batched,
+                              {"a.mtx", "--size", "T=12", "--bcol", "3"},
+                              apart("X[n][17][12]", "ldb", 204),
+                              apart("Y[n][13][12]", "ldc", 156),
+                              ""},
+                      LaidOut{"conv2d",
+                              templates + "conv2d.c",
+                              {"w.npy", "--size", "H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2"},
+                              apart("X[n][3][9][7]", "ldb", 189),
+                              apart("Y[n][5][9][7]", "ldc", 315),
+                              ""},
+                      LaidOut{"conv2d_with_strides",
+                              templates + "conv2d.c",
+                              {"w.npy", "--size", "H=9,W=7,stride=2,pad=2", "--size", "dilation=2", "--bcol", "2"},
+                              apart("X[n][3][9][7]", "ldb", 189),
+                              apart("Y[n][5][5][4]", "ldc", 100),
+                              ""},
+                      LaidOut{"conv2d_nhwc",
+                              templates + "conv2d_nhwc.c",
+                              {"w.npy", "--size", "H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2"},
+                              apart("X[n][9][7][3]", "ldb", 189),
+                              apart("Y[n][9][7][5]", "ldc", 315),
+                              ""},
+                      LaidOut{"groups_of_one",
+                              templates + "conv2d_groups.c",
+                              {"w.npy", "--size", "groups=1,H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2"},
+                              apart("X[n][3][9][7]", "ldb", 189),
+                              apart("Y[n][5][9][7]", "ldc", 315),
+                              ""},
+                      LaidOut{"two_groups",
+                              templates + "conv2d_groups.c",
+                              {"even.npy", "--size", "groups=2,H=9,W=7,stride=2,pad=1,dilation=1", "--bcol", "2"},
+                              apart("X[n][6][9][7]", "ldb", 378),
+                              apart("Y[n][4][5][4]", "ldc", 80),
+                              ""},
+                      LaidOut{"depthwise",
+                              templates + "conv2d_groups.c",
+                              {"deep.npy", "--size", "groups=6,H=9,W=7,stride=1,pad=1,dilation=2", "--bcol", "2"},
+                              apart("X[n][6][9][7]", "ldb", 378),
+                              apart("Y[n][6][7][5]", "ldc", 210),
+                              ""},
+                      LaidOut{"depthwise_by_rows",
+                              templates + "conv2d_groups.c",
+                              {"deep.npy", "--size", "groups=6,H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2",
+                               "--schedule", "rows:columns=8,vector=1"},
+                              apart("X[n][6][9][7]", "ldb", 378),
+                              apart("Y[n][6][9][7]", "ldc", 378),
+                              ""},
+                      LaidOut{"two_groups_published",
+                              templates + "conv2d_groups.c",
+                              {"even.npy", "--size", "groups=2,H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2",
+                               "--schedule", "4-2-1-32"},
+                              apart("X[n][6][9][7]", "ldb", 378),
+                              apart("Y[n][4][9][7]", "ldc", 252),
+                              ""},
+                      LaidOut{"groups_with_epilogue",
+                              groups_with_epilogue,
+                              {"even.npy", "--size", "G=2,H=9,W=7", "--bcol", "2"},
+                              apart("X[n][6][9][7]", "ldb", 378),
+                              apart("Y[n][4][9][7]", "ldc", 252),
+                              "const float* scale_, const float* residual_, int64_t residual_ld, "},
+                      LaidOut{"own_epilogue",
+                              block_of_a_network,
+                              {"w.npy", "--size", "H=9,W=7", "--bcol", "2"},
+                              apart("X[n][3][9][7]", "ldb", 189),
+                              apart("Y[n][5][9][7]", "ldc", 315),
+                              "const float* bias_, const float* residual_, int64_t residual_ld, "}),
     [](const auto& one) { return one.param.name; });
 
 class ConvolutionOption : public LayoutWorkshop {
@@ -223,7 +271,8 @@ class ConvolutionOption : public LayoutWorkshop {
 
 /// Taps of one row and one column move nothing.
 TEST_F(ConvolutionOption, FiltersOfOnePixelMoveVectors) {
-  const std::vector<std::string> schedule{"--bcol", "2", "--schedule", "panel:ufi=2,columns=32,vector=4,groups=4,warps=2,panels=2", "--force"};
+  const std::vector<std::string> schedule{"--bcol", "2", "--schedule",
+                                          "panel:ufi=2,columns=32,vector=4,groups=4,warps=2,panels=2", "--force"};
   const ProcessResult generated = escgen(convolution(schedule, "one.npy", "H=5,W=8,stride=1,pad=0,dilation=1"));
   ASSERT_EQ(generated.status, 0) << generated.errors;
   EXPECT_THAT(read("out/layer/layer.cu"), AllOf(HasSubstr("layer_kernel<true, true>"), Not(HasSubstr("taps"))));
@@ -232,7 +281,8 @@ TEST_F(ConvolutionOption, FiltersOfOnePixelMoveVectors) {
 }
 
 TEST_F(ConvolutionOption, AManifestWithAnotherSubscriptFails) {
-  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{{"r - 1", "r"}, {"s - 1", "s"}, {"s - 1", "s - 2"}}) {
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{{"r - 1", "r"}, {"s - 1", "s"}, {"s - 1", "s - 2"}}) {
     SCOPED_TRACE(to);
     ASSERT_EQ(escgen(convolution({"--bcol", "2", "--no-verify", "--force"})).status, 0);
     replace("out/layer/manifest.json", from, to, true);
@@ -244,7 +294,8 @@ TEST_F(ConvolutionOption, AManifestWithAnotherSubscriptFails) {
 
 /// Without the border of zeros an image gives a smaller one, which the header does not say.
 TEST_F(ConvolutionOption, AManifestWithoutThePaddingFails) {
-  ASSERT_EQ(escgen(convolution({"--bcol", "2", "--no-verify"}, "w.npy", "H=9,W=7,stride=1,pad=0,dilation=1")).status, 0);
+  ASSERT_EQ(escgen(convolution({"--bcol", "2", "--no-verify"}, "w.npy", "H=9,W=7,stride=1,pad=0,dilation=1")).status,
+            0);
   const nlohmann::json without = parse_json(read("out/layer/manifest.json"))["loop_nest"];
   ASSERT_EQ(escgen(convolution({"--bcol", "2", "--no-verify", "--force"})).status, 0);
   nlohmann::json manifest = parse_json(read("out/layer/manifest.json"));
@@ -253,19 +304,21 @@ TEST_F(ConvolutionOption, AManifestWithoutThePaddingFails) {
   write("out/layer/manifest.json", manifest.dump(2) + "\n");
   const ProcessResult verified = escgen({"verify", "out/layer"});
   EXPECT_EQ(verified.status, 1) << verified.output;
-  EXPECT_THAT(verified.errors,
-              EndsWith("escgen: out/layer/layer.h:10: is not what is generated for this manifest and matrix; generate the bundle again\n"));
+  EXPECT_THAT(verified.errors, EndsWith("escgen: out/layer/layer.h:10: is not what is generated for this manifest and "
+                                        "matrix; generate the bundle again\n"));
   EXPECT_THAT(verified.output, Not(HasSubstr("passed")));
 }
 
 TEST_F(ConvolutionOption, TheExampleOfABatchIsTheOneOfTheDocumentation) {
   const std::string file = read_file(batch_of_sparse_matrices);
-  EXPECT_THAT(read_file(ESC_SOURCE_DIR "/docs/nests.md"), HasSubstr("```c\n" + file.substr(file.find("void")) + "```\n"));
+  EXPECT_THAT(read_file(ESC_SOURCE_DIR "/docs/nests.md"),
+              HasSubstr("```c\n" + file.substr(file.find("void")) + "```\n"));
 }
 
 /// B and C are row-major, of all groups: the kernel is that of the block-diagonal matrix.
 TEST_F(ConvolutionOption, ABatchOfSparseMatricesIsABlockDiagonalOne) {
-  const LaidOut batch{"batch", batch_of_sparse_matrices, {"one.npy", "--size", "G=5,I=1,K=6", "--bcol", "8"}, "", "", ""};
+  const LaidOut batch{"batch", batch_of_sparse_matrices, {"one.npy", "--size", "G=5,I=1,K=6", "--bcol", "8"}, "", "",
+                      ""};
   const ProcessResult generated = escgen(line(batch, {}));
   ASSERT_EQ(generated.status, 0) << generated.errors;
   EXPECT_THAT(generated.output, HasSubstr("layer: 5 x 30, "));
@@ -275,36 +328,50 @@ TEST_F(ConvolutionOption, ABatchOfSparseMatricesIsABlockDiagonalOne) {
 }
 
 TEST_F(ConvolutionOption, WeightsOfOtherGroupsAreRefused) {
-  const LaidOut batch{"batch", batch_of_sparse_matrices, {"one.npy", "--size", "G=2,I=1,K=6", "--bcol", "8"}, "", "", ""};
-  expect_refusal(line(batch, {}), "matrix: is 5 x 6, but the nest's sparse array has 2 rows, those of all groups, of 6 elements each");
+  const LaidOut batch{"batch", batch_of_sparse_matrices, {"one.npy", "--size", "G=2,I=1,K=6", "--bcol", "8"}, "", "",
+                      ""};
+  expect_refusal(line(batch, {}),
+                 "matrix: is 5 x 6, but the nest's sparse array has 2 rows, those of all groups, of 6 elements each");
 }
 
 TEST_F(ConvolutionOption, FiltersThatGroupsDoNotDivideAreRefused) {
-  const LaidOut uneven{"uneven", templates + "conv2d_groups.c", {"w.npy", "--size", "groups=2,H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2"}, "", "", ""};
+  const LaidOut uneven{"uneven",
+                       templates + "conv2d_groups.c",
+                       {"w.npy", "--size", "groups=2,H=9,W=7,stride=1,pad=1,dilation=1", "--bcol", "2"},
+                       "",
+                       "",
+                       ""};
   const ProcessResult refused = escgen(line(uneven, {}));
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.errors, HasSubstr("subscript f + 2*g of Weights counts to 4, but it is declared with 5: expected the same"));
+  EXPECT_THAT(refused.errors,
+              HasSubstr("subscript f + 2*g of Weights counts to 4, but it is declared with 5: expected the same"));
 }
 
 /// No launch of so many tiles computes a whole image.
 TEST_F(ConvolutionOption, ImagesLargerThanALaunchAreRefused) {
   const std::string large = "H=300,W=300,stride=1,pad=1,dilation=1";
   expect_refusal(convolution({"--bcol", "1", "--no-verify", "--schedule", "rows:columns=1,vector=1"}, "w.npy", large),
-                 "rows:columns=1,vector=1,unroll=4,task=128,light=16,warps=4,pdl=on: one of the items that bCol counts has 90000 columns of C, more than "
+                 "rows:columns=1,vector=1,unroll=4,task=128,light=16,warps=4,pdl=on: one of the items that bCol counts "
+                 "has 90000 columns of C, more than "
                  "the 65535 tiles of 1 of a launch; choose columns=2 at least");
-  EXPECT_EQ(escgen(convolution({"--bcol", "1", "--no-verify", "--schedule", "rows:columns=2,vector=1"}, "w.npy", large)).status, 0);
+  EXPECT_EQ(escgen(convolution({"--bcol", "1", "--no-verify", "--schedule", "rows:columns=2,vector=1"}, "w.npy", large))
+                .status,
+            0);
 }
 
 TEST_F(ConvolutionOption, MoreColumnsThanAKernelCountsAreRefused) {
   for (const std::string schedule : {"auto", "rows:columns=8,vector=1"}) {
-    expect_refusal(convolution({"--bcol", "90000", "--no-verify", "--schedule", schedule}, "w.npy", "H=300,W=300,stride=1,pad=1,dilation=1"),
-                   "--bcol 90000: counts items of 90000 columns of C each: together more than the 2147483647 that a kernel counts; choose at most 23860");
+    expect_refusal(convolution({"--bcol", "90000", "--no-verify", "--schedule", schedule}, "w.npy",
+                               "H=300,W=300,stride=1,pad=1,dilation=1"),
+                   "--bcol 90000: counts items of 90000 columns of C each: together more than the 2147483647 that a "
+                   "kernel counts; choose at most 23860");
   }
 }
 
 /// Up to 32 stand in a word, up to 64 in a long one.
 TEST_F(ConvolutionOption, LargeFiltersArePadded) {
-  const ProcessResult generated = escgen(convolution({"--bcol", "1"}, "taps.npy", "H=30,W=30,stride=1,pad=1,dilation=1"));
+  const ProcessResult generated =
+      escgen(convolution({"--bcol", "1"}, "taps.npy", "H=30,W=30,stride=1,pad=1,dilation=1"));
   ASSERT_EQ(generated.status, 0) << generated.errors;
   EXPECT_THAT(generated.output, HasSubstr("verified   by emulation"));
   EXPECT_THAT(read("out/layer/layer.cu"), HasSubstr("unsigned long long taps;"));
@@ -312,7 +379,8 @@ TEST_F(ConvolutionOption, LargeFiltersArePadded) {
 
 TEST_F(ConvolutionOption, MoreTapsThanAWordHasBitsAreRefused) {
   expect_refusal(convolution({"--bcol", "1"}, "many.npy", "H=50,W=50,stride=1,pad=1,dilation=1"),
-                 "escgen: loop nest: B: pads for 65 taps of a filter, rows and columns together, more than 64; pad the array itself, and leave "
+                 "escgen: loop nest: B: pads for 65 taps of a filter, rows and columns together, more than 64; pad the "
+                 "array itself, and leave "
                  "the guards out");
   EXPECT_EQ(escgen(convolution({"--bcol", "1"}, "many.npy", "H=50,W=50,stride=1,pad=0,dilation=1")).status, 0);
 }

@@ -57,7 +57,8 @@ TEST_F(MaxPacked, TakesTheNextInRankThatIsWithinIt) {
   ASSERT_LT(std::stod(limit), best) << "the matrix is not one for this test";
   const nlohmann::json small = layer({"--max-packed", limit});
   EXPECT_LE(ratio(small), std::stod(limit));
-  EXPECT_THAT(small["schedule_source"].get<std::string>(), HasSubstr(fmt::format("in rank, the first within {} of CSR", std::stod(limit))));
+  EXPECT_THAT(small["schedule_source"].get<std::string>(),
+              HasSubstr(fmt::format("in rank, the first within {} of CSR", std::stod(limit))));
   const nlohmann::json between = layer({"--max-packed", std::to_string((best + std::stod(limit)) / 2)});
   EXPECT_LE(ratio(between), (best + std::stod(limit)) / 2);
 }
@@ -65,18 +66,21 @@ TEST_F(MaxPacked, TakesTheNextInRankThatIsWithinIt) {
 TEST_F(MaxPacked, IsAShareOfDenseInPercent) {
   ASSERT_EQ(escgen({"sample", "-o", "b.mtx", "--rows", "256", "--cols", "300", "--sparsity", "0.6"}).status, 0);
   constexpr double dense = 256 * 300 * 2;
-  ASSERT_GT(layer({"--dtype", "f16"})["packed_bytes"].get<double>(), 0.7 * dense) << "the matrix is not one for this test";
+  ASSERT_GT(layer({"--dtype", "f16"})["packed_bytes"].get<double>(), 0.7 * dense)
+      << "the matrix is not one for this test";
   const nlohmann::json small = layer({"--dtype", "f16", "--max-packed", "70%"});
   EXPECT_LE(small["packed_bytes"].get<double>(), 0.7 * dense);
   EXPECT_THAT(small["schedule"].get<std::string>(), StartsWith("bitmap:"));
   EXPECT_THAT(small["schedule_source"].get<std::string>(), HasSubstr("in rank, the first within 70% of dense"));
   const ProcessResult refused = escgen(line({"--dtype", "f16", "--max-packed", "2%"}));
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.errors, AllOf(HasSubstr("--max-packed 2%: no schedule that is known for such layers packs b so small"),
-                                    HasSubstr(" % of its dense bytes; allow --max-packed "), HasSubstr("%, or try")));
+  EXPECT_THAT(refused.errors,
+              AllOf(HasSubstr("--max-packed 2%: no schedule that is known for such layers packs b so small"),
+                    HasSubstr(" % of its dense bytes; allow --max-packed "), HasSubstr("%, or try")));
 }
 
-/// Four rows of a panel share few columns at 90 % zeros: with their explicit zeros they take 2.01 times the bytes of CSR.
+/// Four rows of a panel share few columns at 90 % zeros: with their explicit zeros they take 2.01 times the bytes of
+/// CSR.
 TEST_F(MaxPacked, IsTwiceCsrWithoutAWordWhereOneInTheRankingIsWithinThat) {
   ASSERT_EQ(escgen({"sample", "-o", "b.mtx", "--rows", "256", "--cols", "300", "--sparsity", "0.9"}).status, 0);
   const std::string large = "panel:ufi=4,columns=64,groups=2,warps=8,stage=on";

@@ -42,7 +42,7 @@ class ModelBundles : public Workshop {
 
   /// Four layers of two shapes that are sparse enough, and others that are not.
   static std::vector<Drawn> layers() {
-    return {{"a.weight", 40, 64, 0.8, 1}, {"b.weight", 40, 64, 0.8, 2}, {"c.weight", 40, 64, 0.8, 3},
+    return {{"a.weight", 40, 64, 0.8, 1}, {"b.weight", 40, 64, 0.8, 2},     {"c.weight", 40, 64, 0.8, 3},
             {"d.weight", 24, 40, 0.7, 4}, {"dense.weight", 24, 40, 0.1, 5}, {"embed_tokens.weight", 24, 40, 0.9, 6}};
   }
 
@@ -52,7 +52,8 @@ class ModelBundles : public Workshop {
     for (const Drawn& tensor : tensors) {
       const std::size_t begin = data.size();
       data += elements(tensor);
-      header[tensor.name] = {{"dtype", "F32"}, {"shape", {tensor.rows, tensor.columns}}, {"data_offsets", {begin, data.size()}}};
+      header[tensor.name] = {
+          {"dtype", "F32"}, {"shape", {tensor.rows, tensor.columns}}, {"data_offsets", {begin, data.size()}}};
     }
     header["norm.weight"] = {{"dtype", "F32"}, {"shape", {2}}, {"data_offsets", {data.size(), data.size() + 8}}};
     data += std::string(8, '\0');
@@ -75,7 +76,8 @@ class ModelBundles : public Workshop {
     return bytes;
   }
 
-  ProcessResult generate(const std::vector<std::string>& more = {}, const std::string& model = "tiny.safetensors") const {
+  ProcessResult generate(const std::vector<std::string>& more = {},
+                         const std::string& model = "tiny.safetensors") const {
     std::vector<std::string> arguments{"generate", model, "--gpu", "h200", "-o", "out"};
     if (std::ranges::find(more, "--bcol") == more.end()) {
       arguments.insert(arguments.end(), {"--bcol", "1,16"});
@@ -117,7 +119,9 @@ class ModelBundles : public Workshop {
                  "_spmm(const void* packed, const uint64_t*, const void*, int64_t, void*, int64_t" + stub.operands +
                  ", int32_t, cudaStream_t) { multiplied_by = packed; " + stub.print + "; return cudaSuccess; }\n";
       if (stub.unpacks) {
-        kernels += "extern \"C\" cudaError_t " + name + "_unpack(const void*, const uint64_t*, void* a, int64_t lda, cudaStream_t) { *static_cast<int64_t*>(a) = lda; " +
+        kernels += "extern \"C\" cudaError_t " + name +
+                   "_unpack(const void*, const uint64_t*, void* a, int64_t lda, cudaStream_t) { "
+                   "*static_cast<int64_t*>(a) = lda; " +
                    stub.print + "; return cudaSuccess; }\n";
         kernels += "extern \"C\" cudaError_t " + name +
                    "_values(void* packed, const uint64_t*, const void* a, int64_t lda, cudaStream_t) { "
@@ -325,7 +329,9 @@ TEST_F(ModelBundles, ArePackedMatricesOfTheirLayersOnly) {
   expect(changed(256 + 300), "its checksum does not match");
   // That of a neighbour.
   std::string swapped = whole;
-  const auto place = [&](std::size_t number) { return manifest()["layers"][number]["packings"][0]["offset"].get<std::size_t>(); };
+  const auto place = [&](std::size_t number) {
+    return manifest()["layers"][number]["packings"][0]["offset"].get<std::size_t>();
+  };
   swapped.replace(place(0), 256, whole.substr(place(1), 256));
   expect(swapped, "a packed matrix in it is not that of its layer");
 }
@@ -350,7 +356,8 @@ TEST_F(ModelBundles, PlaceWhatADeviceReads) {
 }
 
 TEST_F(ModelBundles, UnpackWhatHasAKernelForIt) {
-  const ProcessResult made = generate({"--dtype", "f16", "--bcol", "8", "--all", "--schedule", "bitmap:columns=8,panels=1,warps=1,stages=2,units=2"});
+  const ProcessResult made = generate(
+      {"--dtype", "f16", "--bcol", "8", "--all", "--schedule", "bitmap:columns=8,panels=1,warps=1,stages=2,units=2"});
   ASSERT_EQ(made.status, 0) << made.errors;
   EXPECT_EQ(escgen({"verify", "out/tiny", "-q"}).status, 0);
   build_consumer(90, {.program = "unpack.cpp", .unpacks = true});
@@ -536,8 +543,10 @@ TEST_F(ModelBundles, AreRefusedWhatIsForOneLayer) {
   write("nest.c", read_file(ESC_SOURCE_DIR "/templates/spmm.c"));
   expect_refusal({"generate", "tiny.safetensors", "--bcol", "8", "--kernel", "nest.c", "-o", "out"},
                  "--kernel: is not for a model");
-  expect_refusal({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--jobs", "2", "-o", "out"}, "--jobs 2: is for models");
-  expect_refusal({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--no-packed", "-o", "out"}, "--no-packed: is for models");
+  expect_refusal({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--jobs", "2", "-o", "out"},
+                 "--jobs 2: is for models");
+  expect_refusal({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--no-packed", "-o", "out"},
+                 "--no-packed: is for models");
   expect_refusal({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--all", "-o", "out"},
                  "--all: is for models");
   ASSERT_EQ(escgen({"generate", "tiny.safetensors:a.weight", "--bcol", "8", "--no-verify", "-o", "out"}).status, 0);

@@ -34,7 +34,8 @@ TEST_F(Models, AreListedForMachines) {
   EXPECT_EQ(masked["form"], "masked");
   EXPECT_EQ(masked["nonzeros"], 186);
   EXPECT_EQ(masked["row_lengths"], (nlohmann::json{{"min", 3}, {"mean", 7.75}, {"max", 12}}));
-  EXPECT_EQ(parse_json(escgen({"inspect", "tests/data/models", "--json"}).output)["tensors"].size(), 2U) << "the folder of an index";
+  EXPECT_EQ(parse_json(escgen({"inspect", "tests/data/models", "--json"}).output)["tensors"].size(), 2U)
+      << "the folder of an index";
 }
 
 TEST_F(Models, AreEstimatedForMachines) {
@@ -155,8 +156,9 @@ TEST_F(Models, MakeTheBundlesOfTheirMatrices) {
   };
   const auto expected = generate("tests/data/models/dense.npy", "expected");
   int number = 0;
-  for (const std::string layer : {"layers.safetensors:up_proj.weight", "layers.safetensors:gate_proj.weight", "bitmask.safetensors:up_proj.weight",
-                                  "model.safetensors.index.json:a.weight", "dia.npz", "arrays_deflated.npz:up"}) {
+  for (const std::string layer : {"layers.safetensors:up_proj.weight", "layers.safetensors:gate_proj.weight",
+                                  "bitmask.safetensors:up_proj.weight", "model.safetensors.index.json:a.weight",
+                                  "dia.npz", "arrays_deflated.npz:up"}) {
     EXPECT_EQ(generate("tests/data/models/" + layer, "out" + std::to_string(number++)), expected) << layer;
   }
   const nlohmann::json listed = parse_json(escgen({"inspect", layers, "--json"}).output)["tensors"][7];
@@ -164,7 +166,10 @@ TEST_F(Models, MakeTheBundlesOfTheirMatrices) {
 }
 
 TEST_F(Models, OfSixteenBitsHaveTheSumOfTheirValuesInTheManifest) {
-  ASSERT_EQ(escgen({"generate", tensor("gate_proj.weight"), "--bcol", "8", "--dtype", "bf16", "--no-verify", "-o", "out"}).status, 0);
+  ASSERT_EQ(
+      escgen({"generate", tensor("gate_proj.weight"), "--bcol", "8", "--dtype", "bf16", "--no-verify", "-o", "out"})
+          .status,
+      0);
   const nlohmann::json manifest = parse_json(read("out/gate_proj/manifest.json"));
   const nlohmann::json listed = parse_json(escgen({"inspect", layers, "--json"}).output)["tensors"][2];
   EXPECT_EQ(manifest["values_sha256"], listed["values_sha256"]);
@@ -181,16 +186,19 @@ TEST_F(Models, NameTheLayersOfSpecs) {
 }
 
 TEST_F(Models, HaveWeightsOfConvolutions) {
-  const ProcessResult generated = escgen({"generate", tensor("conv.weight"), "--kernel", ESC_SOURCE_DIR "/templates/conv2d.c", "--size",
-                                          "H=6,W=5,stride=1,pad=1,dilation=1", "--bcol", "1", "-o", "out"});
+  const ProcessResult generated =
+      escgen({"generate", tensor("conv.weight"), "--kernel", ESC_SOURCE_DIR "/templates/conv2d.c", "--size",
+              "H=6,W=5,stride=1,pad=1,dilation=1", "--bcol", "1", "-o", "out"});
   EXPECT_EQ(generated.status, 0) << generated.errors;
   EXPECT_THAT(generated.output, HasSubstr("layer      conv: 6 x 36, "));
 }
 
 TEST_F(Models, AreRefusedWithWhatToWrite) {
   write("spec.json", R"({"layers": [{"matrix": "tests/data/models/layers.safetensors", "bcol": 8}]})");
-  expect_refusal({"generate", "--spec", "spec.json", "-o", "out"}, "has 6 matrices; write FILE:TENSOR, with one of conv.weight, down_proj.weight");
-  expect_refusal({"generate", tensor("up_proj"), "--bcol", "8", "-o", "out"}, "has no tensor \"up_proj\"; write FILE:TENSOR");
+  expect_refusal({"generate", "--spec", "spec.json", "-o", "out"},
+                 "has 6 matrices; write FILE:TENSOR, with one of conv.weight, down_proj.weight");
+  expect_refusal({"generate", tensor("up_proj"), "--bcol", "8", "-o", "out"},
+                 "has no tensor \"up_proj\"; write FILE:TENSOR");
   expect_refusal({"generate", tensor("up_proj.bias"), "--bcol", "8", "-o", "out"}, "up_proj.bias: has 1 dimensions");
   expect_refusal({"inspect", layers, "--svg", "a.svg"}, "--svg a.svg: draws one matrix");
   expect_refusal({"inspect", "tests/data/models/dense.npy", "--estimate"}, "--estimate: is for models");
@@ -275,7 +283,8 @@ TEST_F(Models, HaveALayerForEachExpert) {
                                .add("mlp.experts.gate_up_proj", "F32", {2, 16, 8}, 4, 5)
                                .add("mlp.experts.down_proj", "F32", {2, 8, 8}, 4, 5)
                                .bytes());
-  const ProcessResult made = escgen({"generate", "moe.safetensors", "--bcol", "8", "--no-verify", "--all", "-o", "out"});
+  const ProcessResult made =
+      escgen({"generate", "moe.safetensors", "--bcol", "8", "--no-verify", "--all", "-o", "out"});
   EXPECT_EQ(made.status, 0) << made.errors;
   EXPECT_THAT(made.output, HasSubstr("4 of 4 written"));
   EXPECT_EQ(escgen({"pack", "out/moe", "moe.safetensors"}).status, 0);
@@ -318,7 +327,8 @@ TEST_F(Models, NeedNoMoreMemoryThanTheirMatrix) {
 #endif
   constexpr std::size_t gibibytes = 1;
   const std::size_t bytes = gibibytes << 30;
-  const std::string header = R"({"w": {"dtype": "F32", "shape": [16384, 16384], "data_offsets": [0, )" + std::to_string(bytes) + "]}}";
+  const std::string header =
+      R"({"w": {"dtype": "F32", "shape": [16384, 16384], "data_offsets": [0, )" + std::to_string(bytes) + "]}}";
   std::string length(8, '\0');
   length[0] = static_cast<char>(header.size());
   write("sparse.safetensors", length + header);

@@ -60,13 +60,14 @@ TEST_F(OwnEpilogue, MayHaveEqualSizes) {
     for (const std::string index : {"i", "j"}) {
       SCOPED_TRACE(sizes + " " + index);
       const std::string depth = sizes == "M" ? "K" : "17";
-      write("nest.c", "void f(" + std::string(sizes == "M" ? "int M, int K, " : "") + "const float A[" + sizes + "][" + depth +
-                          "], const float B[" + depth + "][" + sizes + "], float C[" + sizes + "][" + sizes +
+      write("nest.c", "void f(" + std::string(sizes == "M" ? "int M, int K, " : "") + "const float A[" + sizes + "][" +
+                          depth + "], const float B[" + depth + "][" + sizes + "], float C[" + sizes + "][" + sizes +
                           "], const float v[" + sizes + "]) {\n  for (int i = 0; i < " + sizes +
                           "; i++)\n    for (int j = 0; j < " + sizes +
                           "; j++) {\n      float sum = 0;\n      for (int k = 0; k < " + depth +
                           "; k++) sum += A[i][k] * B[k][j];\n      C[i][j] = sum * v[" + index + "];\n    }\n}\n");
-      const ProcessResult generated = escgen({"generate", "a.mtx", "--bcol", "13", "-o", "out", "--force", "--kernel", "nest.c"});
+      const ProcessResult generated =
+          escgen({"generate", "a.mtx", "--bcol", "13", "-o", "out", "--force", "--kernel", "nest.c"});
       EXPECT_EQ(generated.status, 0) << generated.errors;
     }
   }
@@ -88,7 +89,8 @@ TEST_F(OwnEpilogue, WhatIsNoneIsRefusedAtItsPlace) {
       {nest("const float bias[M]", "C[i][j] = sum + bias[i + 1];"), "bias[i + 1] has a part in what C becomes"},
       {nest("double scale", "C[i][j] = sum * scale;"), "scale holds double, C holds float: expected the same type"},
       {nest("float scale", "C[i][j] = sum * scale * i;"), "an integer in a value"},
-      {nest("float scale", "C[i][j] = lgammaf(sum * scale);"), "call of lgammaf: the nest is expected to call nothing but"},
+      {nest("float scale", "C[i][j] = lgammaf(sum * scale);"),
+       "call of lgammaf: the nest is expected to call nothing but"},
   };
   for (const auto& [text, words] : wrong) {
     write("nest.c", text);

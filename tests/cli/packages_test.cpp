@@ -36,15 +36,18 @@ class Packages : public Workshop {
 
 TEST_F(Packages, HaveTheProgramsAndWhatTheyNeed) {
   EXPECT_THAT(said("--contents", "esc"),
-              AllOf(HasSubstr(" ./usr/bin/escgen\n"), HasSubstr(" ./usr/bin/esctune\n"), HasSubstr("/share/man/man1/escgen.1"),
-                    HasSubstr("/share/doc/esc/copyright\n"), HasSubstr("/share/esc/nests/spmm.c\n"), Not(HasSubstr("esctune-worker"))));
-  EXPECT_THAT(said("--field", "esc"), AllOf(HasSubstr("\nDepends: "), HasSubstr("libc6 "), HasSubstr("libclang-common-")));
+              AllOf(HasSubstr(" ./usr/bin/escgen\n"), HasSubstr(" ./usr/bin/esctune\n"),
+                    HasSubstr("/share/man/man1/escgen.1"), HasSubstr("/share/doc/esc/copyright\n"),
+                    HasSubstr("/share/esc/nests/spmm.c\n"), Not(HasSubstr("esctune-worker"))));
+  EXPECT_THAT(said("--field", "esc"),
+              AllOf(HasSubstr("\nDepends: "), HasSubstr("libc6 "), HasSubstr("libclang-common-")));
   if (!fs::exists(ESC_BUILD_DIR "/bin/esctune-worker")) {
     GTEST_SKIP() << "built without a CUDA toolkit: there is no package esctune-worker";
   }
   const std::string worker = said("--contents", "esctune-worker");
   EXPECT_THAT(worker, AllOf(HasSubstr(" ./usr/bin/esctune-worker\n"), Not(HasSubstr("/escgen"))));
-  EXPECT_THAT(said("--field", "esctune-worker"), AllOf(HasSubstr("\nDepends: "), HasSubstr("esc (= "), HasSubstr("needs the libraries of CUDA")));
+  EXPECT_THAT(said("--field", "esctune-worker"),
+              AllOf(HasSubstr("\nDepends: "), HasSubstr("esc (= "), HasSubstr("needs the libraries of CUDA")));
 }
 
 }  // namespace

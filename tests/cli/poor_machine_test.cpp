@@ -89,7 +89,8 @@ TEST_F(PoorMachine, NoThreads) {
     const ProcessResult alone =
         shell("LD_PRELOAD=" ESC_NO_THREADS " THREADS_LEFT=" + left + " exec $ESCGEN generate a.mtx --bcol 40 -o out");
     EXPECT_EQ(alone.status, 3) << alone.errors;
-    EXPECT_THAT(alone.errors, HasSubstr("does not let a thread be made")) << "what watches the memory of a check is one";
+    EXPECT_THAT(alone.errors, HasSubstr("does not let a thread be made"))
+        << "what watches the memory of a check is one";
     EXPECT_TRUE(snapshot("out").empty());
   }
 }
@@ -121,8 +122,8 @@ TEST_F(PoorMachine, FailedAllocations) {
 #endif
   // What watches the time has allocations of its own, which are left to it.
   const auto generate_with = [&](const std::string& variables) {
-    return shell("timeout 120 env " + variables + " LD_PRELOAD=" ESC_FAILING_ALLOCATION
-                 " $ESCGEN generate " ESC_SOURCE_DIR
+    return shell("timeout 120 env " + variables +
+                 " LD_PRELOAD=" ESC_FAILING_ALLOCATION " $ESCGEN generate " ESC_SOURCE_DIR
                  "/tests/data/models/layers.safetensors --bcol 4 --jobs 4 -o out --force");
   };
   ASSERT_EQ(generate_with("ALLOCATIONS_FILE=$PWD/count").status, 0);
@@ -149,7 +150,8 @@ TEST_F(PoorMachine, FailedAllocations) {
 
 TEST_F(PoorMachine, NoMoreFilesCanBeOpened) {
 #ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the sanitizer opens a pipe to look at an object, and takes an object that it cannot look at for a fault";
+  GTEST_SKIP()
+      << "the sanitizer opens a pipe to look at an object, and takes an object that it cannot look at for a fault";
 #endif
   // What whoever runs the tests has left open would count; and a program that cannot even be loaded is not ours yet.
   const std::string close_inherited = "for file in {3..63}; do eval \"exec $file>&-\"; done; ";
@@ -158,7 +160,8 @@ TEST_F(PoorMachine, NoMoreFilesCanBeOpened) {
   for (const int files : {3, 4, 5, 6, 8}) {
     const ProcessResult limited = shell(close_inherited + "ulimit -n " + std::to_string(files) +
                                         "; exec $ESCGEN generate a.mtx --bcol 40 -o out --force");
-    EXPECT_THAT(limited.status, AnyOf(0, 2, 3, cannot_be_executed, cannot_be_loaded)) << files << ": " << limited.errors;
+    EXPECT_THAT(limited.status, AnyOf(0, 2, 3, cannot_be_executed, cannot_be_loaded))
+        << files << ": " << limited.errors;
     EXPECT_EQ(limited.errors.find("defect"), limited.errors.npos) << limited.errors;
   }
 }

@@ -109,8 +109,8 @@ TEST_F(RefusedMatrices, FilesThatAreNone) {
 TEST_F(RefusedMatrices, NonFiniteValuesAreAcceptedOnRequest) {
   write("a.mtx", mtx + "3 4 4\n1 1 nan\n1 2 1\n2 3 2\n3 4 inf\n");
   for (const std::string schedule : {"auto", "4-1-1-32", "panel:columns=4,groups=32"}) {
-    const ProcessResult generated = escgen({"generate", "a.mtx", "--bcol", "4", "-o", "out", "--force", "--schedule",
-                                            schedule, "--allow-nonfinite"});
+    const ProcessResult generated = escgen(
+        {"generate", "a.mtx", "--bcol", "4", "-o", "out", "--force", "--schedule", schedule, "--allow-nonfinite"});
     EXPECT_EQ(generated.status, 0) << generated.errors;
     EXPECT_THAT(generated.output, ::testing::HasSubstr("verified   by emulation"));
   }

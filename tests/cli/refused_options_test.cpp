@@ -41,16 +41,22 @@ TEST_F(RefusedOptions, CommandAndArguments) {
 }
 
 TEST_F(RefusedOptions, Size) {
-  expect_generate_refusal({"--size", "N"}, "--size N: has 'N' where a name with a whole number is needed; write it as in stride=2");
+  expect_generate_refusal({"--size", "N"},
+                          "--size N: has 'N' where a name with a whole number is needed; write it as in stride=2");
   expect_generate_refusal({"--size", "N=-1"}, "--size N=-1: is outside 0 to 2147483647; give the number");
-  expect_generate_refusal({"--size", "N=40", "--size", "K=17,N=40"}, "--size N=40: gives N a second number; give each parameter once");
+  expect_generate_refusal({"--size", "N=40", "--size", "K=17,N=40"},
+                          "--size N=40: gives N a second number; give each parameter once");
   expect_generate_refusal({"--size", "stride=2"},
                           "--size stride=2: names no integer parameter of the function spmm; those it has are M, K, N");
   expect_generate_refusal({"--size", "N=40", "--spec", "s.json"}, "excludes");
-  expect_refusal({"lower", "--schedule", "4-2-2-64", "--size", "S=1"}, "--size S=1: names no integer parameter of the function spmm");
-  write("f.c", "void f(int M, int K, int N, const float A[M][K], const float B[K][N], float C[M][N], int s) {\n"
-               "for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) C[i][j] += A[i][k] * B[k][j]; }\n");
-  expect_generate_refusal({"--kernel", "f.c", "--size", "t=2"}, "--size t=2: names no integer parameter of the function f; those it has are M, K, N, s");
+  expect_refusal({"lower", "--schedule", "4-2-2-64", "--size", "S=1"},
+                 "--size S=1: names no integer parameter of the function spmm");
+  write("f.c",
+        "void f(int M, int K, int N, const float A[M][K], const float B[K][N], float C[M][N], int s) {\n"
+        "for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) C[i][j] += A[i][k] * "
+        "B[k][j]; }\n");
+  expect_generate_refusal({"--kernel", "f.c", "--size", "t=2"},
+                          "--size t=2: names no integer parameter of the function f; those it has are M, K, N, s");
 }
 
 TEST_F(RefusedOptions, Bcol) {
@@ -126,9 +132,11 @@ TEST_F(RefusedOptions, Target) {
             ": is not a CUDA architecture that bundles are built for; write it as in sm_90: one of sm_75, ");
   }
   expect_generate_refusal({"--arch", "sm_80", "--schedule", "gather:warps=2,sets=1"},
-                          "gather:warps=2,sets=1,pdl=on: sm_80 has no engine that copies in bulk; choose a schedule of family panel, or build for sm_90 and newer");
+                          "gather:warps=2,sets=1,pdl=on: sm_80 has no engine that copies in bulk; choose a schedule of "
+                          "family panel, or build for sm_90 and newer");
   expect_generate_refusal({"--arch", "sm_75", "--dtype", "f16", "--schedule", "bitmap:warps=2"},
-                          "bitmap:columns=8,panels=2,warps=2,stages=3,units=2,pdl=on: sm_75 has no copies past the registers; choose a schedule of family panel, or build "
+                          "bitmap:columns=8,panels=2,warps=2,stages=3,units=2,pdl=on: sm_75 has no copies past the "
+                          "registers; choose a schedule of family panel, or build "
                           "for sm_80 and newer");
 }
 
@@ -137,10 +145,13 @@ TEST_F(RefusedOptions, BitmapsOfOtherTypesAndOfTooMuchSharedMemory) {
     expect_generate_refusal({"--dtype", dtype, "--schedule", "bitmap:warps=2"},
                             "the words of registers hold two elements of 16 bits; choose --dtype f16 or bf16");
   }
-  expect_generate_refusal({"--arch", "sm_80", "--dtype", "f16", "--schedule", "bitmap:columns=32,panels=1,warps=16,stages=8,units=2"},
-                          "choose fewer stages, units, warps or panels");
-  expect_generate_refusal({"--dtype", "bf16", "--schedule", "stream(i, panels=1, warps=2); fragment(j, 8); transform(A, bitmap); epilogue()"},
-                          "multiplies windows that stand in no shared memory, for which there is no kernel; copy them ahead: pipeline(k, tiles=3, units=2)");
+  expect_generate_refusal(
+      {"--arch", "sm_80", "--dtype", "f16", "--schedule", "bitmap:columns=32,panels=1,warps=16,stages=8,units=2"},
+      "choose fewer stages, units, warps or panels");
+  expect_generate_refusal({"--dtype", "bf16", "--schedule",
+                           "stream(i, panels=1, warps=2); fragment(j, 8); transform(A, bitmap); epilogue()"},
+                          "multiplies windows that stand in no shared memory, for which there is no kernel; copy them "
+                          "ahead: pipeline(k, tiles=3, units=2)");
 }
 
 TEST_F(RefusedOptions, ElementTypeAndLayout) {
@@ -153,18 +164,22 @@ TEST_F(RefusedOptions, ElementTypeAndLayout) {
   }
   for (const std::string layout : {"NK", "KN", "rows", "nest"}) {
     const std::string words = "escgen: --layout " + layout +
-                              ": is neither kn nor nk; use kn for B (K x N) and C (M x N), nk for both transposed, or give a nest of your own "
+                              ": is neither kn nor nk; use kn for B (K x N) and C (M x N), nk for both transposed, or "
+                              "give a nest of your own "
                               "with --kernel\n";
     expect_generate_refusal({"--layout=" + layout, "--schedule", "panel:warps=4"}, words);
     expect_refusal({"inspect", "a.mtx", "--layout", layout}, words);
     expect_refusal({"lower", "--schedule", "rows:task=64", "--layout", layout}, words);
   }
-  write("nest.c", "void product(int M, int K, int N, const float A[M][K], const float B[K][N], float C[M][N]) {\n"
-                  "  for (int i = 0; i < M; i++)\n    for (int j = 0; j < N; j++)\n"
-                  "      for (int k = 0; k < K; k++) C[i][j] += A[i][k] * B[k][j];\n}\n");
+  write("nest.c",
+        "void product(int M, int K, int N, const float A[M][K], const float B[K][N], float C[M][N]) {\n"
+        "  for (int i = 0; i < M; i++)\n    for (int j = 0; j < N; j++)\n"
+        "      for (int k = 0; k < K; k++) C[i][j] += A[i][k] * B[k][j];\n}\n");
   for (const std::string layout : {"kn", "nk"}) {
-    expect_generate_refusal({"--kernel", "nest.c", "--layout", layout},
-                            "escgen: --layout " + layout + ": is of no use with --kernel, whose nest says how B and C lie; leave one of the two out\n");
+    expect_generate_refusal(
+        {"--kernel", "nest.c", "--layout", layout},
+        "escgen: --layout " + layout +
+            ": is of no use with --kernel, whose nest says how B and C lie; leave one of the two out\n");
   }
 }
 

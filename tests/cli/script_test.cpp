@@ -52,21 +52,25 @@ TEST_F(Script, OfAFileMakesAKernelThatIsVerifiedAndReproducible) {
   const ProcessResult generated = escgen(generate({"--schedule-file", "mine.txt"}));
   ASSERT_EQ(generated.status, 0) << generated.errors;
   EXPECT_THAT(generated.output, HasSubstr("verified   by emulation"));
-  EXPECT_THAT(parse_json(read("out/a/manifest.json"))["schedule"]["text"].get<std::string>(), StartsWith("unroll(i, 6); "));
+  EXPECT_THAT(parse_json(read("out/a/manifest.json"))["schedule"]["text"].get<std::string>(),
+              StartsWith("unroll(i, 6); "));
   EXPECT_EQ(escgen({"verify", "out/a"}).status, 0);
   EXPECT_EQ(escgen(generate({"--schedule-file", "mine.txt", "--check"})).status, 0);
 }
 
-/// All of C is set to zero for a call of more tiles than a grid has, as its warps add to what is there: hundreds of megabytes with that many rows.
+/// All of C is set to zero for a call of more tiles than a grid has, as its warps add to what is there: hundreds of
+/// megabytes with that many rows.
 TEST_F(Script, WhoseWarpsAddToCIsVerifiedForManyRows) {
   std::string column = "%%MatrixMarket matrix coordinate real general\n97 1 80\n";
   for (int row = 1; row <= 80; ++row) {
     column += std::to_string(row) + " 1 0.5\n";
   }
   write("column.mtx", column);
-  const ProcessResult generated = escgen({"generate", "column.mtx", "--bcol", "64", "-o", "out", "--schedule",
-                                          "unroll(i, 4); enumerate(); merge(); own(i, panels=1, warp=1); tile(j, columns=32, vector=4); split(k, warps=4, groups=4); "
-                                          "accumulate(); shuffle(); transform(A, regions); vectorize(j); batch(k, 4); stage(A)"});
+  const ProcessResult generated =
+      escgen({"generate", "column.mtx", "--bcol", "64", "-o", "out", "--schedule",
+              "unroll(i, 4); enumerate(); merge(); own(i, panels=1, warp=1); tile(j, columns=32, vector=4); split(k, "
+              "warps=4, groups=4); "
+              "accumulate(); shuffle(); transform(A, regions); vectorize(j); batch(k, 4); stage(A)"});
   EXPECT_EQ(generated.status, 0) << generated.errors;
   EXPECT_THAT(generated.output, HasSubstr("verified   by emulation"));
 }

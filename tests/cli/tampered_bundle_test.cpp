@@ -41,7 +41,8 @@ TEST_F(TamperedBundle, WrongFactor) {
 }
 
 TEST_F(TamperedBundle, AnotherLauncher) {
-  replace("out/a/a.cu", "cudaMemsetAsync(c, 0, row_bytes * 13, stream)", "cudaMemsetAsync(c, 0, row_bytes * 12, stream)");
+  replace("out/a/a.cu", "cudaMemsetAsync(c, 0, row_bytes * 13, stream)",
+          "cudaMemsetAsync(c, 0, row_bytes * 12, stream)");
   expect_refused("has '12' where another text is generated: host code must be the generated one", 1);
 }
 
@@ -90,7 +91,8 @@ TEST_F(TamperedBundle, AnUnpreparedKernelThatIsNotTold) {
 }
 
 TEST_F(TamperedBundle, WrongUnpacking) {
-  make_bundle({"--no-verify", "--force", "--dtype", "f16", "--schedule", "bitmap:columns=8,panels=1,warps=1,stages=2,units=2"});
+  make_bundle(
+      {"--no-verify", "--force", "--dtype", "f16", "--schedule", "bitmap:columns=8,panels=1,warps=1,stages=2,units=2"});
   EXPECT_EQ(escgen({"verify", "out/a", "-q"}).status, 0);
   replace("out/a/a.cu", "store_a(A, lda, panel * panel_height,", "store_a(A, lda, panel * panel_height + window,");
   EXPECT_EQ(escgen({"verify", "out/a", "-q"}).status, 0) << "there is one window";
@@ -167,11 +169,13 @@ TEST_F(TamperedBundle, DamagedPackedFile) {
 }
 
 TEST_F(TamperedBundle, FilesThatNoMemoryHolds) {
-  for (const char* const file : {"out/a/manifest.json", "out/a/a.cu", "out/a/a_transformer.cpp", "out/a/a.packed", "out/a/a.h"}) {
+  for (const char* const file :
+       {"out/a/manifest.json", "out/a/a.cu", "out/a/a_transformer.cpp", "out/a/a.packed", "out/a/a.h"}) {
     SCOPED_TRACE(file);
     const std::string whole = read(file);
     fs::resize_file(path(file), std::uintmax_t{1} << 40);
-    expect_refused(std::string(file) + ": has 1099511627776 bytes", std::string_view(file).ends_with(".packed") ? 1 : 2);
+    expect_refused(std::string(file) + ": has 1099511627776 bytes",
+                   std::string_view(file).ends_with(".packed") ? 1 : 2);
     write(file, whole);
   }
 }
@@ -212,7 +216,8 @@ TEST_F(TamperedBundle, ManifestWithValuesThatCannotBe) {
   for (const nlohmann::json& bcol : {nlohmann::json(-5), nlohmann::json(0), nlohmann::json(1e300), nlohmann::json("32"),
                                      nlohmann::json(~std::uint64_t{0})}) {
     with("bcol", bcol);
-    expect_refused("out/a/manifest.json: has bcol " + bcol.dump() + ", which is no whole number from 1 to 2147483647", 2);
+    expect_refused("out/a/manifest.json: has bcol " + bcol.dump() + ", which is no whole number from 1 to 2147483647",
+                   2);
   }
   with("name", "../a");
   expect_refused("has name \"../a\", which cannot be the prefix of C functions", 2);

@@ -30,10 +30,12 @@ class Pages : public Workshop {
     }
   }
 
-  /// Debian's Python goes before others: it is the one that has NumPy. CMake's own choice of a build program may be one that is not here.
+  /// Debian's Python goes before others: it is the one that has NumPy. CMake's own choice of a build program may be one
+  /// that is not here.
   ProcessResult shell(const std::string& command) const {
     const std::string nvcc = find_nvcc();
-    const std::string paths = fs::path(ESCGEN).parent_path().string() + (nvcc.empty() ? "" : ":" + fs::path(nvcc).parent_path().string());
+    const std::string paths =
+        fs::path(ESCGEN).parent_path().string() + (nvcc.empty() ? "" : ":" + fs::path(nvcc).parent_path().string());
     return run_process(
         {"/bin/bash", "-c",
          "export PATH=" + paths + ":/usr/bin:$PATH CMAKE_GENERATOR='" ESC_CMAKE_GENERATOR "'; " + command},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program on a machine, as far as it can tell, that has no filters of system calls; with --allow under a filter that
-// allows everything, as in a container.
+// Runs a program on a machine, as far as it can tell, that has no filters of system calls; with --allow under a filter
+// that allows everything, as in a container.
 
 #include <errno.h>
 #include <seccomp.h>

@@ -2,7 +2,6 @@
 #include "tests/cli/workshop.h"
 
 #include <algorithm>
-
 #include <fstream>
 
 #include "generator/support/file.h"

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks compiled bundles on the GPU of this machine against float64 references. Made to be copied to a GPU host: needs
-// neither Clang nor a toolkit there, only the CUDA runtime as a shared library. Beside the libraries stands predecessor.so, the kernel in front
-// of each product (generator/verify/predecessor.cu).
+// neither Clang nor a toolkit there, only the CUDA runtime as a shared library. Beside the libraries stands
+// predecessor.so, the kernel in front of each product (generator/verify/predecessor.cu).
 //
-//   device-check LIST     each line of LIST: LIBRARY NAME MATRIX BCOL TYPE, with f32, f64, f16, bf16 or tf32 for the elements
+//   device-check LIST     each line of LIST: LIBRARY NAME MATRIX BCOL TYPE, with f32, f64, f16, bf16 or tf32 for the
+// elements
 //
-// NAME.nest.json beside a library is the bundle's loop nest as escgen nest prints it; without it, it is the plain product.
+// NAME.nest.json beside a library is the bundle's loop nest as escgen nest prints it; without it, it is the plain
+// product.
 //
 // Prints one line per bundle that fails, a summary by bCol, and a closing line. Exit status 0: all passed, 1: some
 // failed, 2: bad usage, 3: no GPU.
@@ -63,9 +65,11 @@ std::string manifest_file_of(const BundleLine& line) {
 /// The bundle's loop nest, which must be the one that its manifest shows.
 LoopNest nest_beside(const BundleLine& line, const Manifest& manifest, ScalarType element) {
   const std::filesystem::path file = std::filesystem::path(line.library).parent_path() / (line.name + ".nest.json");
-  const LoopNest nest = std::filesystem::exists(file) ? parse_nest_json(read_file(file), file.string()) : spmm_nest(element);
+  const LoopNest nest =
+      std::filesystem::exists(file) ? parse_nest_json(read_file(file), file.string()) : spmm_nest(element);
   if (print_function(nest) != manifest.loop_nest) {
-    throw UserError(file.string(), "is not the loop nest of the bundle's manifest", "print it with escgen nest, with the options of escgen generate");
+    throw UserError(file.string(), "is not the loop nest of the bundle's manifest",
+                    "print it with escgen nest, with the options of escgen generate");
   }
   return nest;
 }

@@ -58,7 +58,8 @@ std::string first_difference(const Trial& trial, const TypedElements& on_gpu, co
   for (std::int64_t row = 0; row < drawn.a.rows; ++row) {
     for (std::int64_t j = 0; j < product.n && order.of_row(row); ++j) {
       const std::int64_t at = (row * product.n + j) * element;
-      if (std::memcmp(on_gpu.bytes().data() + at, emulated.bytes().data() + at, static_cast<std::size_t>(element)) != 0) {
+      if (std::memcmp(on_gpu.bytes().data() + at, emulated.bytes().data() + at, static_cast<std::size_t>(element)) !=
+          0) {
         return fmt::format("C[{}][{}] differs", row, j);
       }
     }
@@ -89,8 +90,9 @@ TEST(DrawnCases, HaveTheSameBitsOnTheGpuAndEmulated) {
     ASSERT_EQ(library.kernel().prepare(), 0);
     const KernelCall call{.product = drawn.product};
     const TypedElements b(drawn.a.element, drawn.b());
-    const GpuProduct on_gpu =
-        gpu_product({runtime, stream, predecessor, library.kernel(), trial.generated.bytes(), drawn.a.rows, dispatch_of(trial.generated.layer)}, call, b);
+    const GpuProduct on_gpu = gpu_product({runtime, stream, predecessor, library.kernel(), trial.generated.bytes(),
+                                           drawn.a.rows, dispatch_of(trial.generated.layer)},
+                                          call, b);
     ASSERT_EQ(on_gpu.problem, "");
     const EmulatedProduct emulated = EmulatedKernel(trial.generated).product(drawn.a, call, drawn.b());
     ASSERT_EQ(emulated.problems, std::vector<std::string>());

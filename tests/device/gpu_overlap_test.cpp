@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels whose launch overlaps with the kernel in front, on the GPU of this machine: right where they wait for it, and found wrong where they
-// do not; skipped without a GPU, or without nvcc.
+// Kernels whose launch overlaps with the kernel in front, on the GPU of this machine: right where they wait for it, and
+// found wrong where they do not; skipped without a GPU, or without nvcc.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -33,14 +33,17 @@ LoopNest finished_nest() {
   const std::vector<Affine> of_c{Affine::of("i"), Affine::of("j")};
   nest.arrays.push_back({"bias", {Affine::of("M")}, ArrayRole::unknown});
   nest.arrays.push_back({"residual", {Affine::of("M"), Affine::of("N")}, ArrayRole::unknown});
-  const Expression value = Expression(element("C", of_c)) + Expression(element("bias", {Affine::of("i")})) + Expression(element("residual", of_c));
-  nest.body.push_back(sequential_loop("i", 0, Affine::of("M"), 1, Role::none,
-                                      {sequential_loop("j", 0, Affine::of("N"), 1, Role::none, {statement(Store{element("C", of_c), value})})}));
+  const Expression value = Expression(element("C", of_c)) + Expression(element("bias", {Affine::of("i")})) +
+                           Expression(element("residual", of_c));
+  nest.body.push_back(sequential_loop(
+      "i", 0, Affine::of("M"), 1, Role::none,
+      {sequential_loop("j", 0, Affine::of("N"), 1, Role::none, {statement(Store{element("C", of_c), value})})}));
   return assign_roles(nest);
 }
 
 const SparseMatrix& matrix() {
-  static const SparseMatrix made = sample_matrix({.rows = 45, .columns = 83, .sparsity = 0.75, .structure = SampleStructure::powerlaw, .seed = 3});
+  static const SparseMatrix made =
+      sample_matrix({.rows = 45, .columns = 83, .sparsity = 0.75, .structure = SampleStructure::powerlaw, .seed = 3});
   return made;
 }
 
@@ -55,7 +58,8 @@ class Overlap : public testing::TestWithParam<Overlapping> {
     if (const std::string missing = tests::missing_for_gpu_tests(); !missing.empty()) {
       GTEST_SKIP() << missing;
     }
-    write_bundle(make_bundle(layer_, [](const std::string&, const std::string& text) { return text; }), folder_.path(), false);
+    write_bundle(make_bundle(layer_, [](const std::string&, const std::string& text) { return text; }), folder_.path(),
+                 false);
     compile_bundle(folder_.path() / name_, name_, folder_.path());
     compile_predecessor(folder_.path());
   }
@@ -77,9 +81,12 @@ class Overlap : public testing::TestWithParam<Overlapping> {
 
   const std::string name_ = "overlapping";
   const LoopNest nest_ = finished_nest();
-  const GeneratedLayer layer_ = generate_layer(
-      matrix(), nest_,
-      {.name = name_, .source_file = "sample.mtx", .bcol = 36, .architectures = {90}, .choice = parse_choice(GetParam().schedule, "user")});
+  const GeneratedLayer layer_ = generate_layer(matrix(), nest_,
+                                               {.name = name_,
+                                                .source_file = "sample.mtx",
+                                                .bcol = 36,
+                                                .architectures = {90},
+                                                .choice = parse_choice(GetParam().schedule, "user")});
   const TemporaryFolder folder_;
 };
 
@@ -95,9 +102,10 @@ TEST_P(Overlap, IsFoundWrongWithoutTheWait) {
 
 INSTANTIATE_TEST_SUITE_P(
     OfFamilies, Overlap,
-    testing::Values(Overlapping{"panel", "panel:ufi=4,columns=32,vector=4,groups=2,warps=2,panels=4,ufk=4,stage=off,pdl=on"},
-                    Overlapping{"staged", "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=8,stage=on,pdl=on"},
-                    Overlapping{"rows", "rows:columns=8,vector=2,unroll=2,task=128,light=8,warps=2,pdl=on"}),
+    testing::Values(
+        Overlapping{"panel", "panel:ufi=4,columns=32,vector=4,groups=2,warps=2,panels=4,ufk=4,stage=off,pdl=on"},
+        Overlapping{"staged", "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=8,stage=on,pdl=on"},
+        Overlapping{"rows", "rows:columns=8,vector=2,unroll=2,task=128,light=8,warps=2,pdl=on"}),
     [](const testing::TestParamInfo<Overlapping>& overlapping) { return overlapping.param.name; });
 
 }  // namespace

@@ -40,7 +40,9 @@ struct KernelKeys {
   std::vector<int> operator()(const PanelSchedule& one) const {
     return {bcol, one.ufi, one.vector, one.groups > 1, one.warps > 1, one.panels > 1, one.stage, one.pdl};
   }
-  std::vector<int> operator()(const StreamSchedule& one) const { return {bcol, one.columns, one.panels, one.warps, one.stages, one.share, one.rows, one.pdl}; }
+  std::vector<int> operator()(const StreamSchedule& one) const {
+    return {bcol, one.columns, one.panels, one.warps, one.stages, one.share, one.rows, one.pdl};
+  }
   std::vector<int> operator()(const GatherSchedule& one) const { return {bcol, one.sets, one.warps, one.pdl}; }
   std::vector<int> operator()(const BitmapSchedule& one) const {
     return {bcol, one.columns, one.panels, one.warps, one.stages, one.units, one.pdl};
@@ -141,7 +143,8 @@ TEST_P(Family, AgreesWithTheReferenceOnTheGpu) {
   tests::compile_layers(layers, folder.path());
   for (const Trial& trial : all) {
     const BundleLibrary library(folder.path() / (trial.name() + ".so"), trial.name());
-    const VerificationReport report = check_on_gpu(library, folder.path() / predecessor_library, spmm_nest(), trial.shape->matrix, dispatch_of(trial.generated.layer));
+    const VerificationReport report = check_on_gpu(library, folder.path() / predecessor_library, spmm_nest(),
+                                                   trial.shape->matrix, dispatch_of(trial.generated.layer));
     EXPECT_TRUE(report.passed()) << print(trial.generated.layer.choice.schedule) << " on '" << trial.shape->name
                                  << "', bCol " << trial.bcol << "\n"
                                  << print(report);

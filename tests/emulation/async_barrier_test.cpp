@@ -92,7 +92,8 @@ TEST(AsyncBarrierFaults, BytesArriveAsLateAsCanBe) {
   const std::string copied = kStart + "if (lane == 0) { copy_bulk(slot, x, 256, full); arrive_expecting(full, 256); ";
   expect_fault(copied + "}", FaultKind::race, "the block ends while an asynchronous copy of 256 bytes is under way");
   expect_fault(copied + "arrive(full); }", FaultKind::bad_barrier, "once more than its 1 times");
-  expect_fault(copied + "y[0] = slot[0]; }", FaultKind::race, "where an asynchronous copy of thread (0,0,0) is under way");
+  expect_fault(copied + "y[0] = slot[0]; }", FaultKind::race,
+               "where an asynchronous copy of thread (0,0,0) is under way");
 }
 
 TEST(AsyncBarrierFaults, Addresses) {

@@ -29,7 +29,7 @@ inline const std::vector<std::optional<std::uint64_t>> kOrders = {std::nullopt, 
 
 /// Of a text that reads values of x that stand for steps of a ring, and writes y; `first` gets the first of y.
 inline std::vector<EmulationFault> faults_of(const std::string& text, std::optional<std::uint64_t> order,
-                                      float* first = nullptr) {
+                                             float* first = nullptr) {
   EmulationOptions options;
   options.shuffle_seed = order;
   Emulation emulation(with_async_instructions(text), kSlotValues * kRingSteps, 256, options);

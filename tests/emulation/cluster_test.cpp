@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of a cluster that leave sums in the shared memory of the first one: right ones are, in any order of the threads, and each way to leave or to take
-// them too early, in the wrong place or in another number of steps is found.
+// Blocks of a cluster that leave sums in the shared memory of the first one: right ones are, in any order of the
+// threads, and each way to leave or to take them too early, in the wrong place or in another number of steps is found.
 
 #include <fmt/format.h>
 
@@ -18,13 +18,16 @@ using ::testing::IsEmpty;
 constexpr int kNotSupported = 801;
 constexpr int kInvalidClusters = 9;
 
-/// Two clusters of four blocks of 32 threads. Each leaves four numbers a thread for the first one, which stores their sums in y[cluster][thread].
+/// Two clusters of four blocks of 32 threads. Each leaves four numbers a thread for the first one, which stores their
+/// sums in y[cluster][thread].
 struct Cluster {
   std::string begun = "meet();";
   std::string leave = "if (rank > 0) leave(&sums[rank - 1][4 * thread], 0, x[rank], 1, 2, 3);";
   std::string behind = "";
   std::string met = "meet();";
-  std::string take = "if (rank == 0) y[32 * (blockIdx.x / 4) + thread] = sums[0][4 * thread] + sums[1][4 * thread] + sums[2][4 * thread + 3];";
+  std::string take =
+      "if (rank == 0) y[32 * (blockIdx.x / 4) + thread] = sums[0][4 * thread] + sums[1][4 * thread] + sums[2][4 * "
+      "thread + 3];";
   std::string last = "";
   std::string dimensions = "__cluster_dims__(4, 1, 1)";
   int grid = 8;
@@ -52,7 +55,8 @@ __global__ void {} kernel(const float* x, float* y) {{
 }}
 extern "C" cudaError_t run(const float* x, float* y, int n) {{ return launch(kernel, {}, 32, 0, x, y); }}
 )",
-                     cluster.dimensions, cluster.begun, cluster.leave, cluster.behind, cluster.met, cluster.take, cluster.last, cluster.grid);
+                     cluster.dimensions, cluster.begun, cluster.leave, cluster.behind, cluster.met, cluster.take,
+                     cluster.last, cluster.grid);
 }
 
 TEST(BlockCluster, FindsTheSumsThatOthersHaveLeft) {
@@ -78,27 +82,33 @@ TEST(BlockCluster, RunsWholeClustersWhereSomeBlocksAreChosen) {
 }
 
 TEST(BlockCluster, FindsAStoreIntoABlockThatMayNotHaveBegun) {
-  EXPECT_THAT(Emulation(cluster_text({.begun = ""})).only_fault().message, HasSubstr("race: kernel 'kernel' at kernel.cu:6:3"));
-  EXPECT_THAT(Emulation(cluster_text({.begun = ""})).only_fault().message, HasSubstr("may not have begun: no barrier of the cluster stands in front"));
+  EXPECT_THAT(Emulation(cluster_text({.begun = ""})).only_fault().message,
+              HasSubstr("race: kernel 'kernel' at kernel.cu:6:3"));
+  EXPECT_THAT(Emulation(cluster_text({.begun = ""})).only_fault().message,
+              HasSubstr("may not have begun: no barrier of the cluster stands in front"));
 }
 
 TEST(BlockCluster, FindsAReadBeforeTheBarrier) {
   Cluster early;
   std::swap(early.met, early.take);
-  EXPECT_THAT(Emulation(cluster_text(early)).only_fault().message, HasSubstr("of another block of the cluster stores, which has not been waited for"));
+  EXPECT_THAT(Emulation(cluster_text(early)).only_fault().message,
+              HasSubstr("of another block of the cluster stores, which has not been waited for"));
 }
 
 TEST(BlockCluster, FindsAWriteWhereAnotherBlockStores) {
-  const EmulationFault fault = Emulation(cluster_text({.behind = "if (rank == 0) sums[0][4 * thread] = 0;"})).only_fault();
+  const EmulationFault fault =
+      Emulation(cluster_text({.behind = "if (rank == 0) sums[0][4 * thread] = 0;"})).only_fault();
   EXPECT_THAT(fault.message, HasSubstr("of another block of the cluster stores, which has not been waited for"));
 }
 
 TEST(BlockCluster, FindsAStoreWhereABarrierOfTheOtherBlockLies) {
-  const std::string begun = R"(if (thread == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(static_cast<unsigned>(__cvta_generic_to_shared(&sums[2][8]))), "r"(1) : "memory"); meet();)";
+  const std::string begun =
+      R"(if (thread == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(static_cast<unsigned>(__cvta_generic_to_shared(&sums[2][8]))), "r"(1) : "memory"); meet();)";
   const EmulationFault fault = Emulation(cluster_text({.begun = begun})).only_fault();
   EXPECT_EQ(fault.kind, FaultKind::bad_barrier);
   EXPECT_THAT(fault.message, HasSubstr("kernel.cu:6:3"));
-  EXPECT_THAT(fault.message, HasSubstr("write of 16 bytes at offset 1056 of shared memory 'sums', where an asynchronous barrier of thread (0,0,0) lies"));
+  EXPECT_THAT(fault.message, HasSubstr("write of 16 bytes at offset 1056 of shared memory 'sums', where an "
+                                       "asynchronous barrier of thread (0,0,0) lies"));
 }
 
 TEST(BlockCluster, StoresWhereTheOtherBlockHasEndedWithTheMemoryAtTheBarrier) {
@@ -113,36 +123,57 @@ TEST(BlockCluster, FindsAStoreBehindTheLastBarrier) {
   late.last = "if (rank == 1) leave(&sums[2][4 * thread], 0, 1, 2, 3, 4);";
   late.leave = "if (rank == 1 || rank == 2) leave(&sums[rank - 1][4 * thread], 0, x[rank], 1, 2, 3);";
   late.take = "if (rank == 0) y[32 * (blockIdx.x / 4) + thread] = sums[0][4 * thread] + sums[1][4 * thread];";
-  EXPECT_THAT(Emulation(cluster_text(late)).only_fault().message, HasSubstr("behind which that block waits for no barrier of the cluster"));
+  EXPECT_THAT(Emulation(cluster_text(late)).only_fault().message,
+              HasSubstr("behind which that block waits for no barrier of the cluster"));
 }
 
 TEST(BlockCluster, FindsTwoStoresInOnePlace) {
-  const EmulationFault fault = Emulation(cluster_text({.leave = "if (rank > 0) leave(&sums[0][4 * thread], 0, 1, 2, 3, 4);"})).only_fault();
+  const EmulationFault fault =
+      Emulation(cluster_text({.leave = "if (rank > 0) leave(&sums[0][4 * thread], 0, 1, 2, 3, 4);"})).only_fault();
   EXPECT_EQ(fault.kind, FaultKind::race);
   EXPECT_THAT(fault.message, HasSubstr("stores as well"));
 }
 
 TEST(BlockCluster, FindsBlocksThatMeetAnotherNumberOfTimes) {
-  EXPECT_THAT(Emulation(cluster_text({.last = "if (rank == 2) meet();"})).only_fault().message, HasSubstr("the block passes 3 barriers of its cluster, another one 2"));
+  EXPECT_THAT(Emulation(cluster_text({.last = "if (rank == 2) meet();"})).only_fault().message,
+              HasSubstr("the block passes 3 barriers of its cluster, another one 2"));
 }
 
 TEST(BlockCluster, FindsThreadsThatMeetElsewhere) {
-  EXPECT_EQ(Emulation(cluster_text({.last = "if (thread < 16) meet(); else __syncthreads();"})).only_fault().kind, FaultKind::divergent_barrier);
+  EXPECT_EQ(Emulation(cluster_text({.last = "if (thread < 16) meet(); else __syncthreads();"})).only_fault().kind,
+            FaultKind::divergent_barrier);
 }
 
 TEST(BlockCluster, RefusesStoresThatItDoesNotFollow) {
-  EXPECT_EQ(Emulation(cluster_text({.leave = "if (rank == 0) leave(&sums[0][4 * thread], 1, 1, 2, 3, 4);", .take = ""})).only_fault().kind, FaultKind::limit);
-  EXPECT_EQ(Emulation(cluster_text({.leave = "if (rank == 1) leave(&sums[0][4 * thread], 4, 1, 2, 3, 4);", .take = ""})).only_fault().kind, FaultKind::bad_operand);
+  EXPECT_EQ(Emulation(cluster_text({.leave = "if (rank == 0) leave(&sums[0][4 * thread], 1, 1, 2, 3, 4);", .take = ""}))
+                .only_fault()
+                .kind,
+            FaultKind::limit);
+  EXPECT_EQ(Emulation(cluster_text({.leave = "if (rank == 1) leave(&sums[0][4 * thread], 4, 1, 2, 3, 4);", .take = ""}))
+                .only_fault()
+                .kind,
+            FaultKind::bad_operand);
 }
 
 TEST(BlockCluster, FindsStoresOutsideAndBetweenPlaces) {
-  EXPECT_EQ(Emulation(cluster_text({.leave = "if (rank == 1) leave(&sums[0][4 * thread] + 3 * 128, 0, 1, 2, 3, 4);", .take = ""})).only_fault().kind,
+  EXPECT_EQ(Emulation(cluster_text({.leave = "if (rank == 1) leave(&sums[0][4 * thread] + 3 * 128, 0, 1, 2, 3, 4);",
+                                    .take = ""}))
+                .only_fault()
+                .kind,
             FaultKind::out_of_bounds);
-  EXPECT_EQ(Emulation(cluster_text({.leave = "if (rank == 1) leave(&sums[0][4 * thread + 1], 0, 1, 2, 3, 4);", .take = ""})).only_fault().kind, FaultKind::misaligned);
+  EXPECT_EQ(
+      Emulation(cluster_text({.leave = "if (rank == 1) leave(&sums[0][4 * thread + 1], 0, 1, 2, 3, 4);", .take = ""}))
+          .only_fault()
+          .kind,
+      FaultKind::misaligned);
 }
 
 TEST(BlockCluster, OfOneBlockMeetsItself) {
-  Emulation emulation(cluster_text({.leave = "sums[0][4 * thread] = x[thread];", .take = "y[thread] = sums[0][4 * (thread ^ 1)];", .dimensions = "", .grid = 1}), 64, 32);
+  Emulation emulation(cluster_text({.leave = "sums[0][4 * thread] = x[thread];",
+                                    .take = "y[thread] = sums[0][4 * (thread ^ 1)];",
+                                    .dimensions = "",
+                                    .grid = 1}),
+                      64, 32);
   EXPECT_EQ(emulation.run(), 0);
   EXPECT_THAT(emulation.device.faults(), IsEmpty()) << emulation.device.describe_faults();
   EXPECT_EQ(emulation.result(2), (std::vector<float>{1, 0}));
@@ -157,7 +188,8 @@ TEST(BlockCluster, IsRefusedAsTheRuntimeDoes) {
 
 TEST(BlockCluster, OfAnotherShapeIsRefusedWithTheText) {
   for (const char* dimensions : {"__cluster_dims__(2, 2, 1)", "__cluster_dims__(16, 1, 1)"}) {
-    EXPECT_THAT([&] { Emulation(cluster_text({.dimensions = dimensions})); }, ::testing::ThrowsMessage<UserError>(HasSubstr("has clusters that cannot be run on the host")));
+    EXPECT_THAT([&] { Emulation(cluster_text({.dimensions = dimensions})); },
+                ::testing::ThrowsMessage<UserError>(HasSubstr("has clusters that cannot be run on the host")));
   }
 }
 

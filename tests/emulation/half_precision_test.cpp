@@ -33,17 +33,29 @@ void PrintTo(const Type16& type, std::ostream* out) { *out << type.name; }
 
 constexpr std::uint32_t kPatterns = 65536;
 
-const Type16 kHalf{"half", "cuda_fp16.h", "__half2float(__ushort_as_half((unsigned short)i))",
-                   "__half_as_ushort(__float2half_rn(x[i]))", 10, -14, 65504.0, false};
-const Type16 kBfloat16{"bfloat16", "cuda_bf16.h", "__bfloat162float(__ushort_as_bfloat16((unsigned short)i))",
-                       "__bfloat16_as_ushort(__float2bfloat16_rn(x[i]))", 7, -126,
-                       std::ldexp(2.0 - std::ldexp(1.0, -7), 127), true};
+const Type16 kHalf{"half",
+                   "cuda_fp16.h",
+                   "__half2float(__ushort_as_half((unsigned short)i))",
+                   "__half_as_ushort(__float2half_rn(x[i]))",
+                   10,
+                   -14,
+                   65504.0,
+                   false};
+const Type16 kBfloat16{"bfloat16",
+                       "cuda_bf16.h",
+                       "__bfloat162float(__ushort_as_bfloat16((unsigned short)i))",
+                       "__bfloat16_as_ushort(__float2bfloat16_rn(x[i]))",
+                       7,
+                       -126,
+                       std::ldexp(2.0 - std::ldexp(1.0, -7), 127),
+                       true};
 
 std::string text_of(const Type16& type, const std::string& value) {
   return std::string("#include <") + type.header + ">\n" + R"(
 __global__ void convert(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  y[i] = )" + value + R"(;
+  y[i] = )" +
+         value + R"(;
 }
 extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(convert, n / 256, 256, 0, x, y, n); }
 )";
@@ -83,9 +95,9 @@ TEST_P(HalfPrecision, WidensEveryPattern) {
   ASSERT_THAT(emulation.device.faults(), IsEmpty()) << emulation.device.describe_faults();
   for (std::uint32_t pattern = 0; pattern < kPatterns; ++pattern) {
     const double number = number_of(type, pattern);
-    const auto expected = !std::isnan(number)  ? std::bit_cast<std::uint32_t>(static_cast<float>(number))
-                          : type.keeps_nans ? pattern << 16
-                                            : 0x7fffffffu;
+    const auto expected = !std::isnan(number) ? std::bit_cast<std::uint32_t>(static_cast<float>(number))
+                          : type.keeps_nans   ? pattern << 16
+                                              : 0x7fffffffu;
     ASSERT_EQ(std::bit_cast<std::uint32_t>(emulation.y[pattern]), expected) << std::hex << pattern;
   }
 }
@@ -129,18 +141,20 @@ INSTANTIATE_TEST_SUITE_P(Types, HalfPrecision, ::testing::Values(kHalf, kBfloat1
 /// What a text is refused with that has `statement` in a function.
 std::string refusal_of(const std::string& statement) {
   return test::refusal_of([&] {
-    compile("#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n__global__ void k(__half h, __nv_bfloat16 b, float f) {\n" +
-            statement + "\n}\n");
+    compile(
+        "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n__global__ void k(__half h, __nv_bfloat16 b, float f) {\n" +
+        statement + "\n}\n");
   });
 }
 
 TEST(HalfPrecisionText, HasNoImplicitConversions) {
   EXPECT_EQ(refusal_of("__half copy = h; float wide = __half2float(copy); b = __float2bfloat16_rn(wide);"), "accepted");
-  EXPECT_EQ(refusal_of("static_assert(sizeof(__half) == 2 && alignof(__half) == 2 && sizeof(__nv_bfloat162) == 4, \"\");"),
-            "accepted");
+  EXPECT_EQ(
+      refusal_of("static_assert(sizeof(__half) == 2 && alignof(__half) == 2 && sizeof(__nv_bfloat162) == 4, \"\");"),
+      "accepted");
   for (const char* statement :
-       {"f = h;", "f = b;", "h = f;", "b = f;", "__half one = 1.0f;", "__half one{1};", "h = (__half)f;", "f = (float)b;",
-        "h = h + h;", "if (b) f = 1;", "f = h.__x;", "h = b;", "__nv_bfloat16 two = 2;"}) {
+       {"f = h;", "f = b;", "h = f;", "b = f;", "__half one = 1.0f;", "__half one{1};", "h = (__half)f;",
+        "f = (float)b;", "h = h + h;", "if (b) f = 1;", "f = h.__x;", "h = b;", "__nv_bfloat16 two = 2;"}) {
     EXPECT_THAT(refusal_of(statement), HasSubstr("kernel.cu:4")) << statement;
   }
 }

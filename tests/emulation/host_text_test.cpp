@@ -109,7 +109,9 @@ extern "C" int reads_what_is_not_open() { return fgetc((FILE*)16); }
 TEST(HostText, ReadsTheFilesThatTheCheckHas) {
   const HostProgram program = compile_host(kReader, "reader.cpp");
   EmulatedDevice device;
-  device.set_files({{"three", std::vector<std::byte>(3, std::byte{5})}, {"empty", std::vector<std::byte>()}, {"missing", std::nullopt}});
+  device.set_files({{"three", std::vector<std::byte>(3, std::byte{5})},
+                    {"empty", std::vector<std::byte>()},
+                    {"missing", std::nullopt}});
   EXPECT_EQ(device.call<int(const char*)>(program, "letters", "three"), 11);
   EXPECT_EQ(device.call<int(const char*)>(program, "letters", "empty"), 0);
   EXPECT_EQ(device.call<int(const char*)>(program, "letters", "missing"), -1);
@@ -219,19 +221,23 @@ TEST(HostText, ChecksOfHostAccessesCanBeOff) {
 
 /// Where results alone are watched, the text runs as a compiler would have it: as fast, and unjudged.
 TEST(HostText, AccessesNeedNotBeWatched) {
-  const char* const sum = "extern \"C\" int sum(const int* v, int n) { int s = 0; for (int i = 0; i < n; ++i) s += v[i]; return s; }\n";
+  const char* const sum =
+      "extern \"C\" int sum(const int* v, int n) { int s = 0; for (int i = 0; i < n; ++i) s += v[i]; return s; }\n";
   const HostProgram program = compile_host(sum, "sum.cpp", {}, Watched::results);
   const std::vector<int> values = {1, 2, 3};
   EmulatedDevice device;
-  EXPECT_EQ((device.call<int(const int*, int)>(program, "sum", values.data(), 3)), 6) << "of memory that the device does not know";
+  EXPECT_EQ((device.call<int(const int*, int)>(program, "sum", values.data(), 3)), 6)
+      << "of memory that the device does not know";
   EXPECT_THAT(device.faults(), IsEmpty()) << device.describe_faults();
-  EXPECT_THAT([] { compile_host("extern \"C\" int run() { asm volatile(\"\"); return 0; }\n", "run.cpp", {}, Watched::results); },
-              ::testing::ThrowsMessage<UserError>(HasSubstr("inline assembly cannot be run on the host")));
+  EXPECT_THAT(
+      [] {
+        compile_host("extern \"C\" int run() { asm volatile(\"\"); return 0; }\n", "run.cpp", {}, Watched::results);
+      },
+      ::testing::ThrowsMessage<UserError>(HasSubstr("inline assembly cannot be run on the host")));
 }
 
 TEST(HostText, EndlessHostLoopsEnd) {
-  const HostProgram program =
-      compile_host("extern \"C\" int spin(int n) { while (n) {} return 0; }\n", "spin.cpp");
+  const HostProgram program = compile_host("extern \"C\" int spin(int n) { while (n) {} return 0; }\n", "spin.cpp");
   EmulationOptions options;
   options.host_steps = 1000;
   EmulatedDevice device(options);

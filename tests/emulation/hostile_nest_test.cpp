@@ -40,17 +40,20 @@ std::string refusal_of(const std::string& text, const std::string& file_name = "
 TEST(ConfinedNest, IsReadAsItIsRead) {
   EXPECT_EQ(read_confined_nest(product, "nest.c", NestHeaders::of_system), parse_loop_nest(product, "nest.c"));
   EXPECT_EQ(refusal_of("#include <stddef.h>\n#include <math.h>\n#include <stdio.h>\n" + product), "read");
-  EXPECT_EQ(refusal_of("#include <vector>\n#include <cmath>\nvoid product(int M, int K, int N, const float* A, const float* B, "
-                       "float* C) {\n"
-                       "  for (int i = 0; i < M; i++)\n    for (int k = 0; k < K; k++)\n"
-                       "      for (int j = 0; j < N; j++) C[i * N + j] += A[i * K + k] * B[k * N + j];\n}\n",
-                       "nest.cpp"),
-            "read");
+  EXPECT_EQ(
+      refusal_of(
+          "#include <vector>\n#include <cmath>\nvoid product(int M, int K, int N, const float* A, const float* B, "
+          "float* C) {\n"
+          "  for (int i = 0; i < M; i++)\n    for (int k = 0; k < K; k++)\n"
+          "      for (int j = 0; j < N; j++) C[i * N + j] += A[i * K + k] * B[k * N + j];\n}\n",
+          "nest.cpp"),
+      "read");
 }
 
 TEST(ConfinedNest, ReadsWhatFollowsTheProduct) {
   const std::string layer =
-      "#include <math.h>\nvoid layer(int M, int K, int N, float A[M][K], float B[K][N], float C[M][N], float bias[M]) {\n"
+      "#include <math.h>\nvoid layer(int M, int K, int N, float A[M][K], float B[K][N], float C[M][N], float bias[M]) "
+      "{\n"
       "  for (int i = 0; i < M; i++)\n    for (int j = 0; j < N; j++) {\n      float sum = bias[i];\n"
       "      for (int k = 0; k < K; k++) sum += A[i][k] * B[k][j];\n"
       "      C[i][j] = sum > 0 ? expf(sum) / 2 : 1e-3f;\n    }\n}\n";
@@ -58,7 +61,8 @@ TEST(ConfinedNest, ReadsWhatFollowsTheProduct) {
 }
 
 TEST(ConfinedNest, KeepsItsMessages) {
-  EXPECT_THAT(refusal_of("void f() { int a = b; }\n"), HasSubstr("nest.c:1:20: error: use of undeclared identifier 'b'"));
+  EXPECT_THAT(refusal_of("void f() { int a = b; }\n"),
+              HasSubstr("nest.c:1:20: error: use of undeclared identifier 'b'"));
 }
 
 struct Hostile {
@@ -102,24 +106,27 @@ std::string repeated(const std::string& text, int times) {
 
 INSTANTIATE_TEST_SUITE_P(
     ConfinedNest, HostileNest,
-    testing::Values(
-        Hostile{"IncludesAFile", "#include \"/etc/passwd\"\n", rule}, Hostile{"IncludesASecret", "#include \"/etc/shadow\"\n", rule},
-        Hostile{"IncludesAFileInBrackets", "#include </etc/passwd>\n", rule},
-        Hostile{"IncludesWhatIsNotThere", "#include \"/etc/is/not/there\"\n", rule},
-        Hostile{"IncludesItsEnvironment", "#include \"/proc/self/environ\"\n", rule},
-        Hostile{"IncludesAbove", "#include </usr/include/../../etc/passwd>\n", rule},
-        Hostile{"IncludesALibrary", "#include \"/usr/lib/os-release\"\n", rule},
-        Hostile{"IncludesADevice", "#include \"/dev/zero\"\n", rule},
-        Hostile{"IncludesBesideIt", "#include \"beside.h\"\n", "'beside.h' file not found"},
-        Hostile{"EmbedsAFile", "const char table[] = {\n#embed \"/etc/passwd\"\n};\n", "file not found"},
-        Hostile{"IncludesItself", "#include __FILE__\n", "nested too deeply"},
-        Hostile{"HasTooManyBrackets", "int deep = " + std::string(100000, '(') + "1" + std::string(100000, ')') + ";\n",
-                "its text touches memory that is not there, or needs more stack than there is"},
-        Hostile{"IsDeepWithoutBrackets", "int deep = " + repeated("- ", 400000) + "1;\n", "the loop nest cannot be read: its text"},
-        Hostile{"IsAMacroBomb", macro_bomb(), "the loop nest cannot be read: its text"},
-        Hostile{"RecursesInTemplates",
-                "template <int n> struct Deep { static constexpr int value = Deep<n + 1>::value; };\nint deep = Deep<0>::value;\n",
-                "recursive template instantiation", "nest.cpp"}),
+    testing::Values(Hostile{"IncludesAFile", "#include \"/etc/passwd\"\n", rule},
+                    Hostile{"IncludesASecret", "#include \"/etc/shadow\"\n", rule},
+                    Hostile{"IncludesAFileInBrackets", "#include </etc/passwd>\n", rule},
+                    Hostile{"IncludesWhatIsNotThere", "#include \"/etc/is/not/there\"\n", rule},
+                    Hostile{"IncludesItsEnvironment", "#include \"/proc/self/environ\"\n", rule},
+                    Hostile{"IncludesAbove", "#include </usr/include/../../etc/passwd>\n", rule},
+                    Hostile{"IncludesALibrary", "#include \"/usr/lib/os-release\"\n", rule},
+                    Hostile{"IncludesADevice", "#include \"/dev/zero\"\n", rule},
+                    Hostile{"IncludesBesideIt", "#include \"beside.h\"\n", "'beside.h' file not found"},
+                    Hostile{"EmbedsAFile", "const char table[] = {\n#embed \"/etc/passwd\"\n};\n", "file not found"},
+                    Hostile{"IncludesItself", "#include __FILE__\n", "nested too deeply"},
+                    Hostile{"HasTooManyBrackets",
+                            "int deep = " + std::string(100000, '(') + "1" + std::string(100000, ')') + ";\n",
+                            "its text touches memory that is not there, or needs more stack than there is"},
+                    Hostile{"IsDeepWithoutBrackets", "int deep = " + repeated("- ", 400000) + "1;\n",
+                            "the loop nest cannot be read: its text"},
+                    Hostile{"IsAMacroBomb", macro_bomb(), "the loop nest cannot be read: its text"},
+                    Hostile{"RecursesInTemplates",
+                            "template <int n> struct Deep { static constexpr int value = Deep<n + 1>::value; };\nint "
+                            "deep = Deep<0>::value;\n",
+                            "recursive template instantiation", "nest.cpp"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 /// A folder with headers beside a nest.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts that would harm who checks them, or have him say "passed". Whatever a text does is one verdict of the bundle, in a
-// short time: a problem in the report, or a refusal.
+// Texts that would harm who checks them, or have him say "passed". Whatever a text does is one verdict of the bundle,
+// in a short time: a problem in the report, or a refusal.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -73,7 +73,8 @@ std::string transformer_text() { return format_source(transformer_source(layer()
 
 /// All that the verification says; "passed" in it where that is the verdict.
 std::string verdict_on(const std::string& kernel, const std::string& transformer, EmulationEffort effort) {
-  const BundleUnderTest bundle{"layer", layer().layer.input, dispatch_of(layer().layer), kernel, transformer, layer().bytes()};
+  const BundleUnderTest bundle{"layer", layer().layer.input, dispatch_of(layer().layer),
+                               kernel,  transformer,         layer().bytes()};
   try {
     return print(verify_by_emulation(bundle, matrix(), effort));
   } catch (const UserError& error) {
@@ -91,11 +92,13 @@ EmulationEffort short_effort() {
 
 std::string verdict_on_kernel(const Attack& attack, EmulationEffort effort = short_effort()) {
   effort.most_packed_nonzeros = 0;
-  return verdict_on(with_attack(kernel_text(layer()), "extern \"C\" cudaError_t layer_prepare(void) {", attack), "", effort);
+  return verdict_on(with_attack(kernel_text(layer()), "extern \"C\" cudaError_t layer_prepare(void) {", attack), "",
+                    effort);
 }
 
 std::string verdict_on_transformer(const Attack& attack, const EmulationEffort& effort = short_effort()) {
-  return verdict_on(kernel_text(layer()), with_attack(transformer_text(), "extern \"C\" size_t layer_packed_bytes(void) {", attack), effort);
+  return verdict_on(kernel_text(layer()),
+                    with_attack(transformer_text(), "extern \"C\" size_t layer_packed_bytes(void) {", attack), effort);
 }
 
 /// One that takes every transformer for too long to watch what it touches.
@@ -118,25 +121,31 @@ TEST(HonestText, Passes) {
 }
 
 TEST(HonestText, MayCallThroughItsOwnPointers) {
-  EXPECT_THAT(verdict_on_kernel({"", "static int twice(int n) { return 2 * n; }\nstatic int (*volatile way)(int) = &twice;",
-                                 "if (way(2) != 4) return cudaErrorUnknown;", ""}),
-              HasSubstr("passed by emulation"));
+  EXPECT_THAT(
+      verdict_on_kernel({"", "static int twice(int n) { return 2 * n; }\nstatic int (*volatile way)(int) = &twice;",
+                         "if (way(2) != 4) return cudaErrorUnknown;", ""}),
+      HasSubstr("passed by emulation"));
 }
 
-/// A transformer that searches for slots takes the emulator long, so that there are limits, which are said: first its accesses are not watched, then it is not run.
+/// A transformer that searches for slots takes the emulator long, so that there are limits, which are said: first its
+/// accesses are not watched, then it is not run.
 TEST(HonestText, OfATransformerIsRunForAsManyElementsAsTheEffortAllows) {
   const SparseMatrix sparse = sample_matrix({.rows = 40, .columns = 300, .sparsity = 0.5, .seed = 3});
   const GeneratedLayer streamed = layer_of(sparse, 8, StreamSchedule{.panels = 1, .warps = 1, .stages = 2});
   const std::string transformer = format_source(transformer_source(streamed.layer), "layer_transformer.cpp");
-  const BundleUnderTest bundle{"layer", streamed.layer.input, dispatch_of(streamed.layer), kernel_text(streamed), transformer, streamed.bytes()};
+  const BundleUnderTest bundle{"layer",     streamed.layer.input, dispatch_of(streamed.layer), kernel_text(streamed),
+                               transformer, streamed.bytes()};
   EmulationEffort effort = sample_effort;
   effort.most_searched_elements = 40 * 300;
-  EXPECT_THAT(print(verify_by_emulation(bundle, sparse, effort)), AllOf(HasSubstr("passed by emulation"), Not(HasSubstr("skipped"))));
+  EXPECT_THAT(print(verify_by_emulation(bundle, sparse, effort)),
+              AllOf(HasSubstr("passed by emulation"), Not(HasSubstr("skipped"))));
   effort.most_searched_elements = 40 * 300 / 8 - 1;
   effort.most_unwatched_elements = 40 * 300;
-  EXPECT_THAT(print(verify_by_emulation(bundle, sparse, effort)),
-              AllOf(HasSubstr("passed by emulation"), HasSubstr("what the transformer packs was checked, its memory accesses were not: its search for slots goes "
-                                                                "through more than 1499 elements")));
+  EXPECT_THAT(
+      print(verify_by_emulation(bundle, sparse, effort)),
+      AllOf(HasSubstr("passed by emulation"),
+            HasSubstr("what the transformer packs was checked, its memory accesses were not: its search for slots goes "
+                      "through more than 1499 elements")));
   effort.most_unwatched_elements = 40 * 300 / 8 - 1;
   EXPECT_THAT(print(verify_by_emulation(bundle, sparse, effort)),
               HasSubstr("the transformer was not run: its search for slots goes through more than 1499 elements"));
@@ -145,8 +154,10 @@ TEST(HonestText, OfATransformerIsRunForAsManyElementsAsTheEffortAllows) {
 /// Where nobody watches what it touches, a transformer is judged by what it packs, and by how it ends.
 TEST(UnwatchedTransformer, IsFoundWrongWhereItDoesNotPackThisMatrix) {
   EXPECT_THAT(verdict_on(kernel_text(layer()), transformer_text(), unwatched_effort()),
-              AllOf(HasSubstr("passed by emulation"), HasSubstr("its memory accesses were not: the matrix has more than 0 non-zeros")));
-  const GeneratedLayer other = layer_of(sample_matrix({.rows = 13, .columns = 17, .sparsity = 0.6, .seed = 4}), 8, AtomicSchedule());
+              AllOf(HasSubstr("passed by emulation"),
+                    HasSubstr("its memory accesses were not: the matrix has more than 0 non-zeros")));
+  const GeneratedLayer other =
+      layer_of(sample_matrix({.rows = 13, .columns = 17, .sparsity = 0.6, .seed = 4}), 8, AtomicSchedule());
   const std::string of_another = format_source(transformer_source(other.layer), "layer_transformer.cpp");
   expect_verdict(verdict_on(kernel_text(layer()), of_another, unwatched_effort()), "the transformer ");
 }
@@ -156,7 +167,8 @@ TEST(UnwatchedTransformer, IsFoundWrongWhereItDoesNotReturn) {
                  "layer_transformer.cpp touches memory that is not there");
   EmulationEffort hasty = unwatched_effort();
   hasty.patience = std::chrono::milliseconds(500);
-  expect_verdict(verdict_on_transformer({"", "", "for (volatile int i = 0; i == 0;) {}", ""}, hasty), "layer_transformer.cpp runs longer than 0.");
+  expect_verdict(verdict_on_transformer({"", "", "for (volatile int i = 0; i == 0;) {}", ""}, hasty),
+                 "layer_transformer.cpp runs longer than 0.");
 }
 
 class HostileKernel : public testing::TestWithParam<Attack> {};
@@ -172,7 +184,8 @@ std::string call_by_address(std::uint64_t address, const std::string& argument) 
   return fmt::format("reinterpret_cast<int (*)(const char*)>({}ull)({});", address, argument);
 }
 
-/// Has the emulator itself call that function, past all checks of the text: what then stops it is the process's lack of rights.
+/// Has the emulator itself call that function, past all checks of the text: what then stops it is the process's lack of
+/// rights.
 Attack past_the_emulator(const char* name, std::uint64_t address, const char* verdict) {
   return {name, "__global__ void bait() {}",
           fmt::format("cudaLaunchConfig_t config = {{}};\nconfig.gridDim = dim3(1);\nconfig.blockDim = dim3(1);\n"
@@ -187,7 +200,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Attack{"CallsSystemByAddress", "", call_by_address(address_of(&system), "\"true\""),
                "calls through a pointer what is no function of the text"},
-        Attack{"CallsAnyAddress", "", call_by_address(4096, "nullptr"), "calls through a pointer what is no function of the text"},
+        Attack{"CallsAnyAddress", "", call_by_address(4096, "nullptr"),
+               "calls through a pointer what is no function of the text"},
         Attack{"CallsSystemByName", "extern \"C\" int system(const char*);", "system(\"true\");",
                "uses 'system', which nothing defines"},
         Attack{"OpensByName", "extern \"C\" int open(const char*, int, ...);", "open(\"/etc/hostname\", 0);",
@@ -201,16 +215,19 @@ INSTANTIATE_TEST_SUITE_P(
         Attack{"Aborts", "extern \"C\" void abort();", "abort();", "uses 'abort'"},
         Attack{"OpensAFile", "extern \"C\" void* fopen(const char*, const char*);", "fopen(\"/etc/hostname\", \"r\");",
                "calls fopen, which a text under check may not"},
-        Attack{"OpensAFileOnTheDevice", "extern \"C\" void* fopen(const char*, const char*);\n"
+        Attack{"OpensAFileOnTheDevice",
+               "extern \"C\" void* fopen(const char*, const char*);\n"
                "__global__ void opens() { fopen(\"/etc/hostname\", \"r\"); }",
                "cudaLaunchConfig_t config = {};\nconfig.gridDim = dim3(1);\nconfig.blockDim = dim3(1);\n"
                "cudaLaunchKernelEx(&config, opens);",
                "calls fopen, which a text under check may not"},
-        past_the_emulator("OpensPastTheEmulator", address_of(&open), "layer.cu asks the system for openat, which it has no right to"),
+        past_the_emulator("OpensPastTheEmulator", address_of(&open),
+                          "layer.cu asks the system for openat, which it has no right to"),
         past_the_emulator("ForksPastTheEmulator", address_of(&fork), "layer.cu asks the system for clone"),
         past_the_emulator("RunsAShellPastTheEmulator", address_of(&system), "layer.cu asks the system for"),
         past_the_emulator("ExitsPastTheEmulator", address_of(&_exit), "layer.cu ends the process that checks it"),
-        past_the_emulator("AbortsPastTheEmulator", address_of(&abort), "layer.cu ends the process that checks it (abort)"),
+        past_the_emulator("AbortsPastTheEmulator", address_of(&abort),
+                          "layer.cu ends the process that checks it (abort)"),
         past_the_emulator("SleepsPastTheEmulator", address_of(&pause), "layer.cu asks the system for pause"),
         past_the_emulator("CallsNowhere", 4096, "layer.cu touches memory that is not there")),
     name_of_attack);
@@ -223,16 +240,19 @@ INSTANTIATE_TEST_SUITE_P(
                "cudaLaunchConfig_t config = {};\nconfig.gridDim = dim3(1);\nconfig.blockDim = dim3(1);\n"
                "cudaLaunchKernelEx(&config, spin, 1);",
                "step limit: kernel 'spin'"},
-        Attack{"WritesAnywhere", "", "*reinterpret_cast<volatile int*>(16) = 1;", "out of bounds: host code at layer.cu"},
+        Attack{"WritesAnywhere", "", "*reinterpret_cast<volatile int*>(16) = 1;",
+               "out of bounds: host code at layer.cu"},
         Attack{"ReadsThisProcess", "",
                fmt::format("volatile long secret = *reinterpret_cast<volatile long*>({}ull);", address_of(&environ)),
                "out of bounds: host code at layer.cu"},
-        Attack{"RecursesForEver", "static int down(int n) { volatile char c[1000]; c[0] = 1; return down(n + 1) + c[0]; }",
+        Attack{"RecursesForEver",
+               "static int down(int n) { volatile char c[1000]; c[0] = 1; return down(n + 1) + c[0]; }",
                "if (down(0) == 3) return cudaErrorUnknown;", "stack overflow"},
-        Attack{"HasALargeFrame", "", "volatile char frame[1 << 24]; frame[5] = 1; if (frame[5] == 2) return cudaErrorUnknown;",
+        Attack{"HasALargeFrame", "",
+               "volatile char frame[1 << 24]; frame[5] = 1; if (frame[5] == 2) return cudaErrorUnknown;",
                "a local array of 16777216 bytes cannot be run on the host"},
-        Attack{"HasAHugeFrame", "", "volatile char frame[1 << 30]; frame[5] = 1; if (frame[5] == 2) return cudaErrorUnknown;",
-               "layer.cu "},
+        Attack{"HasAHugeFrame", "",
+               "volatile char frame[1 << 30]; frame[5] = 1; if (frame[5] == 2) return cudaErrorUnknown;", "layer.cu "},
         Attack{"AllocatesMuch", "", "volatile char* p = (volatile char*)__builtin_alloca(1u << 30); p[7] = 1;",
                "a local array of 1073741824 bytes cannot be run on the host"},
         Attack{"AllocatesWithoutBound", "static volatile unsigned much = 1u << 30;",
@@ -245,24 +265,30 @@ INSTANTIATE_TEST_SUITE_P(
         Attack{"ReadsItsReturnAddress", "", "if (__builtin_return_address(0) == nullptr) return cudaErrorUnknown;",
                "'llvm.returnaddress' cannot be run on the host"},
         Attack{"Throws", "", "throw 1;", "cannot use 'throw' with exceptions disabled"},
-        Attack{"IsAssembly", "", "asm volatile(\"syscall\");", "inline PTX that the emulator does not know: \"syscall\""},
-        Attack{"IsAssemblyThatNeverRuns", "", "if (false) asm volatile(\"syscall\");", "inline PTX that the emulator does not know"},
-        Attack{"IsAssemblyOfAnotherSpelling", "", "__asm__ volatile(\"syscall\");", "inline assembly cannot be run on the host"},
+        Attack{"IsAssembly", "", "asm volatile(\"syscall\");",
+               "inline PTX that the emulator does not know: \"syscall\""},
+        Attack{"IsAssemblyThatNeverRuns", "", "if (false) asm volatile(\"syscall\");",
+               "inline PTX that the emulator does not know"},
+        Attack{"IsAssemblyOfAnotherSpelling", "", "__asm__ volatile(\"syscall\");",
+               "inline assembly cannot be run on the host"},
         Attack{"IsAssemblyByPasting", "#define JOIN(a, b) a##b", "JOIN(as, m) volatile(\"syscall\");",
                "inline assembly cannot be run on the host"},
         Attack{"IsAssemblyInAMacro", "#define CALL asm volatile(\"syscall\")", "CALL;",
                "inline PTX that the emulator does not know: \"asm\" in a directive"},
         Attack{"HasAssemblyBehindAKnownInstruction", "",
-               "unsigned d = 0; asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\" \"syscall\" : \"=r\"(d) : \"r\"(d));",
+               "unsigned d = 0; asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\" \"syscall\" : "
+               "\"=r\"(d) : \"r\"(d));",
                "inline PTX that the emulator does not know"},
         Attack{"HasAssemblyInAnOperand", "",
                "unsigned d = 0; asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\" : \"=r\"(d) : "
                "\"r\"(({ asm volatile(\"syscall\"); 1; })));",
                "inline PTX that the emulator does not know"},
         Attack{"UsesAnInstructionOfKernels", "",
-               "unsigned d = 0; asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\" : \"=r\"(d) : \"r\"(d));",
+               "unsigned d = 0; asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\" : \"=r\"(d) : "
+               "\"r\"(d));",
                "host code uses ldmatrix, which only kernels may"},
-        Attack{"HasAssemblyBeside", "asm(\".globl evil\\nevil: ret\");", "", "inline PTX that the emulator does not know"}),
+        Attack{"HasAssemblyBeside", "asm(\".globl evil\\nevil: ret\");", "",
+               "inline PTX that the emulator does not know"}),
     name_of_attack);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -271,11 +297,13 @@ INSTANTIATE_TEST_SUITE_P(
         Attack{"IncludesAFile", "#include \"/etc/shadow\"", "", "'/etc/shadow' file not found"},
         Attack{"IncludesAFileAbove", "#include \"../../../../../etc/passwd\"", "", "file not found"},
         Attack{"IncludesADevice", "#include \"/dev/stdin\"", "", "'/dev/stdin' file not found"},
-        Attack{"EmbedsAFile", "static const unsigned char table[] = {\n#embed \"/etc/passwd\"\n};", "", "file not found"},
+        Attack{"EmbedsAFile", "static const unsigned char table[] = {\n#embed \"/etc/passwd\"\n};", "",
+               "file not found"},
         Attack{"LooksForAFile", "#if __has_include(\"/etc/passwd\")\n#else\n#error no such file here\n#endif", "",
                "no such file here"},
         Attack{"IncludesItself", "#include \"/virtual/source/text.cpp\"", "", "#include nested too deeply"},
-        Attack{"HasTooManyBrackets", "static int deep = " + std::string(100000, '(') + "1" + std::string(100000, ')') + ";", "",
+        Attack{"HasTooManyBrackets",
+               "static int deep = " + std::string(100000, '(') + "1" + std::string(100000, ')') + ";", "",
                "layer.cu touches memory that is not there, or needs more stack than there is"},
         Attack{"IsDeepWithoutBrackets", "", "volatile int deep = " + repeated("- ", 400000) + "1;", "layer.cu "},
         Attack{"IsAMacroBomb",
@@ -292,22 +320,25 @@ INSTANTIATE_TEST_SUITE_P(
                "static int deep = Deep<0>::value;",
                "", "recursive template instantiation exceeded maximum depth"},
         Attack{"ComputesForEverAtCompileTime",
-               "constexpr int forever() { int n = 0; for (;;) { n ^= 1; } return n; }\nstatic_assert(forever() == 0, \"\");", "",
-               "constexpr evaluation hit maximum step limit"},
+               "constexpr int forever() { int n = 0; for (;;) { n ^= 1; } return n; }\nstatic_assert(forever() == 0, "
+               "\"\");",
+               "", "constexpr evaluation hit maximum step limit"},
         Attack{"HasAHugeVariable", "static volatile char table[1u << 30];", "table[5] = 1;",
                "the variable 'table' has 1073741824 bytes, more than"},
         Attack{"HasAHugeTable", "static const volatile char table[1u << 31] = {1};",
                "if (table[5] == 1) return cudaErrorUnknown;", "layer.cu"},
-        Attack{"HasHugeSharedMemory", "__global__ void wide() { __shared__ char table[1u << 30]; table[threadIdx.x] = 1; }",
-               "wide();", "the variable 'table' has 1073741824 bytes"},
+        Attack{"HasHugeSharedMemory",
+               "__global__ void wide() { __shared__ char table[1u << 30]; table[threadIdx.x] = 1; }", "wide();",
+               "the variable 'table' has 1073741824 bytes"},
         Attack{"TakesItselfFromTheChecker", "__attribute__((disable_sanitizer_instrumentation)) static void free() {}",
                "free();", "the attribute 'disable_sanitizer_instrumentation' is no part of a text that can be checked"},
-        Attack{"TakesItselfFromTheCheckerByItsBracket", "[[clang::disable_sanitizer_instrumentation]] static void free() {}",
-               "free();", "is no part of a text that can be checked"},
+        Attack{"TakesItselfFromTheCheckerByItsBracket",
+               "[[clang::disable_sanitizer_instrumentation]] static void free() {}", "free();",
+               "is no part of a text that can be checked"},
         Attack{"RunsBeforeAllOthers", "__attribute__((constructor)) static void early() {}", "",
                "the attribute 'constructor' is no part of a text"},
-        Attack{"HasTheNameOfAnother", "extern \"C\" int harmless(const char*) __asm__(\"system\");", "harmless(\"true\");",
-               "is no part of a text that can be checked"}),
+        Attack{"HasTheNameOfAnother", "extern \"C\" int harmless(const char*) __asm__(\"system\");",
+               "harmless(\"true\");", "is no part of a text that can be checked"}),
     name_of_attack);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -334,14 +365,20 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(UnwatchedTransformer, ReachesNothing) {
   const Attack by_address{"", "", call_by_address(address_of(&system), "\"true\""), ""};
   expect_verdict(verdict_on_transformer(by_address, unwatched_effort()), "layer_transformer.cpp ");
-  expect_verdict(verdict_on_transformer({"", "", "fopen(\"/etc/hostname\", \"r\");", ""}, unwatched_effort()), "calls fopen, which a text under check may not");
-  expect_verdict(verdict_on_transformer({"", "asm(\".globl evil\\nevil: ret\");", "", ""}, unwatched_effort()), "layer_transformer.cpp");
+  expect_verdict(verdict_on_transformer({"", "", "fopen(\"/etc/hostname\", \"r\");", ""}, unwatched_effort()),
+                 "calls fopen, which a text under check may not");
+  expect_verdict(verdict_on_transformer({"", "asm(\".globl evil\\nevil: ret\");", "", ""}, unwatched_effort()),
+                 "layer_transformer.cpp");
 }
 
 TEST(HostileText, HasASecondsPatience) {
   EmulationEffort effort = short_effort();
   effort.patience = std::chrono::milliseconds(500);
-  const Attack attack = past_the_emulator("", address_of(+[](int, int, int) { for (volatile int i = 0; i == 0;) {} }), "");
+  const Attack attack = past_the_emulator("", address_of(+[](int, int, int) {
+                                            for (volatile int i = 0; i == 0;) {
+                                            }
+                                          }),
+                                          "");
   expect_verdict(verdict_on_kernel(attack, effort), "layer.cu runs longer than ");
 }
 

@@ -197,7 +197,8 @@ TEST(InlinePtxFaults, MissingLane) {
 }
 
 TEST(InlinePtxFaults, MissingLaneOfATransposition) {
-  const std::string statement = "asm volatile(\"movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;\" : \"=r\"(b[0]) : \"r\"(address));\n";
+  const std::string statement =
+      "asm volatile(\"movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;\" : \"=r\"(b[0]) : \"r\"(address));\n";
   const EmulationFault branch = Emulation(loading("if (lane != 7) {\n" + statement + "}")).only_fault(32);
   EXPECT_EQ(branch.kind, FaultKind::missing_lanes);
   EXPECT_THAT(branch.message, HasSubstr("movmatrix with mask 0xffffffff names lanes 0x00000080, which have returned"));
@@ -261,9 +262,11 @@ __global__ void pieces(const float* x, float* y, int n) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"()" +
          target + R"(), "l"()" + source + R"(), "r"()" + bytes + R"() : "memory");
   __pipeline_commit();
-  )" + wait + R"(
+  )" + wait +
+         R"(
   unsigned word = 0;
-  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"()" + word + R"());
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"()" +
+         word + R"());
   y[lane] = __uint_as_float(word);
 }
 extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(pieces, 1, n, 0, x, y, n); }
@@ -282,8 +285,8 @@ EmulationFault fault_of_a_copy(const std::string& target, const std::string& sou
 
 TEST(InlinePtxFaults, NoneOfCopiedPieces) {
   // Where nothing is there, nothing is read: the source may be anywhere.
-  Emulation emulation(copying("address", "lane == 0 ? x + 1000 : x + 4 * lane", "lane < 2 ? 4 * lane : 16", wait_for_all,
-                              "address + 4 * (lane % 2)"));
+  Emulation emulation(copying("address", "lane == 0 ? x + 1000 : x + 4 * lane", "lane < 2 ? 4 * lane : 16",
+                              wait_for_all, "address + 4 * (lane % 2)"));
   emulation.run(16);
   EXPECT_THAT(emulation.device.faults(), IsEmpty()) << emulation.device.describe_faults();
   EXPECT_EQ(emulation.result(4), (std::vector<float>{0, 0, 8, 13}));
@@ -300,8 +303,7 @@ TEST(InlinePtxFaults, WordsThatWereNotWritten) {
 
 TEST(InlinePtxFaults, WordsElsewhere) {
   EXPECT_EQ(fault_of_a_copy("address", "x + 4 * lane", "16", wait_for_all, "address + 2").kind, FaultKind::misaligned);
-  const EmulationFault behind =
-      fault_of_a_copy("address", "x + 4 * lane", "16", wait_for_all, "address + 4 * 128");
+  const EmulationFault behind = fault_of_a_copy("address", "x + 4 * lane", "16", wait_for_all, "address + 4 * 128");
   EXPECT_EQ(behind.kind, FaultKind::out_of_bounds);
   const EmulationFault outside = fault_of_a_copy("address", "x + 4 * lane", "16", wait_for_all, "4 * lane");
   EXPECT_EQ(outside.kind, FaultKind::out_of_bounds);
@@ -328,8 +330,10 @@ TEST(InlinePtxFaults, PiecesThatAreNone) {
   const EmulationFault source = fault_of_a_copy("address", "x + 4 * lane + 1", "16", wait_for_all, "address");
   EXPECT_EQ(source.kind, FaultKind::misaligned);
   EXPECT_THAT(source.message, HasSubstr("buffer 'x'"));
-  EXPECT_EQ(fault_of_a_copy("address + 16 * 112", "x + 4 * lane", "16", wait_for_all, "address").kind, FaultKind::out_of_bounds);
-  EXPECT_EQ(fault_of_a_copy("address", "x + 4 * (lane + 1)", "16", wait_for_all, "address").kind, FaultKind::out_of_bounds);
+  EXPECT_EQ(fault_of_a_copy("address + 16 * 112", "x + 4 * lane", "16", wait_for_all, "address").kind,
+            FaultKind::out_of_bounds);
+  EXPECT_EQ(fault_of_a_copy("address", "x + 4 * (lane + 1)", "16", wait_for_all, "address").kind,
+            FaultKind::out_of_bounds);
 }
 
 /// A sparse product of zeros with metadata.
@@ -520,12 +524,14 @@ TEST(InlinePtxText, UnknownOnesAreRefusedWithTheirLine) {
   expect_refusal(arrive + " : \"=r\"(d) : \"r\"(d) : \"memory\");", "with the constraints =r : r, where it has  : r");
   expect_refusal("asm volatile(\"fence.proxy.async.shared::cta;\");", "of another form");
   expect_refusal("asm volatile(\"fence.proxy.async.shared::cta;\" : : \"memory\");", "of another form");
-  expect_refusal("asm volatile(\"mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\" :: \"r\"(d), \"r\"(0) : \"memory\");",
-                 "mbarrier.try_wait");
+  expect_refusal(
+      "asm volatile(\"mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\" :: \"r\"(d), \"r\"(0) : \"memory\");",
+      "mbarrier.try_wait");
   expect_refusal("asm volatile(\"bar.sync %0, %1;\" :: \"r\"(1), \"r\"(64));", "without the clobber \"memory\"");
   expect_refusal("asm volatile(\"bar.sync %0;\" :: \"r\"(1) : \"memory\");", "bar.sync %0;");
   expect_refusal("asm volatile(\"wgmma.commit_group.sync.aligned;\" : : );", "without the clobber \"memory\"");
-  expect_refusal("asm volatile(\"wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");", "wgmma.wait_group.sync.aligned 1;");
+  expect_refusal("asm volatile(\"wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");",
+                 "wgmma.wait_group.sync.aligned 1;");
   expect_refusal("asm volatile(\"wgmma.wait_group.sync.aligned %0;\" : : \"r\"(d) : \"memory\");",
                  "with the constraints  : r, where it has  : n");
   expect_refusal("asm volatile(\"barrier.sync %0, %1;\" :: \"r\"(1), \"r\"(64) : \"memory\");", "barrier.sync");
@@ -546,9 +552,12 @@ TEST(InlinePtxText, OperandsMustHaveTheSizeOfTheirConstraint) {
   EXPECT_THAT(refusal_with("asm volatile(" + known + " : \"=r\"(wide) : \"r\"(d));"), HasSubstr("kernel.cu:3"));
   EXPECT_THAT(refusal_with("asm volatile(" + known + " : \"=r\"(q[0]) : \"r\"(d));"), HasSubstr("kernel.cu:3"));
   for (const char* address : {"d", "(int)d", "q[0]"}) {
-    EXPECT_THAT(refusal_with("asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\""
-                             " :: \"r\"(d), \"l\"(" + std::string(address) + "), \"r\"(16), \"r\"(d) : \"memory\");"),
-                HasSubstr("kernel.cu:3"))
+    EXPECT_THAT(
+        refusal_with(
+            "asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\""
+            " :: \"r\"(d), \"l\"(" +
+            std::string(address) + "), \"r\"(16), \"r\"(d) : \"memory\");"),
+        HasSubstr("kernel.cu:3"))
         << address;
   }
   EXPECT_THAT(refusal_with("asm volatile(" + known + " : \"=r\"(d + 1) : \"r\"(d));"), HasSubstr("kernel.cu:3"));

@@ -257,8 +257,8 @@ extern "C" int fill(float* c, cudaStream_t stream) { return cudaMemsetAsync(c, 0
 
   int start(bool waits, bool programmatic, void* stream = nullptr) {
     return device
-        .call<int(const float*, const float*, float*, int, int, void*)>(program, "start", packed.data(), b.data(), c.data(),
-                                                                        waits, programmatic, stream)
+        .call<int(const float*, const float*, float*, int, int, void*)>(program, "start", packed.data(), b.data(),
+                                                                        c.data(), waits, programmatic, stream)
         .value_or(-1);
   }
 };
@@ -295,7 +295,8 @@ TEST(Stream, IsTheCallersForLaunchesAndFills) {
   options.stream = &stream;
   Overlap right(options);
   EXPECT_EQ(right.start(true, true, &stream), 0);
-  EXPECT_EQ((right.device.call<int(float*, void*)>(right.program, "fill", right.c.data(), static_cast<void*>(&stream))), 0);
+  EXPECT_EQ((right.device.call<int(float*, void*)>(right.program, "fill", right.c.data(), static_cast<void*>(&stream))),
+            0);
   EXPECT_EQ(right.device.describe_faults(), "");
 
   Overlap launches(options);

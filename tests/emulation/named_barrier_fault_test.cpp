@@ -104,12 +104,18 @@ TEST(NamedBarrierFaults, RoundsThatDoNotEnd) {
 }
 
 TEST(NamedBarrierFaults, ArrivalsAreJudgedAsWaitsAre) {
-  expect_team_fault("arrive_at(0, 64);", FaultKind::bad_operand, "arrives at barrier 0 for 64 threads; there are barriers 1 to 15");
-  expect_team_fault("arrive_at(1, 96);", FaultKind::bad_operand, "arrives at barrier 1 for 96 threads, which is no multiple of 32 from 32 to the 64 of the block");
-  expect_team_fault("arrive_at(1 + lane / 16, 64);", FaultKind::divergent_barrier, "lane 0 of the warp arrives at barrier 1 for 64 threads, but lane 16 at barrier 2");
-  expect_team_fault("if (warp == 2) arrive_at(1, 64); else meet_team(1, 96);", FaultKind::divergent_barrier, "for 64 threads, but others are there for 96, at kernel.cu:", 96);
-  expect_team_fault("if (lane != 7) arrive_at(1, 64);", FaultKind::missing_lanes, "bar.arrive with mask 0xffffffff names lanes 0x00000080, which have returned");
-  expect_team_fault("if (warp == 0) meet_team(2, 96); else if (warp == 1) arrive_at(2, 96);", FaultKind::deadlock, "waits at barrier 2, where 64 of 96 threads have arrived", 96);
+  expect_team_fault("arrive_at(0, 64);", FaultKind::bad_operand,
+                    "arrives at barrier 0 for 64 threads; there are barriers 1 to 15");
+  expect_team_fault("arrive_at(1, 96);", FaultKind::bad_operand,
+                    "arrives at barrier 1 for 96 threads, which is no multiple of 32 from 32 to the 64 of the block");
+  expect_team_fault("arrive_at(1 + lane / 16, 64);", FaultKind::divergent_barrier,
+                    "lane 0 of the warp arrives at barrier 1 for 64 threads, but lane 16 at barrier 2");
+  expect_team_fault("if (warp == 2) arrive_at(1, 64); else meet_team(1, 96);", FaultKind::divergent_barrier,
+                    "for 64 threads, but others are there for 96, at kernel.cu:", 96);
+  expect_team_fault("if (lane != 7) arrive_at(1, 64);", FaultKind::missing_lanes,
+                    "bar.arrive with mask 0xffffffff names lanes 0x00000080, which have returned");
+  expect_team_fault("if (warp == 0) meet_team(2, 96); else if (warp == 1) arrive_at(2, 96);", FaultKind::deadlock,
+                    "waits at barrier 2, where 64 of 96 threads have arrived", 96);
 }
 
 TEST(NamedBarrierFaults, AWarpArrivesOnceInARound) {
@@ -120,11 +126,13 @@ TEST(NamedBarrierFaults, AWarpArrivesOnceInARound) {
 }
 
 TEST(NamedBarrierFaults, WhoArrivesDoesNotKnowThatARoundIsOver) {
-  expect_team_fault("if (warp == 0) { meet_team(1, 64); } else { arrive_at(1, 64); arrive_at(1, 64); }", FaultKind::race, "it could have been one of them");
+  expect_team_fault("if (warp == 0) { meet_team(1, 64); } else { arrive_at(1, 64); arrive_at(1, 64); }",
+                    FaultKind::race, "it could have been one of them");
 }
 
 TEST(NamedBarrierFaults, RoundsInWhichNobodyWaits) {
-  expect_team_fault("arrive_at(1, 64);", FaultKind::divergent_barrier, "arrives as the last one of 64 threads at a barrier where none of them waits");
+  expect_team_fault("arrive_at(1, 64);", FaultKind::divergent_barrier,
+                    "arrives as the last one of 64 threads at a barrier where none of them waits");
 }
 
 TEST(NamedBarrierFaults, ReturnedThreadsAreMissedWhateverBarriersOfTheBlockDo) {

@@ -124,8 +124,11 @@ extern "C" cudaError_t run(const float* x, float* y, int n) {{ return launch(k, 
 TEST(NamedBarriers, WhoArrivesGoesOn) { expect_sum(two_places_text({}), kSumOfRounds); }
 
 TEST(NamedBarriers, WhoArrivesIsBehindNobody) {
-  expect_race(two_places_text({.full = "meet_team(1 + round % 2, 128); if (round < 2) arrive_at(3 + round % 2, 128);", .read = ""}), "no barrier orders the two");
-  expect_race(two_places_text({.written = "meet_team(1 + round % 2, 128);", .full = "arrive_at(1 + round % 2, 128);"}), "no barrier orders the two");
+  expect_race(two_places_text(
+                  {.full = "meet_team(1 + round % 2, 128); if (round < 2) arrive_at(3 + round % 2, 128);", .read = ""}),
+              "no barrier orders the two");
+  expect_race(two_places_text({.written = "meet_team(1 + round % 2, 128);", .full = "arrive_at(1 + round % 2, 128);"}),
+              "no barrier orders the two");
 }
 
 TEST(NamedBarriers, DoNotOrderTeamsWithEachOther) {

@@ -108,7 +108,8 @@ class ReferenceClock {
 rc::Gen<std::vector<Step>> any_steps(std::vector<Action> accesses, bool followed = false) {
   std::vector<Action> actions = {Action::meet, Action::meet, Action::meet, Action::barrier};
   if (followed) {
-    actions.insert(actions.end(), {Action::release, Action::release, Action::release, Action::acquire, Action::acquire, Action::acquire});
+    actions.insert(actions.end(), {Action::release, Action::release, Action::release, Action::acquire, Action::acquire,
+                                   Action::acquire});
     actions.push_back(Action::meet_warps);
   }
   for (const Action access : accesses) {

@@ -26,8 +26,12 @@ extern "C" cudaError_t run(const float* x, float* y, int n) {{ return launch(k, 
 )",
                      takes, leaves);
 }
-std::string take(int registers) { return fmt::format(R"(asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"({}) : "memory");)", registers); }
-std::string leave(int registers) { return fmt::format(R"(asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"({}) : "memory");)", registers); }
+std::string take(int registers) {
+  return fmt::format(R"(asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"({}) : "memory");)", registers);
+}
+std::string leave(int registers) {
+  return fmt::format(R"(asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"({}) : "memory");)", registers);
+}
 
 void expect_refusal(const std::string& text, FaultKind kind, const std::string& words) {
   const EmulationFault fault = first_fault(text);
@@ -42,19 +46,23 @@ TEST(RegisterPool, HasWhatOthersLeave) {
 }
 
 TEST(RegisterPool, HasNoMore) {
-  expect_refusal(exchange_text(take(208), leave(56)), FaultKind::deadlock, "takes 208 registers a thread, but of 128 for each thread of the block warps have not left so many");
+  expect_refusal(exchange_text(take(208), leave(56)), FaultKind::deadlock,
+                 "takes 208 registers a thread, but of 128 for each thread of the block warps have not left so many");
   expect_refusal(exchange_text(take(136), ""), FaultKind::deadlock, "takes 136 registers a thread");
 }
 
 TEST(RegisterPool, GivesMultiplesOfEight) {
-  expect_refusal(exchange_text(take(196), leave(56)), FaultKind::bad_operand, "takes 196 registers a thread, of which it has 128");
+  expect_refusal(exchange_text(take(196), leave(56)), FaultKind::bad_operand,
+                 "takes 196 registers a thread, of which it has 128");
   expect_refusal(exchange_text(take(264), leave(24)), FaultKind::bad_operand, "takes 264 registers a thread");
   expect_refusal(exchange_text(take(136), leave(16)), FaultKind::bad_operand, "leaves 16 registers a thread");
 }
 
 TEST(RegisterPool, IsTakenFromAndLeftTo) {
-  expect_refusal(exchange_text(take(120), leave(56)), FaultKind::bad_operand, "takes 120 registers a thread, of which it has 128");
-  expect_refusal(exchange_text(take(136), leave(136)), FaultKind::bad_operand, "leaves 136 registers a thread, of which it has 128");
+  expect_refusal(exchange_text(take(120), leave(56)), FaultKind::bad_operand,
+                 "takes 120 registers a thread, of which it has 128");
+  expect_refusal(exchange_text(take(136), leave(136)), FaultKind::bad_operand,
+                 "leaves 136 registers a thread, of which it has 128");
 }
 
 TEST(RegisterPool, IsAskedByWholeWarps) {

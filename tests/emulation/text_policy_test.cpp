@@ -157,7 +157,8 @@ TEST(TextPolicy, TakesAnotherKernel) {
   EXPECT_EQ(refusal_of(replaced("  int first;", "  int first, second;")), "accepted");
   EXPECT_EQ(refusal_of(replaced("#pragma unroll 4", "#pragma unroll")), "accepted");
   EXPECT_EQ(refusal_of(replaced("#pragma unroll 4\n", "")), "accepted");
-  EXPECT_EQ(refusal_of(replaced("#if defined(__CUDA_ARCH__)", "  #  if /* for Hopper */ defined(__CUDA_ARCH__)")), "accepted");
+  EXPECT_EQ(refusal_of(replaced("#if defined(__CUDA_ARCH__)", "  #  if /* for Hopper */ defined(__CUDA_ARCH__)")),
+            "accepted");
   EXPECT_EQ(refusal_of(replaced("// A kernel.", "// A k\xc3\xa9rnel \xe5\xb1\xa4: #define x, [[x]], asm")), "accepted");
   EXPECT_EQ(refusal_of(replaced("constexpr int rows = 4;", "constexpr /* of C */ int\n    rows = 4;")), "accepted");
 }
@@ -477,7 +478,9 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST(TextPolicy, TakesTheAssemblyThatIsGeneratedAndNoOther) {
-  const auto with = [](const std::string& statement) { return replaced(in_body, "int d = 0;\n" + statement + in_body); };
+  const auto with = [](const std::string& statement) {
+    return replaced(in_body, "int d = 0;\n" + statement + in_body);
+  };
   const std::string known = "asm volatile(\"mma.sync \" \"{%0}, [%1];\" : \"=r\"(d) : \"r\"(i));\n";
   const auto refusal_with = [&](const std::string& statement) {
     return refusal(check_kernel_text, with(statement), with(known));

@@ -8,9 +8,10 @@
 namespace esc::fuzz {
 
 const std::vector<Harness>& harnesses() {
-  static const std::vector<Harness> all{
-      smtx_harness(),   mtx_harness(),  npy_harness(),      safetensors_harness(), npz_harness(), scipy_harness(), nest_harness(),   nest_cpp_harness(), schedule_harness(),
-      script_harness(), spec_harness(), manifest_harness(), packed_harness(), journal_harness(),  database_harness()};
+  static const std::vector<Harness> all{smtx_harness(),     mtx_harness(),     npy_harness(),     safetensors_harness(),
+                                        npz_harness(),      scipy_harness(),   nest_harness(),    nest_cpp_harness(),
+                                        schedule_harness(), script_harness(),  spec_harness(),    manifest_harness(),
+                                        packed_harness(),   journal_harness(), database_harness()};
   return all;
 }
 

@@ -70,7 +70,7 @@ Harness mtx_harness();
 Harness npy_harness();
 Harness safetensors_harness();
 Harness npz_harness();
-Harness scipy_harness();    ///< arrays of sparse matrices, which no checksum guards
+Harness scipy_harness();     ///< arrays of sparse matrices, which no checksum guards
 Harness nest_harness();      ///< loop nests in C
 Harness nest_cpp_harness();  ///< and in C++
 Harness schedule_harness();

@@ -46,7 +46,10 @@ std::vector<GeneratedLayer> layers_of_bundles() {
 
 /// What a spec has to say to ask for the layer.
 json entry_of(const LayerRequest& request) {
-  json entry{{"matrix", request.matrix}, {"bcol", request.bcol}, {"name", request.name}, {"schedule", request.schedule},
+  json entry{{"matrix", request.matrix},
+             {"bcol", request.bcol},
+             {"name", request.name},
+             {"schedule", request.schedule},
              {"seed", request.read.seed}};
   if (!request.nest.file.empty()) {
     entry["kernel"] = request.nest.file;
@@ -71,8 +74,8 @@ auto numbers_of(const LayerRequest& request) {
   for (const TargetDevice& device : request.devices) {
     devices.emplace_back(device.name, device.key);
   }
-  return std::tuple(request.matrix, request.bcol, request.name, request.schedule, request.nest.file, request.nest.epilogue,
-                    request.nest.sizes.named, devices, request.element, request.read.seed);
+  return std::tuple(request.matrix, request.bcol, request.name, request.schedule, request.nest.file,
+                    request.nest.epilogue, request.nest.sizes.named, devices, request.element, request.read.seed);
 }
 
 /// Whether it is the spec of a model, which says for which columns of B each layer is made.
@@ -107,7 +110,8 @@ bool judge_spec(std::string_view input) {
   const std::vector<LayerRequest> again = parse_spec(printed, "printed.json");
   expect(again.size() == requests.size(), "a spec that is printed as another one: " + printed);
   for (std::size_t number = 0; number < again.size(); ++number) {
-    expect(numbers_of(again[number]) == numbers_of(requests[number]), "a layer that is printed as another one: " + printed);
+    expect(numbers_of(again[number]) == numbers_of(requests[number]),
+           "a layer that is printed as another one: " + printed);
   }
   return true;
 }
@@ -126,18 +130,29 @@ bool judge_manifest(std::string_view input) {
     return false;
   }
   expect(is_manifest_of(text, manifest.name), "a manifest that is none of its own name");
-  const json printed{{"format_version", 2}, {"layout", manifest.layout}, {"dtype", "f32"}, {"name", manifest.name},
-                     {"m", manifest.rows}, {"k", manifest.columns}, {"bcol", manifest.bcol}, {"nnz", manifest.nonzeros},
-                     {"pattern_sha256", manifest.pattern_sha256}, {"values_sha256", manifest.values_sha256},
+  const json printed{{"format_version", 2},
+                     {"layout", manifest.layout},
+                     {"dtype", "f32"},
+                     {"name", manifest.name},
+                     {"m", manifest.rows},
+                     {"k", manifest.columns},
+                     {"bcol", manifest.bcol},
+                     {"nnz", manifest.nonzeros},
+                     {"pattern_sha256", manifest.pattern_sha256},
+                     {"values_sha256", manifest.values_sha256},
                      {"schedule", {{"text", manifest.schedule}, {"source", manifest.schedule_source}}},
-                     {"loop_nest", manifest.loop_nest}, {"tool_version", manifest.tool_version},
-                     {"source", manifest.source}, {"architectures", manifest.architectures}};
+                     {"loop_nest", manifest.loop_nest},
+                     {"tool_version", manifest.tool_version},
+                     {"source", manifest.source},
+                     {"architectures", manifest.architectures}};
   expect(numbers_of(parse_manifest(printed.dump(), "printed.json")) == numbers_of(manifest),
          "a manifest that is printed as another one: " + printed.dump());
   return true;
 }
 
-std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
 
 /// A matrix without non-zeros has few bytes and any number of rows, and unpacking takes room for those.
 constexpr std::int64_t most_rows = 1 << 16;
@@ -158,7 +173,8 @@ bool judge_packed_bytes(std::string_view packed) {
     std::visit(
         [&](const auto& known) {
           const auto again = transformer::pack(matrix.view(), known.shape);
-          expect(std::ranges::equal(again.bytes.span(), bytes_of(packed)), "a packed matrix that is packed as another one");
+          expect(std::ranges::equal(again.bytes.span(), bytes_of(packed)),
+                 "a packed matrix that is packed as another one");
         },
         format);
     return true;
@@ -182,8 +198,7 @@ std::string sealed(std::string_view packed) {
   put<std::uint64_t>(bytes, offsetof(Header, total_bytes), bytes.size());
   put(bytes, offsetof(Header, payload_checksum),
       transformer::checksum(bytes.data() + transformer::header_bytes, bytes.size() - transformer::header_bytes));
-  put(bytes, offsetof(Header, header_checksum),
-      transformer::checksum(bytes.data(), offsetof(Header, header_checksum)));
+  put(bytes, offsetof(Header, header_checksum), transformer::checksum(bytes.data(), offsetof(Header, header_checksum)));
   return bytes;
 }
 
@@ -282,10 +297,38 @@ Harness spec_harness() {
 Harness manifest_harness() {
   Harness harness{.kind = "manifest",
                   .judge = judge_manifest,
-                  .words = {"{", "}", "[", "]", ",", ":", "\"", "null", "true", "0", "1", "-1", "2", "1.5", "1e400",
-                            "2147483647", "2147483648", "9223372036854775808", "18446744073709551616", "\"\"", "\"kn\"",
-                            "\"f32\"", "\"f64\"", "\"m\"", "\"name\"", "\"schedule\"", "\"text\"", "\\u0000", "\\ud800",
-                            "\\n", "\xff", "../x"},
+                  .words = {"{",
+                            "}",
+                            "[",
+                            "]",
+                            ",",
+                            ":",
+                            "\"",
+                            "null",
+                            "true",
+                            "0",
+                            "1",
+                            "-1",
+                            "2",
+                            "1.5",
+                            "1e400",
+                            "2147483647",
+                            "2147483648",
+                            "9223372036854775808",
+                            "18446744073709551616",
+                            "\"\"",
+                            "\"kn\"",
+                            "\"f32\"",
+                            "\"f64\"",
+                            "\"m\"",
+                            "\"name\"",
+                            "\"schedule\"",
+                            "\"text\"",
+                            "\\u0000",
+                            "\\ud800",
+                            "\\n",
+                            "\xff",
+                            "../x"},
                   .mutants = 4000};
   harness.seeds.push_back(project_file("generated/digits_hidden/manifest.json"));
   for (const GeneratedLayer& layer : layers_of_bundles()) {
@@ -295,13 +338,14 @@ Harness manifest_harness() {
 }
 
 Harness packed_harness() {
-  Harness harness{.kind = "packed",
-                  .judge = judge_packed,
-                  .words = {std::string(8, '\0'), std::string("\1\0\0\0\0\0\0\0", 8), std::string("\2\0\0\0\0\0\0\0", 8),
-                            std::string("\xff\xff\xff\x7f\0\0\0\0", 8), std::string(8, '\xff'), std::string("\0\0\x80\x7f", 4),
-                            std::string("\0\0\xc0\x7f", 4), std::string("\0\0\0\x80", 4), std::string("\0\0\1\0", 4),
-                            "ESCPACK\x1a", "ESCREGN\x1a", "ESCTASK\x1a", "ESCFRAG\x1a", "ESCBITM\x1a"},
-                  .mutants = 8000};
+  Harness harness{
+      .kind = "packed",
+      .judge = judge_packed,
+      .words = {std::string(8, '\0'), std::string("\1\0\0\0\0\0\0\0", 8), std::string("\2\0\0\0\0\0\0\0", 8),
+                std::string("\xff\xff\xff\x7f\0\0\0\0", 8), std::string(8, '\xff'), std::string("\0\0\x80\x7f", 4),
+                std::string("\0\0\xc0\x7f", 4), std::string("\0\0\0\x80", 4), std::string("\0\0\1\0", 4), "ESCPACK\x1a",
+                "ESCREGN\x1a", "ESCTASK\x1a", "ESCFRAG\x1a", "ESCBITM\x1a"},
+      .mutants = 8000};
   for (const GeneratedLayer& layer : layers_of_bundles()) {
     const std::span<const std::byte> bytes = layer.bytes();
     harness.seeds.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -315,11 +359,17 @@ Harness packed_harness() {
   add_packed(harness.seeds, TaskCut{.longest = 64, .light = 8, .block_heavy = 1, .block_light = 2});
   add_packed(harness.seeds, FragmentCut{.block_panels = 2, .steps = 1, .extras = 2});
   add_packed(harness.seeds, FragmentCut{.block_panels = 1, .steps = 3, .extras = 0});
-  add_packed(harness.seeds, FragmentCut{.block_panels = 2, .steps = 3, .quarter_steps = 2, .extras = 1}, transformer::ScalarType::f16);
+  add_packed(harness.seeds, FragmentCut{.block_panels = 2, .steps = 3, .quarter_steps = 2, .extras = 1},
+             transformer::ScalarType::f16);
   add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9});
-  add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 1}, transformer::ScalarType::f32);
-  add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 1, .joined = 2, .shares = 4}, transformer::ScalarType::f32);
-  add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 2, .joined = 2, .shares = 4}, transformer::ScalarType::f32);
+  add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 1},
+             transformer::ScalarType::f32);
+  add_packed(harness.seeds,
+             FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 1, .joined = 2, .shares = 4},
+             transformer::ScalarType::f32);
+  add_packed(harness.seeds,
+             FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 2, .joined = 2, .shares = 4},
+             transformer::ScalarType::f32);
   add_packed(harness.seeds, BitmapCut{});
   return harness;
 }

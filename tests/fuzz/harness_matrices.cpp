@@ -31,8 +31,9 @@ bool judge(std::string_view input) {
   return accepted;
 }
 
-const std::vector<std::string> words{"0", "-1", "2147483647", "2147483648", "99999999999999999999", "\n", " ", ",",
-                                     "nan", "1e39", "1e-99", "1e-400", "%", "(", "}", "'", "\xff\xff\xff\xff"};
+const std::vector<std::string> words{
+    "0", "-1", "2147483647", "2147483648", "99999999999999999999", "\n", " ", ",", "nan", "1e39", "1e-99", "1e-400",
+    "%", "(",  "}",          "'",          "\xff\xff\xff\xff"};
 
 Harness harness(const char* kind, bool (*judge_one)(std::string_view), std::vector<std::string> seeds) {
   return {.kind = kind, .judge = judge_one, .seeds = std::move(seeds), .words = words, .mutants = 12000};

@@ -27,7 +27,8 @@ std::int64_t size_or(const std::vector<Digit>& digits, std::int64_t otherwise) {
 SparseMatrix matrix_for(const LoopNest& nest) {
   const SparseMatrix tiny = tiny_matrix(nest.element());
   const ProductDigits digits = digits_of(nest);
-  SparseMatrix matrix{size_or(digits.rows, tiny.rows), size_or(digits.reductions, tiny.columns), {0}, {}, {}, nest.element()};
+  SparseMatrix matrix{
+      size_or(digits.rows, tiny.rows), size_or(digits.reductions, tiny.columns), {0}, {}, {}, nest.element()};
   for (std::int64_t row = 0; row < matrix.rows; ++row) {
     for (std::int64_t entry = tiny.offsets[static_cast<std::size_t>(row % tiny.rows)];
          entry < tiny.offsets[static_cast<std::size_t>(row % tiny.rows + 1)]; ++entry) {
@@ -103,8 +104,8 @@ Harness harness(const char* kind, bool (*judge_one)(std::string_view), bool cpp)
       harness.seeds.push_back(accepted.source);
     }
   }
-  for (const auto& table :
-       {refused_loops(), refused_subscripts(), refused_statements(), refused_guards(), refused_any_nests(), refused_epilogues(), invalid_texts()}) {
+  for (const auto& table : {refused_loops(), refused_subscripts(), refused_statements(), refused_guards(),
+                            refused_any_nests(), refused_epilogues(), invalid_texts()}) {
     for (const Refused& refused : table) {
       if (is_cpp(refused.file) == cpp) {
         harness.refused.push_back(refused.source);
@@ -112,20 +113,129 @@ Harness harness(const char* kind, bool (*judge_one)(std::string_view), bool cpp)
       }
     }
   }
-  harness.words = {"0", "1", "-1", "2147483647", "2147483648", "4294967296", "9223372036854775807", "0x", "1.0f", "int",
-                   "unsigned", "long", "short", "char", "_Bool", "float", "double", "const", "restrict", "static", "void",
-                   "struct", "union", "enum", "typedef", "extern", "volatile", "register", "inline", "sizeof", "for",
-                   "while", "do", "if", "else", "continue", "break", "return", "goto", "switch", "case", "i", "j", "k",
-                   "M", "K", "N", "A", "B", "C", "[", "]", "(", ")", "{", "}", ";", ",", "*", "&", "+", "-", "/", "%",
-                   "++", "--", "+=", "-=", "*=", "=", "==", "!=", "!", "<", "<=", ">", ">=", "&&", "||", "?", ":", ".",
-                   "->", "<<", ">>", "~", "^", "|", "\"", "'", "\\", "\n", "#define X ", "#undef ", "#if 0\n", "#endif\n",
-                   "#pragma ", "_Pragma(\"", "//", "/*", "*/", "expf", "tanh", "fmaxf", "bias", "scale", "sum", "h >= 0", "h < 8", "2 * i + k - 1", "X[4][8]", "rows[i]", "rows[i + 1]",
-                   "columns[p]", "values[p]", "static const int tap[3] = {0, 1, 3};", "static const float scale[3] = {1, 2, 3};"};
+  harness.words = {"0",
+                   "1",
+                   "-1",
+                   "2147483647",
+                   "2147483648",
+                   "4294967296",
+                   "9223372036854775807",
+                   "0x",
+                   "1.0f",
+                   "int",
+                   "unsigned",
+                   "long",
+                   "short",
+                   "char",
+                   "_Bool",
+                   "float",
+                   "double",
+                   "const",
+                   "restrict",
+                   "static",
+                   "void",
+                   "struct",
+                   "union",
+                   "enum",
+                   "typedef",
+                   "extern",
+                   "volatile",
+                   "register",
+                   "inline",
+                   "sizeof",
+                   "for",
+                   "while",
+                   "do",
+                   "if",
+                   "else",
+                   "continue",
+                   "break",
+                   "return",
+                   "goto",
+                   "switch",
+                   "case",
+                   "i",
+                   "j",
+                   "k",
+                   "M",
+                   "K",
+                   "N",
+                   "A",
+                   "B",
+                   "C",
+                   "[",
+                   "]",
+                   "(",
+                   ")",
+                   "{",
+                   "}",
+                   ";",
+                   ",",
+                   "*",
+                   "&",
+                   "+",
+                   "-",
+                   "/",
+                   "%",
+                   "++",
+                   "--",
+                   "+=",
+                   "-=",
+                   "*=",
+                   "=",
+                   "==",
+                   "!=",
+                   "!",
+                   "<",
+                   "<=",
+                   ">",
+                   ">=",
+                   "&&",
+                   "||",
+                   "?",
+                   ":",
+                   ".",
+                   "->",
+                   "<<",
+                   ">>",
+                   "~",
+                   "^",
+                   "|",
+                   "\"",
+                   "'",
+                   "\\",
+                   "\n",
+                   "#define X ",
+                   "#undef ",
+                   "#if 0\n",
+                   "#endif\n",
+                   "#pragma ",
+                   "_Pragma(\"",
+                   "//",
+                   "/*",
+                   "*/",
+                   "expf",
+                   "tanh",
+                   "fmaxf",
+                   "bias",
+                   "scale",
+                   "sum",
+                   "h >= 0",
+                   "h < 8",
+                   "2 * i + k - 1",
+                   "X[4][8]",
+                   "rows[i]",
+                   "rows[i + 1]",
+                   "columns[p]",
+                   "values[p]",
+                   "static const int tap[3] = {0, 1, 3};",
+                   "static const float scale[3] = {1, 2, 3};"};
   if (cpp) {
-    harness.words.insert(harness.words.end(),
-                         {"auto", "template <", "typename", "constexpr", "class", "namespace", "using", "this", "operator",
-                          "new", "delete", "throw", "try", "catch", "bool", "true", "nullptr", "static_cast<", "[&]", "::",
-                          "requires", "decltype(", "alignas(", "noexcept", "restrict"});
+    harness.words.insert(
+        harness.words.end(),
+        {"auto", "template <", "typename", "constexpr", "class",    "namespace", "using",   "this",    "operator",
+         "new",  "delete",     "throw",    "try",       "catch",    "bool",      "true",    "nullptr", "static_cast<",
+         "[&]",  "::",         "requires", "decltype(", "alignas(", "noexcept",  "restrict"});
   }
   return harness;
 }

@@ -28,7 +28,8 @@ void check_databases(const std::vector<ScheduleDatabase>& databases) {
                              .longest_row = 91,
                              .layout = database.head().layout,
                              .contiguous = database.head().layout == "kn"};
-      for (const ScheduleChoice& choice : ranked_schedules(shape, databases_for(shape, database.head().key, {&databases}))) {
+      for (const ScheduleChoice& choice :
+           ranked_schedules(shape, databases_for(shape, database.head().key, {&databases}))) {
         check_legal(choice, shape.product());
       }
     }
@@ -64,7 +65,8 @@ bool judge_journal(std::string_view input) {
   }
   static_cast<void>(may_be_unfinished_record(journal.unfinished));
   for (const Record& record : journal.records) {
-    expect(parse_record(print(record), "printed") == record, "a record that is printed as another one: " + print(record));
+    expect(parse_record(print(record), "printed") == record,
+           "a record that is printed as another one: " + print(record));
   }
   check_uses(journal.records);
   return journal.is_journal() && journal.damaged.empty();
@@ -107,8 +109,9 @@ std::vector<Record> records_of_a_run() {
           measured(other, numbered_text(3), {3, 3.5}, Stage::final)};
 }
 
-const std::vector<std::string> numbers{"0", "1", "-1", "2147483648", "9223372036854775807", "18446744073709551615", "1e308",
-                                       "1e-308", "1e400", "0.5", "-0.0", "nan"};
+const std::vector<std::string> numbers{
+    "0",     "1",   "-1",   "2147483648", "9223372036854775807", "18446744073709551615", "1e308", "1e-308",
+    "1e400", "0.5", "-0.0", "nan"};
 
 }  // namespace
 
@@ -120,11 +123,35 @@ Harness journal_harness() {
                             journal_header() + '\n' + print(run.front()).substr(0, 100)},
                   .words = numbers,
                   .mutants = 1500};
-  harness.words.insert(harness.words.end(),
-                       {"\n", "{", "}", "[", "]", ",", ":", "\"", "null", "true", "\"\"", "\"candidate\"", "\"decision\"",
-                        "\"ok\"", "\"search\"", "\"final\"", "\"warm\"", "\"cold\"", "\"cusparse\"", "\"cublas-fp32\"",
-                        "\"panel:warps=2\"", "\"f64\"", "sm90-132sm-60mib", "sm80-108sm-40mib", "BETTER", "\\u0000",
-                        "\\u202e", "\xff", journal_header() + "\n"});
+  harness.words.insert(harness.words.end(), {"\n",
+                                             "{",
+                                             "}",
+                                             "[",
+                                             "]",
+                                             ",",
+                                             ":",
+                                             "\"",
+                                             "null",
+                                             "true",
+                                             "\"\"",
+                                             "\"candidate\"",
+                                             "\"decision\"",
+                                             "\"ok\"",
+                                             "\"search\"",
+                                             "\"final\"",
+                                             "\"warm\"",
+                                             "\"cold\"",
+                                             "\"cusparse\"",
+                                             "\"cublas-fp32\"",
+                                             "\"panel:warps=2\"",
+                                             "\"f64\"",
+                                             "sm90-132sm-60mib",
+                                             "sm80-108sm-40mib",
+                                             "BETTER",
+                                             "\\u0000",
+                                             "\\u202e",
+                                             "\xff",
+                                             journal_header() + "\n"});
   return harness;
 }
 
@@ -134,10 +161,34 @@ Harness database_harness() {
                   .seeds = {print(mixed()), project_file("generator/schedule/sm80-108sm-40mib_f32.txt")},
                   .words = numbers,
                   .mutants = 1500};
-  harness.words.insert(harness.words.end(),
-                       {"\n", " ", "#", "-", "~", "device ", "dtype ", "evidence ", "measured", "published", "candidate ",
-                        "class ", "default ", "layer ", "sm90-132sm-60mib", "sm00-0sm-0mib", "f32", "f64", "32", "64",
-                        "128", "panel:warps=2", "rows:task=64", "4-7-1-32", "aaaaaaaaaaaaaaaa", "\t", "\r", "\xff"});
+  harness.words.insert(harness.words.end(), {"\n",
+                                             " ",
+                                             "#",
+                                             "-",
+                                             "~",
+                                             "device ",
+                                             "dtype ",
+                                             "evidence ",
+                                             "measured",
+                                             "published",
+                                             "candidate ",
+                                             "class ",
+                                             "default ",
+                                             "layer ",
+                                             "sm90-132sm-60mib",
+                                             "sm00-0sm-0mib",
+                                             "f32",
+                                             "f64",
+                                             "32",
+                                             "64",
+                                             "128",
+                                             "panel:warps=2",
+                                             "rows:task=64",
+                                             "4-7-1-32",
+                                             "aaaaaaaaaaaaaaaa",
+                                             "\t",
+                                             "\r",
+                                             "\xff"});
   return harness;
 }
 

@@ -29,7 +29,8 @@ GeneratedLayer tiny_layer(const LoopNest& nest, const SparseMatrix& matrix, std:
       {.name = "fuzzed", .source_file = "fuzzed.mtx", .bcol = bcol, .architectures = {80, 90}, .choice = choice});
 }
 
-void make_tiny_layer(const LoopNest& nest, const SparseMatrix& matrix, std::int64_t bcol, const ScheduleChoice& choice) {
+void make_tiny_layer(const LoopNest& nest, const SparseMatrix& matrix, std::int64_t bcol,
+                     const ScheduleChoice& choice) {
   const GeneratedLayer generated = tiny_layer(nest, matrix, bcol, choice);
   expect(!kernel_source(generated.layer).empty(), "a kernel without a text");
   static_cast<void>(manifest_json(generated.layer, {}, {}));

@@ -35,21 +35,20 @@ TEST_P(GoldenText, IsWhatIsPrinted) {
 // The first is the running example of the paper: one pattern of a panel of four rows, as in its Listings 3 to 7.
 INSTANTIATE_TEST_SUITE_P(
     Lower, GoldenText,
-    ::testing::Values(Golden{"lower_4-2-2-64_pattern_1101.txt",
-                             {"lower", "--schedule", "4-2-2-64", "--dump-steps", "--pattern", "1101"}},
-                      Golden{"lower_2-2-1-32.txt", {"lower", "--schedule", "2-2-1-32", "--dump-steps"}},
-                      Golden{"lower_1-1-1-32_without_compaction.txt",
-                             {"lower", "--schedule", "atomic:ufi=1,ufk=1,warptile=1,threads=32,compaction=off",
-                              "--dump-steps"}},
-                      Golden{"lower_panel_staged.txt",
-                             {"lower", "--schedule",
-                              "panel:ufi=2,columns=8,vector=2,groups=2,warps=2,panels=4,ufk=4,stage=on", "--dump-steps"}},
-                      Golden{"lower_rows.txt",
-                             {"lower", "--schedule", "rows:columns=8,vector=2,unroll=2,task=64,light=4,warps=2",
-                              "--dump-steps"}},
-                      Golden{"lower_stream.txt",
-                             {"lower", "--kernel", ESC_SOURCE_DIR "/tests/data/small/spmm_f16.c", "--schedule",
-                              "stream:columns=16,panels=2,warps=2,stages=3", "--dump-steps"}}),
+    ::testing::Values(
+        Golden{"lower_4-2-2-64_pattern_1101.txt",
+               {"lower", "--schedule", "4-2-2-64", "--dump-steps", "--pattern", "1101"}},
+        Golden{"lower_2-2-1-32.txt", {"lower", "--schedule", "2-2-1-32", "--dump-steps"}},
+        Golden{"lower_1-1-1-32_without_compaction.txt",
+               {"lower", "--schedule", "atomic:ufi=1,ufk=1,warptile=1,threads=32,compaction=off", "--dump-steps"}},
+        Golden{"lower_panel_staged.txt",
+               {"lower", "--schedule", "panel:ufi=2,columns=8,vector=2,groups=2,warps=2,panels=4,ufk=4,stage=on",
+                "--dump-steps"}},
+        Golden{"lower_rows.txt",
+               {"lower", "--schedule", "rows:columns=8,vector=2,unroll=2,task=64,light=4,warps=2", "--dump-steps"}},
+        Golden{"lower_stream.txt",
+               {"lower", "--kernel", ESC_SOURCE_DIR "/tests/data/small/spmm_f16.c", "--schedule",
+                "stream:columns=16,panels=2,warps=2,stages=3", "--dump-steps"}}),
     [](const auto& golden) {
       std::string name = golden.param.file.substr(0, golden.param.file.size() - 4);
       std::replace(name.begin(), name.end(), '-', '_');

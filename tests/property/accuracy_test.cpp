@@ -73,7 +73,8 @@ void check_accuracy(const LongRows& rows, const Schedule& schedule) {
   const SparseMatrix matrix = matrix_of(rows);
   const ProductCase product{32, 32, 32, 0};
   const EmulatedKernel kernel(layer_of(matrix, product.n, schedule));
-  const tests::JudgedProduct judged = kernel.multiply(matrix, KernelCall{.product = product}, b_of(rows, matrix, product));
+  const tests::JudgedProduct judged =
+      kernel.multiply(matrix, KernelCall{.product = product}, b_of(rows, matrix, product));
   const double tolerance = tolerance_of(matrix);
   EXPECT_EQ(judged.problem, "");
   EXPECT_LE(judged.error, tolerance);

@@ -81,8 +81,8 @@ fs::path write_faulty(const AimedFault& fault, const RightBundle& right, const f
   return place / name;
 }
 
-/// What `escgen verify` says of a right bundle with the fault. Half of what it would do is known where the transformer is
-/// the right one.
+/// What `escgen verify` says of a right bundle with the fault. Half of what it would do is known where the transformer
+/// is the right one.
 Verdict verdict_on(const AimedFault& fault, const RightBundle& right, const fs::path& place) {
   if (!compiles(fault, fault.in(right.text(fault.in_kernel)), right.texts.dispatch)) {
     return does_not_compile;

@@ -25,8 +25,10 @@ std::vector<NamedMatrix> shapes_for_bitmaps() {
   std::vector<NamedMatrix> shapes = awkward_shapes();
   for (const double sparsity : {0.0, 0.5, 0.9}) {
     for (const SampleStructure structure : {SampleStructure::uniform, SampleStructure::powerlaw}) {
-      shapes.push_back({fmt::format("{} units, {:.0f} % zeros", structure == SampleStructure::uniform ? "like" : "uneven", 100 * sparsity),
-                        sample_matrix({.rows = 90, .columns = 1700, .sparsity = sparsity, .structure = structure, .seed = 5})});
+      shapes.push_back(
+          {fmt::format("{} units, {:.0f} % zeros", structure == SampleStructure::uniform ? "like" : "uneven",
+                       100 * sparsity),
+           sample_matrix({.rows = 90, .columns = 1700, .sparsity = sparsity, .structure = structure, .seed = 5})});
     }
   }
   for (std::size_t number = 0; number < shapes.size(); ++number) {
@@ -43,7 +45,8 @@ TEST_P(BitmapSweep, AgreesWithTheReference) {
   EmulatedSweep sweep(shapes_for_bitmaps(), GetParam(), GetParam() % 2 == 0 ? spmm_nest : linear_nk_nest);
   const std::vector<ScheduleFor> legal = tests::legal_bitmap();
   const std::vector<ScheduleFor> schedules =
-      full_sweep() ? tests::drawn_part(legal, [](std::int64_t) { return std::size_t{200}; }) : tests::ordinary_part(legal);
+      full_sweep() ? tests::drawn_part(legal, [](std::int64_t) { return std::size_t{200}; })
+                   : tests::ordinary_part(legal);
   for (std::size_t index = GetParam(); index < schedules.size(); index += parts) {
     ScheduleFor one = schedules[index];
     std::get<BitmapSchedule>(one.schedule).pdl = sweep.kernels() % 3 != 0;

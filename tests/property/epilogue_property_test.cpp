@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Epilogues of all spellings under schedules of every family that can have them: each stage of the lowering computes what the nest says, and
-// the kernel agrees with it in every call, in whatever order its blocks and threads run.
+// Epilogues of all spellings under schedules of every family that can have them: each stage of the lowering computes
+// what the nest says, and the kernel agrees with it in every call, in whatever order its blocks and threads run.
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,8 @@ class Draw {
   SparseMatrix matrix(ScalarType element) {
     const auto rows = static_cast<std::int64_t>(1 + below(19));
     const auto columns = static_cast<std::int64_t>(1 + below(23));
-    SparseMatrix matrix{.rows = rows, .columns = columns, .offsets = {0}, .column_of = {}, .values = {}, .element = element};
+    SparseMatrix matrix{
+        .rows = rows, .columns = columns, .offsets = {0}, .column_of = {}, .values = {}, .element = element};
     for (std::int64_t row = 0; row < rows; ++row) {
       const std::size_t density = one_of(std::vector<std::size_t>{0, 30, 50, 100});
       for (std::int64_t column = 0; column < columns; ++column) {
@@ -61,7 +62,9 @@ class Draw {
       const bool one_tile = bcol <= 8;
       const int warps = 1 + static_cast<int>(below(2));
       const bool one_column = one_tile && below(3) == 0;
-      return StreamSchedule{.columns = one_column ? 1 : one_tile || below(2) == 0 ? 8 : 16,
+      return StreamSchedule{.columns = one_column                  ? 1
+                                       : one_tile || below(2) == 0 ? 8
+                                                                   : 16,
                             .panels = 1 + static_cast<int>(below(3)),
                             .warps = warps,
                             .stages = 2,
@@ -120,7 +123,8 @@ TEST_P(Epilogues, AreTheSameAtEveryStageOfTheLowering) {
     const SparseMatrix matrix = draw.matrix(nest.element());
     const std::vector<LoweredStep> stages = lower_by_steps(nest, directives_for(schedule, nest));
     // The first step gives the user's names canonical ones once more.
-    const Memory memory = with_operands(with_operands(tests::memory_for(stages.back().nest, matrix, columns, 3), nest), stages[1].nest);
+    const Memory memory =
+        with_operands(with_operands(tests::memory_for(stages.back().nest, matrix, columns, 3), nest), stages[1].nest);
     const Memory oracle = interpret(nest, memory);
     for (const LoweredStep& stage : stages) {
       EXPECT_LT(tests::largest_difference(oracle, interpret(stage.nest, memory)), 1e-11)
@@ -185,8 +189,10 @@ TEST(EpilogueRefusals, SayWhoHasTheWholeSum) {
   while (matrix.longest_row() < 9) {
     matrix = draw.matrix(ScalarType::f32);
   }
-  EXPECT_EQ(refusal_of(matrix, {AtomicSchedule{}, "user"}), "parts of a sum are added up in C: nobody has the whole of it");
-  EXPECT_NE(refusal_of(matrix, {RowsSchedule{.columns = 8, .vector = 1, .task = 8, .light = 8}, "user"}).find("is cut into tasks of 8"),
+  EXPECT_EQ(refusal_of(matrix, {AtomicSchedule{}, "user"}),
+            "parts of a sum are added up in C: nobody has the whole of it");
+  EXPECT_NE(refusal_of(matrix, {RowsSchedule{.columns = 8, .vector = 1, .task = 8, .light = 8}, "user"})
+                .find("is cut into tasks of 8"),
             std::string::npos);
   ScheduleChoice script;
   script.script = expand(Schedule(RowsSchedule{.columns = 8, .vector = 1, .task = 512}));

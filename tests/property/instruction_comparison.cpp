@@ -54,7 +54,9 @@ std::int64_t most_further_columns(const InstructionExample& example) {
 }
 
 /// In the first round, for which the kernel's constants are made: of one column by itself where B has no more.
-std::int64_t tuned_columns(const InstructionExample& example) { return example.least_columns == 1 ? 1 : example.least_columns + most_further_columns(example); }
+std::int64_t tuned_columns(const InstructionExample& example) {
+  return example.least_columns == 1 ? 1 : example.least_columns + most_further_columns(example);
+}
 
 template <typename Format>
 struct Packing {
@@ -84,7 +86,8 @@ Packing<transformer::TaskFormat> pack_tasks(const InstructionExample& example) {
 
 Packing<transformer::FragmentFormat> pack_fragments(const InstructionExample& example) {
   const transformer::CsrView matrix = csr_view(example.matrix);
-  auto packed = transformer::pack(matrix, transformer::choose_fragments(matrix, fragment_block(example.nest.packed), {.extra = 64}));
+  auto packed = transformer::pack(
+      matrix, transformer::choose_fragments(matrix, fragment_block(example.nest.packed), {.extra = 64}));
   Environment sizes = fragment_sizes(packed.format);
   sizes["M"] = example.matrix.rows;
   sizes["K"] = example.matrix.columns;
@@ -94,7 +97,8 @@ Packing<transformer::FragmentFormat> pack_fragments(const InstructionExample& ex
 Packing<transformer::GatherFormat> pack_gathered(const InstructionExample& example) {
   const PackedForm& form = example.nest.packed;
   auto packed = transformer::pack(
-      csr_view(example.matrix), transformer::GatherCut{.height = static_cast<std::uint32_t>(form.height), .block_panels = static_cast<std::uint32_t>(form.block_panels)});
+      csr_view(example.matrix), transformer::GatherCut{.height = static_cast<std::uint32_t>(form.height),
+                                                       .block_panels = static_cast<std::uint32_t>(form.block_panels)});
   Environment sizes = gather_sizes(packed.format);
   sizes["M"] = example.matrix.rows;
   sizes["K"] = example.matrix.columns;
@@ -129,7 +133,8 @@ auto with_packed(const InstructionExample& example, const Use& use) {
 /// A matrix in a kernel's memory, with gaps between its outermost indices.
 class Operand {
  public:
-  Operand(const ArrayDeclaration& array, const Environment& sizes, std::int64_t rows, std::int64_t columns, std::int64_t gap_elements)
+  Operand(const ArrayDeclaration& array, const Environment& sizes, std::int64_t rows, std::int64_t columns,
+          std::int64_t gap_elements)
       : placed_(array.layout ? PlacedLayout(*array.layout, sizes) : PlacedLayout()), rows_(rows), columns_(columns) {
     const std::int64_t items = columns / placed_.columns_of_item();
     leading_ = placed_.least_leading_dimension(items) + gap_elements;
@@ -179,7 +184,9 @@ Tensor as_in_memory(const Operand& operand, Tensor tensor, const Element* memory
 template <typename Element>
 std::string first_difference(const Operand& operand, const Tensor& expected, const Element* result) {
   std::vector<double> meant(static_cast<std::size_t>(operand.elements()), gap);
-  operand.for_each([&](std::size_t at, std::optional<std::int64_t> place) { meant[static_cast<std::size_t>(place.value())] = expected.elements[at]; });
+  operand.for_each([&](std::size_t at, std::optional<std::int64_t> place) {
+    meant[static_cast<std::size_t>(place.value())] = expected.elements[at];
+  });
   for (std::size_t at = 0; at < meant.size(); ++at) {
     const auto wanted = static_cast<double>(static_cast<Element>(meant[at]));
     const auto found = static_cast<double>(result[at]);
@@ -262,7 +269,11 @@ class Comparison {
     Element* const b_memory = allocate("B", b, BufferUse::input());
     Element* const c_memory = allocate("C", c, BufferUse::update());
     write(b, draw(example_.matrix.columns, columns, example_.factor_of_b), gap, b_memory);
-    memory.arrays["B"] = as_in_memory(b, Tensor{{example_.matrix.columns, columns}, std::vector<double>(static_cast<std::size_t>(example_.matrix.columns * columns))}, b_memory);
+    memory.arrays["B"] =
+        as_in_memory(b,
+                     Tensor{{example_.matrix.columns, columns},
+                            std::vector<double>(static_cast<std::size_t>(example_.matrix.columns * columns))},
+                     b_memory);
     write(c, before, gap, c_memory);
     const std::optional<int> status =
         device.call<int(const void*, const Element*, long long, Element*, long long, unsigned int)>(
@@ -308,9 +319,9 @@ std::string description_of(const LaunchPlan::Boxes& boxes, std::int64_t rows) {
   const unsigned int inner = boxes.of_columns ? boxes.rows : boxes.columns;
   const unsigned int outer = boxes.of_columns ? boxes.columns : boxes.rows;
   const bool is_half = boxes.element_bytes == 2;
-  return fmt::format(encode_boxes, boxes.of_columns ? fmt::format("{}, columns", rows) : fmt::format("columns, {}", rows),
-                     inner, outer, is_half ? fmt::format("{}B", 2 * inner) : "NONE", boxes.element_bytes,
-                     is_half ? "UINT16" : "FLOAT32");
+  return fmt::format(
+      encode_boxes, boxes.of_columns ? fmt::format("{}, columns", rows) : fmt::format("columns, {}", rows), inner,
+      outer, is_half ? fmt::format("{}B", 2 * inner) : "NONE", boxes.element_bytes, is_half ? "UINT16" : "FLOAT32");
 }
 
 }  // namespace
@@ -334,8 +345,10 @@ std::string text_of(const InstructionExample& example) {
     sizes += fmt::format(", {}u", size);
   }
   // As a launcher asks for them.
-  const bool has_tiles = std::ranges::find(example.nest.derived_sizes, "tiles", &DerivedSize::name) != example.nest.derived_sizes.end();
-  const std::string tiles = !has_tiles ? "1" : fmt::format("(columns + {0} - 1) / {0}", example.nest.constant("tile_columns"));
+  const bool has_tiles =
+      std::ranges::find(example.nest.derived_sizes, "tiles", &DerivedSize::name) != example.nest.derived_sizes.end();
+  const std::string tiles =
+      !has_tiles ? "1" : fmt::format("(columns + {0} - 1) / {0}", example.nest.constant("tile_columns"));
   const std::string boxes = plan.boxes ? description_of(*plan.boxes, layer.sizes.at("K")) : "";
   return fmt::format(R"(#include <cuda_pipeline_primitives.h>
 #include <cudaTypedefs.h>
@@ -355,7 +368,8 @@ extern "C" int run(const unsigned char* packed, const {1}* b, long long ldb, {1}
 )",
                      device_text(layer), c_name(example.nest.element()), plan.grid_x, plan.threads, plan.shared_bytes,
                      kernel_name(layer), example.vectors, sizes, include_of(example.nest.element()), tiles,
-                     tuned_leading_dimension(example.nest.array(ArrayRole::dense)), tuned_leading_dimension(example.nest.array(ArrayRole::output)), boxes,
+                     tuned_leading_dimension(example.nest.array(ArrayRole::dense)),
+                     tuned_leading_dimension(example.nest.array(ArrayRole::output)), boxes,
                      plan.boxes ? ", boxes" : "");
 }
 

@@ -13,7 +13,8 @@ namespace {
 
 std::vector<InstructionExample> collect() {
   std::vector<InstructionExample> all;
-  for (const auto& examples : {column_examples, group_examples, region_examples, task_examples, fragment_examples, gather_examples, tile_examples, order_examples}) {
+  for (const auto& examples : {column_examples, group_examples, region_examples, task_examples, fragment_examples,
+                               gather_examples, tile_examples, order_examples}) {
     std::vector<InstructionExample> some = examples();
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }

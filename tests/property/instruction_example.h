@@ -57,8 +57,8 @@ LoopNest nest_of_warp(ScalarType element, std::vector<ArrayDeclaration> own, std
 SparseMatrix small_matrix(std::int64_t rows, std::int64_t columns, double density, ScalarType element,
                           std::uint32_t seed);
 /// A whole number. Products of two, and in f32 sums of a few hundred of those too, are exact: text and meaning have the
-/// same bits as long as they add in the same order. Every second number of f64 is none of f32. Those of 16 bits are so small
-/// that sums of all columns of a matrix are in range.
+/// same bits as long as they add in the same order. Every second number of f64 is none of f32. Those of 16 bits are so
+/// small that sums of all columns of a matrix are in range.
 double drawn_operand(ScalarType element, std::uint32_t random);
 
 }  // namespace esc::tests

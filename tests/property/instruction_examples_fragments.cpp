@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fragments: the rounds of a block, the copies of units and windows in shared memory, and their products on the sparse tensor core.
+// Fragments: the rounds of a block, the copies of units and windows in shared memory, and their products on the sparse
+// tensor core.
 
 #include <fmt/format.h>
 
@@ -35,8 +36,10 @@ constexpr double odd_factor = 33;
 constexpr std::int64_t rows_of_panel = StreamSchedule::strip_rows;
 
 /// A matrix of few non-zeros, one panel of which has all columns of its first window but every `free_column`th.
-SparseMatrix with_full_panel(std::int64_t panels, std::int64_t columns, std::int64_t free_column, ScalarType element, std::uint32_t seed) {
-  return tests::with_full_panel(small_matrix(panels * rows_of_panel - 5, columns, 0.02, element, seed), [=](std::int64_t column) { return column % free_column != 0; });
+SparseMatrix with_full_panel(std::int64_t panels, std::int64_t columns, std::int64_t free_column, ScalarType element,
+                             std::uint32_t seed) {
+  return tests::with_full_panel(small_matrix(panels * rows_of_panel - 5, columns, 0.02, element, seed),
+                                [=](std::int64_t column) { return column % free_column != 0; });
 }
 
 SparseMatrix times(double factor, SparseMatrix matrix) {
@@ -48,7 +51,8 @@ SparseMatrix times(double factor, SparseMatrix matrix) {
 
 /// From a row on multiplied by a factor.
 SparseMatrix with_smaller_rows(SparseMatrix matrix, std::int64_t first_row, double factor) {
-  for (auto at = static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(first_row)]); at < matrix.values.size(); ++at) {
+  for (auto at = static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(first_row)]);
+       at < matrix.values.size(); ++at) {
     matrix.values[at] *= factor;
   }
   return matrix;
@@ -60,10 +64,17 @@ InstructionExample finds_rounds(const FragmentCase& one) {
   LoopNest nest;
   nest.packed = {.kind = PackedForm::Kind::fragments, .height = rows_of_panel, .warps = 1, .block_panels = panels};
   nest.vectors = true;
-  nest.constants = {{"panel_height", rows_of_panel, ""}, {"block_panels", panels, ""},     {"turn_windows", 1, ""},
-                    {"window_columns", StreamSchedule::window_columns(bytes_of(one.matrix.element)), ""}, {"tile_columns", 8, ""}, {"column_eighths", 1, ""},
+  nest.constants = {{"panel_height", rows_of_panel, ""},
+                    {"block_panels", panels, ""},
+                    {"turn_windows", 1, ""},
+                    {"window_columns", StreamSchedule::window_columns(bytes_of(one.matrix.element)), ""},
+                    {"tile_columns", 8, ""},
+                    {"column_eighths", 1, ""},
                     {"vector_width", 16 / bytes_of(one.matrix.element), ""},
-                    {"stages", 2, ""},         {"block_copies", panels, ""},     {"threads_per_block", warp_lanes, ""}, {"team_threads", warp_lanes, ""}};
+                    {"stages", 2, ""},
+                    {"block_copies", panels, ""},
+                    {"threads_per_block", warp_lanes, ""},
+                    {"team_threads", warp_lanes, ""}};
   nest.derived_sizes = {{"blocks", Affine::of("M"), rows_of_panel * panels}};
   nest.arrays = {{"FirstRounds", {Affine::of("blocks") + 1}, ArrayRole::packed_index, ScalarType::u32},
                  {"Windows", {Affine::of("all_rounds")}, ArrayRole::packed_index, ScalarType::u32},
@@ -73,19 +84,32 @@ InstructionExample finds_rounds(const FragmentCase& one) {
   const Block body{perform("find_rounds", {element("FirstRounds"), index("block")}, {"first", "rounds"}),
                    define("round", index("first") + remainder(index("lane"), index("rounds")), ScalarType::u32),
                    perform("window_at", {element("Windows"), index("round"), index("first")}, {"window"}),
-                   store(element("C", {row, 0}), index("first")), store(element("C", {row, 1}), index("rounds")),
+                   store(element("C", {row, 0}), index("first")),
+                   store(element("C", {row, 1}), index("rounds")),
                    store(element("C", {row, 2}), index("window"))};
   nest.body = {Node{mapped_loop(Mapping::grid, "block", Affine::of("blocks"), Role::none,
                                 {Node{mapped_loop(Mapping::lanes, "lane", warp_lanes, Role::none, body)}})}};
   return {"find_rounds_and_window_at_" + one.name, std::move(nest), one.matrix};
 }
 
-/// A convolution of padded images of 5 x 7 pixels of three by three, and the same of every second pixel by one of one; a channel for each nine columns, or for
-/// each. And one of images of 2 x 3 pixels.
-GivenSizes image_sizes(std::int64_t filters, std::int64_t channels, std::int64_t edge, std::int64_t stride, std::int64_t height = 5, std::int64_t width = 7) {
-  return {{{"C", channels}, {"F", filters}, {"R", edge}, {"S", edge}, {"H", height}, {"W", width}, {"stride", stride}, {"pad", 1}, {"dilation", 1}}, {}};
+/// A convolution of padded images of 5 x 7 pixels of three by three, and the same of every second pixel by one of one;
+/// a channel for each nine columns, or for each. And one of images of 2 x 3 pixels.
+GivenSizes image_sizes(std::int64_t filters, std::int64_t channels, std::int64_t edge, std::int64_t stride,
+                       std::int64_t height = 5, std::int64_t width = 7) {
+  return {{{"C", channels},
+           {"F", filters},
+           {"R", edge},
+           {"S", edge},
+           {"H", height},
+           {"W", width},
+           {"stride", stride},
+           {"pad", 1},
+           {"dilation", 1}},
+          {}};
 }
-LoopNest convolution_nest(ScalarType element, const GivenSizes& sizes) { return in_type(parse_loop_nest(conv2d_template, "images.c", NestHeaders::of_system, sizes), element); }
+LoopNest convolution_nest(ScalarType element, const GivenSizes& sizes) {
+  return in_type(parse_loop_nest(conv2d_template, "images.c", NestHeaders::of_system, sizes), element);
+}
 LoopNest filter_nest(ScalarType element) { return convolution_nest(element, image_sizes(37, 29, 3, 1)); }
 LoopNest pixel_nest(ScalarType element) { return convolution_nest(element, image_sizes(37, 150, 1, 2)); }
 LoopNest few_filters_nest(ScalarType element) { return convolution_nest(element, image_sizes(37, 3, 3, 1, 2, 3)); }
@@ -93,8 +117,8 @@ LoopNest few_filters_nest(ScalarType element) { return convolution_nest(element,
 /// A whole kernel: what is copied ahead is waited for, and multiplied, in turns.
 InstructionExample multiplies_units(const FragmentCase& one) {
   const LoopNest product = one.product(one.matrix.element);
-  return {"stage_and_multiply_" + one.name, lower(product, directives_of({one.schedule, "user"}, product.finishes_sums())), one.matrix,
-          one.vectors};
+  return {"stage_and_multiply_" + one.name,
+          lower(product, directives_of({one.schedule, "user"}, product.finishes_sums())), one.matrix, one.vectors};
 }
 
 }  // namespace
@@ -105,7 +129,13 @@ std::vector<InstructionExample> fragment_examples() {
   const std::vector<FragmentCase> cases{
       {.name = "f16_shared_windows",
        .matrix = small_matrix(90, 600, 0.5, f16, 38),
-       .schedule = {.columns = 16, .panels = 2, .warps = 4, .stages = 2, .pdl = true, .share = 2, .copies = StreamSchedule::Copies::bulk},
+       .schedule = {.columns = 16,
+                    .panels = 2,
+                    .warps = 4,
+                    .stages = 2,
+                    .pdl = true,
+                    .share = 2,
+                    .copies = StreamSchedule::Copies::bulk},
        .vectors = true},
       {.name = "f16_two_strips",
        .matrix = small_matrix(90, 600, 0.25, f16, 33),
@@ -115,7 +145,9 @@ std::vector<InstructionExample> fragment_examples() {
        .matrix = small_matrix(70, 301, 0.5, bf16, 34),
        .schedule = {.columns = 8, .panels = 1, .warps = 2, .stages = 3, .pdl = true, .rows = 32},
        .product = linear_nk_nest},
-      {.name = "f16", .matrix = small_matrix(37, 300, 0.3, f16, 1), .schedule = {.panels = 2, .warps = 2, .stages = 2, .pdl = false}},
+      {.name = "f16",
+       .matrix = small_matrix(37, 300, 0.3, f16, 1),
+       .schedule = {.panels = 2, .warps = 2, .stages = 2, .pdl = false}},
       {.name = "bf16_dense",
        .matrix = small_matrix(20, 270, 0.95, bf16, 2),
        .schedule = {.columns = 16, .panels = 1, .warps = 1, .stages = 3, .pdl = false},
@@ -133,19 +165,23 @@ std::vector<InstructionExample> fragment_examples() {
        .vectors = true},
       {.name = "f16_bulk_units",
        .matrix = with_full_panel(7, 600, 2, f16, 8),
-       .schedule = {.columns = 8, .panels = 2, .warps = 2, .stages = 2, .pdl = true, .copies = StreamSchedule::Copies::bulk},
+       .schedule =
+           {.columns = 8, .panels = 2, .warps = 2, .stages = 2, .pdl = true, .copies = StreamSchedule::Copies::bulk},
        .vectors = true},
       {.name = "f16_bulk_boxes",
        .matrix = with_full_panel(7, 700, 2, f16, 9),
-       .schedule = {.columns = 16, .panels = 2, .warps = 3, .stages = 2, .pdl = true, .copies = StreamSchedule::Copies::bulk},
+       .schedule =
+           {.columns = 16, .panels = 2, .warps = 3, .stages = 2, .pdl = true, .copies = StreamSchedule::Copies::bulk},
        .vectors = true},
       {.name = "bf16_bulk_boxes",
        .matrix = small_matrix(40, 1100, 0.4, bf16, 10),
-       .schedule = {.columns = 32, .panels = 1, .warps = 2, .stages = 3, .pdl = false, .copies = StreamSchedule::Copies::bulk},
+       .schedule =
+           {.columns = 32, .panels = 1, .warps = 2, .stages = 3, .pdl = false, .copies = StreamSchedule::Copies::bulk},
        .vectors = true},
       {.name = "bf16_bulk_rows",
        .matrix = small_matrix(33, 530, 0.4, bf16, 11),
-       .schedule = {.columns = 16, .panels = 2, .warps = 1, .stages = 2, .pdl = false, .copies = StreamSchedule::Copies::bulk}},
+       .schedule =
+           {.columns = 16, .panels = 2, .warps = 1, .stages = 2, .pdl = false, .copies = StreamSchedule::Copies::bulk}},
       {.name = "f16_transposed",
        .matrix = small_matrix(40, 528, 0.4, f16, 6),
        .schedule = {.columns = 16, .panels = 3, .warps = 2, .stages = 2, .pdl = false},
@@ -156,9 +192,12 @@ std::vector<InstructionExample> fragment_examples() {
        .product = linear_nk_nest},
       {.name = "f16_bulk_transposed",
        .matrix = small_matrix(33, 600, 0.3, f16, 12),
-       .schedule = {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .pdl = true, .copies = StreamSchedule::Copies::bulk},
+       .schedule =
+           {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .pdl = true, .copies = StreamSchedule::Copies::bulk},
        .product = linear_nk_nest},
-      {.name = "f32", .matrix = times(odd_factor, small_matrix(37, 150, 0.3, f32, 21)), .schedule = {.panels = 2, .warps = 2, .stages = 2, .pdl = false}},
+      {.name = "f32",
+       .matrix = times(odd_factor, small_matrix(37, 150, 0.3, f32, 21)),
+       .schedule = {.panels = 2, .warps = 2, .stages = 2, .pdl = false}},
       {.name = "f32_dense",
        .matrix = small_matrix(20, 135, 0.95, f32, 22),
        .schedule = {.columns = 16, .panels = 1, .warps = 1, .stages = 3, .pdl = false},
@@ -178,7 +217,13 @@ std::vector<InstructionExample> fragment_examples() {
        .vectors = true},
       {.name = "f32_two_strips_extras",
        .matrix = small_matrix(90, 270, 0.45, f32, 36),
-       .schedule = {.columns = 64, .panels = 1, .warps = 2, .stages = 2, .pdl = true, .rows = 32, .copies = StreamSchedule::Copies::bulk},
+       .schedule = {.columns = 64,
+                    .panels = 1,
+                    .warps = 2,
+                    .stages = 2,
+                    .pdl = true,
+                    .rows = 32,
+                    .copies = StreamSchedule::Copies::bulk},
        .factor_of_b = odd_factor},
       {.name = "tf32_two_strips_extras",
        .matrix = small_matrix(65, 150, 0.45, tf32, 37),
@@ -206,20 +251,37 @@ std::vector<InstructionExample> fragment_examples() {
        .vectors = true},
       {.name = "bf16_quarters_two_strips_extras",
        .matrix = small_matrix(90, 530, 0.28, bf16, 42),
-       .schedule = {.columns = 8, .panels = 1, .warps = 4, .stages = 3, .pdl = true, .share = 2, .rows = 32, .copies = StreamSchedule::Copies::bulk, .quarters = true}},
+       .schedule = {.columns = 8,
+                    .panels = 1,
+                    .warps = 4,
+                    .stages = 3,
+                    .pdl = true,
+                    .share = 2,
+                    .rows = 32,
+                    .copies = StreamSchedule::Copies::bulk,
+                    .quarters = true}},
       {.name = "f16_one_column",
        .matrix = small_matrix(37, 600, 0.5, f16, 87),
        .schedule = {.columns = 1, .panels = 2, .warps = 2, .stages = 2, .pdl = false}},
       {.name = "bf16_one_column_two_strips_quarters",
        .matrix = small_matrix(90, 530, 0.28, bf16, 88),
-       .schedule = {.columns = 1, .panels = 1, .warps = 3, .stages = 3, .pdl = true, .rows = 32, .copies = StreamSchedule::Copies::bulk, .quarters = true}},
+       .schedule = {.columns = 1,
+                    .panels = 1,
+                    .warps = 3,
+                    .stages = 3,
+                    .pdl = true,
+                    .rows = 32,
+                    .copies = StreamSchedule::Copies::bulk,
+                    .quarters = true}},
       {.name = "f16_one_column_transposed",
        .matrix = with_full_panel(7, 700, 2, f16, 89),
-       .schedule = {.columns = 1, .panels = 2, .warps = 1, .stages = 2, .pdl = false, .copies = StreamSchedule::Copies::units},
+       .schedule =
+           {.columns = 1, .panels = 2, .warps = 1, .stages = 2, .pdl = false, .copies = StreamSchedule::Copies::units},
        .product = linear_nk_nest},
       {.name = "f32_dense_steps",
        .matrix = times(odd_factor, small_matrix(70, 300, 0.6, f32, 64)),
-       .schedule = {.columns = 16, .panels = 1, .warps = 4, .stages = 2, .pdl = true, .share = 4, .rows = 32, .dense = on},
+       .schedule =
+           {.columns = 16, .panels = 1, .warps = 4, .stages = 2, .pdl = true, .share = 4, .rows = 32, .dense = on},
        .vectors = true},
       {.name = "f32_dense_steps_left_transposed",
        .matrix = times(odd_factor, small_matrix(37, 151, 0.6, f32, 65)),
@@ -227,11 +289,26 @@ std::vector<InstructionExample> fragment_examples() {
        .product = linear_nk_nest},
       {.name = "tf32_dense_steps",
        .matrix = small_matrix(33, 400, 0.7, tf32, 66),
-       .schedule = {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .pdl = false, .rows = 32, .copies = StreamSchedule::Copies::bulk, .dense = on},
+       .schedule = {.columns = 16,
+                    .panels = 2,
+                    .warps = 2,
+                    .stages = 2,
+                    .pdl = false,
+                    .rows = 32,
+                    .copies = StreamSchedule::Copies::bulk,
+                    .dense = on},
        .vectors = true},
       {.name = "bf16_listed_values",
        .matrix = small_matrix(30, 270, 0.4, bf16, 68),
-       .schedule = {.columns = 16, .panels = 1, .warps = 3, .stages = 2, .pdl = true, .share = 3, .rows = 32, .copies = StreamSchedule::Copies::bulk, .dense = listed},
+       .schedule = {.columns = 16,
+                    .panels = 1,
+                    .warps = 3,
+                    .stages = 2,
+                    .pdl = true,
+                    .share = 3,
+                    .rows = 32,
+                    .copies = StreamSchedule::Copies::bulk,
+                    .dense = listed},
        .vectors = true},
       {.name = "f16_listed_values_in_several_rounds",
        .matrix = with_full_panel(2, 270, 2, f16, 67),
@@ -247,14 +324,29 @@ std::vector<InstructionExample> fragment_examples() {
        .vectors = true},
       {.name = "tf32_listed_values",
        .matrix = small_matrix(30, 140, 0.4, tf32, 71),
-       .schedule = {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .pdl = false, .rows = 32, .copies = StreamSchedule::Copies::bulk, .dense = listed},
+       .schedule = {.columns = 8,
+                    .panels = 1,
+                    .warps = 1,
+                    .stages = 2,
+                    .pdl = false,
+                    .rows = 32,
+                    .copies = StreamSchedule::Copies::bulk,
+                    .dense = listed},
        .vectors = true},
       {.name = "f32_placed",
        .matrix = times(odd_factor, small_matrix(37, 41, 0.4, f32, 72)),
        .schedule = {.columns = 64, .panels = 4, .warps = 1, .stages = 2, .pdl = false, .dense = placed}},
       {.name = "f32_placed_of_many_by_hardly_any",
        .matrix = times(odd_factor * 0x1p60, small_matrix(37, 41, 0.4, f32, 80)),
-       .schedule = {.columns = 64, .panels = 2, .warps = 2, .stages = 2, .pdl = false, .share = 2, .rows = 32, .copies = StreamSchedule::Copies::bulk, .dense = placed},
+       .schedule = {.columns = 64,
+                    .panels = 2,
+                    .warps = 2,
+                    .stages = 2,
+                    .pdl = false,
+                    .share = 2,
+                    .rows = 32,
+                    .copies = StreamSchedule::Copies::bulk,
+                    .dense = placed},
        .vectors = true,
        .factor_of_b = 0x1p-127},
       {.name = "f32_placed_of_hardly_any_by_many",
@@ -263,15 +355,25 @@ std::vector<InstructionExample> fragment_examples() {
        .factor_of_b = 0x1p100},
       {.name = "f32_placed_by_hardly_any",
        .matrix = times(odd_factor, small_matrix(37, 41, 0.4, f32, 83)),
-       .schedule = {.columns = 64, .panels = 1, .warps = 4, .stages = 2, .pdl = false, .share = 4, .rows = 48, .dense = placed},
+       .schedule =
+           {.columns = 64, .panels = 1, .warps = 4, .stages = 2, .pdl = false, .share = 4, .rows = 48, .dense = placed},
        .factor_of_b = 0x1p-127},
       {.name = "f32_placed_of_panels_far_apart",
        .matrix = with_smaller_rows(times(odd_factor * 0x1p60, small_matrix(60, 41, 0.4, f32, 82)), 32, 0x1p-80),
-       .schedule = {.columns = 64, .panels = 2, .warps = 2, .stages = 2, .pdl = false, .share = 2, .rows = 32, .dense = placed},
+       .schedule =
+           {.columns = 64, .panels = 2, .warps = 2, .stages = 2, .pdl = false, .share = 2, .rows = 32, .dense = placed},
        .factor_of_b = 0x1p-113},
       {.name = "tf32_placed_for_two_teams",
        .matrix = small_matrix(37, 41, 0.5, tf32, 73),
-       .schedule = {.columns = 64, .panels = 2, .warps = 4, .stages = 2, .pdl = true, .share = 2, .rows = 32, .copies = StreamSchedule::Copies::bulk, .dense = placed},
+       .schedule = {.columns = 64,
+                    .panels = 2,
+                    .warps = 4,
+                    .stages = 2,
+                    .pdl = true,
+                    .share = 2,
+                    .rows = 32,
+                    .copies = StreamSchedule::Copies::bulk,
+                    .dense = placed},
        .vectors = true},
       {.name = "f32_placed_in_128_rows_transposed",
        .matrix = small_matrix(70, 19, 0.5, f32, 74),
@@ -279,8 +381,16 @@ std::vector<InstructionExample> fragment_examples() {
        .product = linear_nk_nest,
        .factor_of_b = odd_factor},
       {.name = "f32_placed_in_several_rounds",
-       .matrix = times(odd_factor, tests::with_full_panel(small_matrix(37, 41, 0.02, f32, 75), [](std::int64_t column) { return column < 3; })),
-       .schedule = {.columns = 128, .panels = 2, .warps = 4, .stages = 2, .pdl = false, .share = 4, .rows = 32, .dense = placed},
+       .matrix = times(odd_factor, tests::with_full_panel(small_matrix(37, 41, 0.02, f32, 75),
+                                                          [](std::int64_t column) { return column < 3; })),
+       .schedule = {.columns = 128,
+                    .panels = 2,
+                    .warps = 4,
+                    .stages = 2,
+                    .pdl = false,
+                    .share = 4,
+                    .rows = 32,
+                    .dense = placed},
        .vectors = true},
       {.name = "tf32_placed_in_clusters_transposed",
        .matrix = small_matrix(37, 41, 0.5, tf32, 76),
@@ -288,29 +398,79 @@ std::vector<InstructionExample> fragment_examples() {
        .product = linear_nk_nest},
       {.name = "f32_placed_in_panels_of_several_units",
        .matrix = times(odd_factor, small_matrix(187, 35, 0.4, f32, 78)),
-       .schedule = {.columns = 128, .panels = 1, .warps = 8, .stages = 2, .pdl = false, .share = 8, .rows = 176, .dense = placed}},
+       .schedule = {.columns = 128,
+                    .panels = 1,
+                    .warps = 8,
+                    .stages = 2,
+                    .pdl = false,
+                    .share = 8,
+                    .rows = 176,
+                    .dense = placed}},
       {.name = "tf32_placed_in_96_rows",
        .matrix = small_matrix(70, 41, 0.95, tf32, 79),
-       .schedule = {.columns = 64, .panels = 1, .warps = 8, .stages = 2, .pdl = false, .share = 4, .rows = 96, .copies = StreamSchedule::Copies::bulk, .dense = placed},
+       .schedule = {.columns = 64,
+                    .panels = 1,
+                    .warps = 8,
+                    .stages = 2,
+                    .pdl = false,
+                    .share = 4,
+                    .rows = 96,
+                    .copies = StreamSchedule::Copies::bulk,
+                    .dense = placed},
        .vectors = true},
       {.name = "tf32_placed_ahead_for_two_teams",
        .matrix = small_matrix(50, 330, 0.3, tf32, 84),
-       .schedule = {.columns = 64, .panels = 1, .warps = 8, .stages = 3, .pdl = true, .share = 4, .rows = 48, .copies = StreamSchedule::Copies::bulk, .ahead = true, .dense = placed},
+       .schedule = {.columns = 64,
+                    .panels = 1,
+                    .warps = 8,
+                    .stages = 3,
+                    .pdl = true,
+                    .share = 4,
+                    .rows = 48,
+                    .copies = StreamSchedule::Copies::bulk,
+                    .ahead = true,
+                    .dense = placed},
        .vectors = true},
       {.name = "f32_placed_ahead_in_clusters",
        .matrix = times(odd_factor, small_matrix(40, 300, 0.3, f32, 85)),
-       .schedule = {.columns = 128, .panels = 1, .warps = 8, .stages = 3, .pdl = false, .share = 8, .rows = 176, .copies = StreamSchedule::Copies::bulk, .cluster = 2, .ahead = true, .dense = placed},
+       .schedule = {.columns = 128,
+                    .panels = 1,
+                    .warps = 8,
+                    .stages = 3,
+                    .pdl = false,
+                    .share = 8,
+                    .rows = 176,
+                    .copies = StreamSchedule::Copies::bulk,
+                    .cluster = 2,
+                    .ahead = true,
+                    .dense = placed},
        .vectors = true},
       {.name = "f32_placed_ahead_in_several_rounds",
-       .matrix = times(odd_factor, tests::with_full_panel(small_matrix(37, 141, 0.02, f32, 86), [](std::int64_t column) { return column < 3; })),
-       .schedule = {.columns = 64, .panels = 2, .warps = 2, .stages = 4, .pdl = false, .share = 2, .rows = 32, .copies = StreamSchedule::Copies::units, .ahead = true, .dense = placed}},
+       .matrix = times(odd_factor, tests::with_full_panel(small_matrix(37, 141, 0.02, f32, 86),
+                                                          [](std::int64_t column) { return column < 3; })),
+       .schedule = {.columns = 64,
+                    .panels = 2,
+                    .warps = 2,
+                    .stages = 4,
+                    .pdl = false,
+                    .share = 2,
+                    .rows = 32,
+                    .copies = StreamSchedule::Copies::units,
+                    .ahead = true,
+                    .dense = placed}},
       {.name = "f32_placed_filters",
        .matrix = small_matrix(37, 27, 0.3, f32, 77),
        .schedule = {.columns = 64, .panels = 4, .warps = 1, .stages = 2, .pdl = false, .dense = placed},
        .product = few_filters_nest},
       {.name = "f16_clusters",
        .matrix = with_full_panel(7, 1500, 2, f16, 60),
-       .schedule = {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .pdl = true, .copies = StreamSchedule::Copies::bulk, .cluster = 2},
+       .schedule = {.columns = 16,
+                    .panels = 2,
+                    .warps = 2,
+                    .stages = 2,
+                    .pdl = true,
+                    .copies = StreamSchedule::Copies::bulk,
+                    .cluster = 2},
        .vectors = true},
       {.name = "f32_clusters_of_single_warps",
        .matrix = times(odd_factor, small_matrix(37, 700, 0.3, f32, 61)),
@@ -321,7 +481,8 @@ std::vector<InstructionExample> fragment_examples() {
        .product = linear_nk_nest},
       {.name = "f32_bulk_boxes",
        .matrix = small_matrix(40, 300, 0.3, f32, 25),
-       .schedule = {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .pdl = true, .copies = StreamSchedule::Copies::bulk},
+       .schedule =
+           {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .pdl = true, .copies = StreamSchedule::Copies::bulk},
        .vectors = true},
       {.name = "f32_transposed",
        .matrix = small_matrix(40, 264, 0.4, f32, 26),
@@ -338,7 +499,8 @@ std::vector<InstructionExample> fragment_examples() {
        .product = filter_nest},
       {.name = "f32_filters_extras",
        .matrix = small_matrix(37, 261, 0.55, f32, 29),
-       .schedule = {.columns = 64, .panels = 3, .warps = 1, .stages = 3, .pdl = true, .copies = StreamSchedule::Copies::bulk},
+       .schedule =
+           {.columns = 64, .panels = 3, .warps = 1, .stages = 3, .pdl = true, .copies = StreamSchedule::Copies::bulk},
        .product = filter_nest,
        .factor_of_b = odd_factor},
       {.name = "f32_pixels",
@@ -367,7 +529,10 @@ std::vector<InstructionExample> fragment_examples() {
   }
   for (InstructionExample& example : examples) {
     const std::optional<Layout>& layout = example.nest.array(ArrayRole::output).layout;
-    example.least_columns = layout && layout->column.size() > 1 ? columns_of_item(*layout) : example.vectors ? 16 : has_one_column(example.nest) ? 1 : 5;
+    example.least_columns = layout && layout->column.size() > 1 ? columns_of_item(*layout)
+                            : example.vectors                   ? 16
+                            : has_one_column(example.nest)      ? 1
+                                                                : 5;
   }
   return examples;
 }

@@ -153,7 +153,8 @@ InstructionExample multiplies_quads(const RegionCase& one) {
                      unrolled_loop("q", "quads_at_once", Role::none,
                                    {perform("clear_quad", {element("current", {name("q")})}),
                                     Node{Branch{less(number, index("quads")),
-                                                {load("Columns", "Values", index("first_of_panel"), ahead, number)}, {}}}}),
+                                                {load("Columns", "Values", index("first_of_panel"), ahead, number)},
+                                                {}}}}),
                      statement(Update{Name{"here"}, index("round_quads")}), multiply_all()}),
                 store_sums(one)});
   return example("load_and_multiply_quads", one, std::move(body));
@@ -162,16 +163,16 @@ InstructionExample multiplies_quads(const RegionCase& one) {
 /// Quads of every second panel are cleared behind their loading.
 InstructionExample clears_quads(const RegionCase& one) {
   Block body = begin_sums();
-  append(body,
-         {perform("find_quad", {index("first_of_panel"), 0}, {"here"}),
-          sequential_loop("quad", 0, name("quads"), 1, Role::reduction,
-                          {Node{Declare{"current", true}},
-                           unrolled_loop("q", "quads_at_once", Role::none,
-                                         {load("Columns", "Values", index("first_of_panel"), 0, index("quad")),
-                                          Node{Branch{less(remainder(index("seat"), 2), 1),
-                                                      {perform("clear_quad", {element("current", {name("q")})})}, {}}}}),
-                           statement(Update{Name{"here"}, 1}), multiply_all()}),
-          store_sums(one)});
+  append(body, {perform("find_quad", {index("first_of_panel"), 0}, {"here"}),
+                sequential_loop("quad", 0, name("quads"), 1, Role::reduction,
+                                {Node{Declare{"current", true}},
+                                 unrolled_loop("q", "quads_at_once", Role::none,
+                                               {load("Columns", "Values", index("first_of_panel"), 0, index("quad")),
+                                                Node{Branch{less(remainder(index("seat"), 2), 1),
+                                                            {perform("clear_quad", {element("current", {name("q")})})},
+                                                            {}}}}),
+                                 statement(Update{Name{"here"}, 1}), multiply_all()}),
+                store_sums(one)});
   return example("clear_quad", one, std::move(body));
 }
 
@@ -183,8 +184,9 @@ InstructionExample stages(const RegionCase& one, bool dealt) {
   const Expression number = name("quad") + name("group") + Affine::of("q", one.sharing_groups * one.panel_warps);
   const Expression ahead = index("q") * index("sharing_groups");
   const Node load_whole = load("StagedColumns", "StagedValues", index("copy"), ahead, number);
-  const Node load_dealt = perform("load_dealt_quad", {element("current", {name("q")}), element("StagedColumns"), element("StagedValues"),
-                                                      index("copy"), index("here"), ahead, number, index("group")});
+  const Node load_dealt =
+      perform("load_dealt_quad", {element("current", {name("q")}), element("StagedColumns"), element("StagedValues"),
+                                  index("copy"), index("here"), ahead, number, index("group")});
   Block body = begin_sums();
   append(body, {define("warp_first", Affine::of("part", one.sharing_groups)),
                 define("copy", Affine::of("warp", one.warp_panels) + name("place")),
@@ -251,7 +253,11 @@ std::vector<InstructionExample> region_examples() {
        .sharing_groups = 4,
        .vector_width = 4,
        .vectors = true},
-      {.name = "f32_high", .matrix = sparse(ScalarType::f32, 70, 7), .height = 8, .sharing_groups = 16, .vector_width = 2},
+      {.name = "f32_high",
+       .matrix = sparse(ScalarType::f32, 70, 7),
+       .height = 8,
+       .sharing_groups = 16,
+       .vector_width = 2},
       {.name = "f64_high",
        .matrix = sparse(ScalarType::f64, 70, 8),
        .height = 8,

@@ -134,7 +134,8 @@ std::vector<InstructionExample> tile_examples() {
       transposed("tiles_columns_one", {.columns = 16, .panels = 1, .warps = 1, .stages = 3, .units = 2, .pdl = false},
                  small_matrix(21, 40, 0.2, f16, 13), 12),
       // Four elements of C at once, whose columns begin at multiples of 8 bytes; the last panel has fewer rows.
-      transposed("tiles_columns_stored", {.columns = 32, .panels = 1, .warps = 1, .stages = 2, .units = 2, .pdl = false},
+      transposed("tiles_columns_stored",
+                 {.columns = 32, .panels = 1, .warps = 1, .stages = 2, .units = 2, .pdl = false},
                  small_matrix(36, 40, 0.5, f16, 19), 20),
       // Tensor copies, where lines of B begin at multiples of 16 bytes; the last window has blocks that are not there.
       in_rows("tiles_warpgroup", of_warpgroups(64, 4, 1, 3), small_matrix(70, 330, 0.4, f16, 14), false),

@@ -140,18 +140,21 @@ class Subject {
 
 /// Images of 9 x 7 pixels with a border of zeros, some rows of whose weights are cut.
 Subject convolution() {
-  const GivenSizes sizes{{{"C", 3}, {"F", 5}, {"R", 3}, {"S", 3}, {"H", 9}, {"W", 7}, {"stride", 1}, {"pad", 1}, {"dilation", 1}}, {}};
+  const GivenSizes sizes{
+      {{"C", 3}, {"F", 5}, {"R", 3}, {"S", 3}, {"H", 9}, {"W", 7}, {"stride", 1}, {"pad", 1}, {"dilation", 1}}, {}};
   return {parse_loop_nest(conv2d_template, "conv2d.c", NestHeaders::of_system, sizes), draw_matrix(5, 27), 2,
           "rows:columns=8,vector=2,unroll=2,task=8,light=4,warps=2"};
 }
 
 /// A batch whose lanes move vectors.
 Subject batch() {
-  return {parse_loop_nest("void f(int B, int M, int K, const float W[M][K], const float X[B][K][12], float Y[B][M][12]) {\n"
-                          "for (int b = 0; b < B; b++) for (int i = 0; i < M; i++) for (int t = 0; t < 12; t++) for (int k = 0; k < K; k++)\n"
-                          "if (W[i][k] != 0) Y[b][i][t] += W[i][k] * X[b][k][t]; }\n",
-                          "batch.c"),
-          draw_matrix(7, 11), 3, "panel:ufi=2,columns=16,vector=4,groups=4,warps=2,panels=2"};
+  return {
+      parse_loop_nest("void f(int B, int M, int K, const float W[M][K], const float X[B][K][12], float Y[B][M][12]) {\n"
+                      "for (int b = 0; b < B; b++) for (int i = 0; i < M; i++) for (int t = 0; t < 12; t++) for (int k "
+                      "= 0; k < K; k++)\n"
+                      "if (W[i][k] != 0) Y[b][i][t] += W[i][k] * X[b][k][t]; }\n",
+                      "batch.c"),
+      draw_matrix(7, 11), 3, "panel:ufi=2,columns=16,vector=4,groups=4,warps=2,panels=2"};
 }
 
 TEST(LayoutFaults, NoneIsThere) {
@@ -335,12 +338,16 @@ TEST(LaunchesOfWholeItems, AreWhatMoreTilesThanAGridHasTake) {
   constexpr auto images = static_cast<std::int32_t>(most_tiles / pixels + 3);
   const Subject subject(
       parse_loop_nest("void f(int B, const float W[1][1], const float X[B][1][7], float Y[B][1][7]) {\n"
-                      "for (int b = 0; b < B; b++) for (int i = 0; i < 1; i++) for (int t = 0; t < 7; t++) for (int k = 0; k < 1; k++)\n"
+                      "for (int b = 0; b < B; b++) for (int i = 0; i < 1; i++) for (int t = 0; t < 7; t++) for (int k "
+                      "= 0; k < 1; k++)\n"
                       "if (W[i][k] != 0) Y[b][i][t] += W[i][k] * X[b][k][t]; }\n",
                       "batch.c"),
       SparseMatrix{1, 1, {0, 1}, {0}, {0.75}}, 2, "rows:columns=1,vector=1,unroll=1,task=1,light=1,warps=1");
-  const KernelCall call{.product = {images, pixels, pixels}, .reason = "more tiles than a grid has", .item_columns = pixels};
-  const auto judged_with = [&](const std::string& text) { return tests::EmulatedKernel(subject.layer(), text).multiply(subject.matrix(), call); };
+  const KernelCall call{
+      .product = {images, pixels, pixels}, .reason = "more tiles than a grid has", .item_columns = pixels};
+  const auto judged_with = [&](const std::string& text) {
+    return tests::EmulatedKernel(subject.layer(), text).multiply(subject.matrix(), call);
+  };
   const tests::JudgedProduct right = judged_with(subject.text());
   EXPECT_TRUE(right.passed()) << print(right);
   const std::string cuts_items = subject.changed("most_tiles * tile_columns / 7 * 7", "most_tiles * tile_columns");

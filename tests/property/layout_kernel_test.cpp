@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of products whose matrices are made of arrays of any dimensions, of every family: each call that a verification makes of them agrees with
-// what the nest says, in whatever order blocks and threads run.
+// Kernels of products whose matrices are made of arrays of any dimensions, of every family: each call that a
+// verification makes of them agrees with what the nest says, in whatever order blocks and threads run.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -11,8 +11,8 @@
 
 #include "generator/emit/dispatch.h"
 #include "generator/emit/generate.h"
-#include "generator/lower/assign_roles.h"
 #include "generator/ir/product_digits.h"
+#include "generator/lower/assign_roles.h"
 #include "generator/matrix/block_diagonal.h"
 #include "generator/matrix/drawn_value.h"
 #include "tests/support/awkward_shapes.h"
@@ -62,7 +62,8 @@ Case draw_case(const rc::Gen<ScalarType>& elements, Follows follows = Follows::a
   const auto seed = *rc::gen::arbitrary<std::uint64_t>().as("seed of the matrix");
   const ScalarType element = *elements;
   const bool single = drawn.item_columns == 1;
-  const auto bcol = *(single ? rc::gen::element<std::int64_t>(1, 2, 5, 8, 36) : rc::gen::element<std::int64_t>(1, 2, 5)).as("bCol");
+  const auto bcol =
+      *(single ? rc::gen::element<std::int64_t>(1, 2, 5, 8, 36) : rc::gen::element<std::int64_t>(1, 2, 5)).as("bCol");
   LoopNest nest = drawn.nest;
   if (follows == Follows::nothing) {
     constexpr std::size_t arrays_of_product = 3;
@@ -95,7 +96,8 @@ void check_all_calls(const Case& drawn, const Schedule& schedule) {
   for (const KernelCall& call : kernel.calls(drawn.matrix)) {
     const JudgedProduct judged = kernel.multiply(drawn.matrix, call, order);
     if (!judged.passed()) {
-      RC_LOG() << print(schedule) << ", bCol " << drawn.bcol << ", " << print(call) << ": " << tests::print(judged) << "\n";
+      RC_LOG() << print(schedule) << ", bCol " << drawn.bcol << ", " << print(call) << ": " << tests::print(judged)
+               << "\n";
     }
     RC_ASSERT(judged.passed());
   }
@@ -111,7 +113,9 @@ void check_panels(const Case& drawn) {
 }
 
 RC_GTEST_PROP(LayoutKernel, OfFamilyPanelAgreesWithTheNest, ()) { check_panels(draw_case(whole_numbers())); }
-RC_GTEST_PROP(LayoutKernel, OfFamilyPanelAndSixteenBitsAgreesWithTheNest, ()) { check_panels(draw_case(half_numbers())); }
+RC_GTEST_PROP(LayoutKernel, OfFamilyPanelAndSixteenBitsAgreesWithTheNest, ()) {
+  check_panels(draw_case(half_numbers()));
+}
 
 void check_rows(const Case& drawn) {
   RowsSchedule schedule = *tests::legal_rows_schedule(drawn.columns).as("schedule");
@@ -140,8 +144,12 @@ void check_streams(const Case& drawn) {
   check_all_calls(drawn, schedule);
 }
 
-RC_GTEST_PROP(LayoutKernel, OfFamilyStreamAgreesWithTheNest, ()) { check_streams(draw_case(rc::gen::just(ScalarType::f32))); }
-RC_GTEST_PROP(LayoutKernel, OfFamilyStreamAndSixteenBitsAgreesWithTheNest, ()) { check_streams(draw_case(half_numbers())); }
+RC_GTEST_PROP(LayoutKernel, OfFamilyStreamAgreesWithTheNest, ()) {
+  check_streams(draw_case(rc::gen::just(ScalarType::f32)));
+}
+RC_GTEST_PROP(LayoutKernel, OfFamilyStreamAndSixteenBitsAgreesWithTheNest, ()) {
+  check_streams(draw_case(half_numbers()));
+}
 
 RC_GTEST_PROP(LayoutKernel, OfFamilyAtomicAgreesWithTheNest, ()) {
   // An epilogue needs sums that one thread has the whole of.

@@ -104,9 +104,10 @@ LoopNest drawn_product(ScalarType element) {
   return canonicalize(transposed ? linear_nk_nest(element) : spmm_nest(element));
 }
 
-/// The first stage that does not compute what the input computes; empty where there is none. The nest of a schedule for numbers of 16 bits rounds its sums, which
-/// the interpreter has in double; that of one for float32 stores them.
-std::string wrong_stage_of_stream(const SparseMatrix& matrix, std::int64_t bcol, const StreamSchedule& schedule, const LoopNest& product) {
+/// The first stage that does not compute what the input computes; empty where there is none. The nest of a schedule for
+/// numbers of 16 bits rounds its sums, which the interpreter has in double; that of one for float32 stores them.
+std::string wrong_stage_of_stream(const SparseMatrix& matrix, std::int64_t bcol, const StreamSchedule& schedule,
+                                  const LoopNest& product) {
   const auto steps = lower_by_steps(product, directives_of({schedule, "user"}, product.finishes_sums()));
   Memory memory = memory_for(steps.back().nest, matrix, bcol, 7);
   const Memory oracle = interpret(steps.front().nest, memory);
@@ -153,15 +154,40 @@ TEST_P(PlacedLowering, EveryStageComputesWhatTheInputComputes) {
   EXPECT_EQ(wrong_stage_of_stream(matrix, 19, schedule, canonicalize(product(element))), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Streams, PlacedLowering,
-    testing::Values(
-        PlacedCase{{.rows = 41, .columns = 40, .sparsity = 0.5, .seed = 5}, ScalarType::f32, spmm_nest,
-                   {.columns = 64, .panels = 2, .warps = 4, .stages = 3, .pdl = false, .share = 2, .rows = 32, .copies = StreamSchedule::Copies::bulk, .cluster = 2, .dense = StreamSchedule::Dense::placed}},
-        PlacedCase{{.rows = 69, .columns = 40, .sparsity = 0.5, .seed = 6}, ScalarType::tf32, linear_nk_nest,
-                   {.columns = 64, .panels = 4, .warps = 1, .stages = 2, .pdl = false, .dense = StreamSchedule::Dense::placed}},
-        PlacedCase{{.rows = 69, .columns = 9, .sparsity = 0.5, .seed = 7}, ScalarType::f32, spmm_nest,
-                   {.columns = 64, .panels = 4, .warps = 1, .stages = 2, .pdl = false, .rows = 32, .cluster = 2, .dense = StreamSchedule::Dense::placed}}));
+INSTANTIATE_TEST_SUITE_P(Streams, PlacedLowering,
+                         testing::Values(PlacedCase{{.rows = 41, .columns = 40, .sparsity = 0.5, .seed = 5},
+                                                    ScalarType::f32,
+                                                    spmm_nest,
+                                                    {.columns = 64,
+                                                     .panels = 2,
+                                                     .warps = 4,
+                                                     .stages = 3,
+                                                     .pdl = false,
+                                                     .share = 2,
+                                                     .rows = 32,
+                                                     .copies = StreamSchedule::Copies::bulk,
+                                                     .cluster = 2,
+                                                     .dense = StreamSchedule::Dense::placed}},
+                                         PlacedCase{{.rows = 69, .columns = 40, .sparsity = 0.5, .seed = 6},
+                                                    ScalarType::tf32,
+                                                    linear_nk_nest,
+                                                    {.columns = 64,
+                                                     .panels = 4,
+                                                     .warps = 1,
+                                                     .stages = 2,
+                                                     .pdl = false,
+                                                     .dense = StreamSchedule::Dense::placed}},
+                                         PlacedCase{{.rows = 69, .columns = 9, .sparsity = 0.5, .seed = 7},
+                                                    ScalarType::f32,
+                                                    spmm_nest,
+                                                    {.columns = 64,
+                                                     .panels = 4,
+                                                     .warps = 1,
+                                                     .stages = 2,
+                                                     .pdl = false,
+                                                     .rows = 32,
+                                                     .cluster = 2,
+                                                     .dense = StreamSchedule::Dense::placed}}));
 
 }  // namespace
 }  // namespace esc

@@ -8,10 +8,10 @@
 
 #include "generator/emit/bundle.h"
 #include "generator/emit/generate.h"
-#include "generator/ir/linear_nk_nest.h"
 #include "generator/emit/templates.h"
 #include "generator/frontend/format_source.h"
 #include "generator/frontend/parse_loop_nest.h"
+#include "generator/ir/linear_nk_nest.h"
 #include "generator/matrix/round_values.h"
 #include "generator/matrix/sample.h"
 #include "generator/schedule/schedule_choice.h"
@@ -26,16 +26,19 @@ SparseMatrix with_cut_row(SparseMatrix matrix, std::int64_t row, std::int64_t ke
   const std::int64_t length = matrix.row_length(row) - kept;
   matrix.column_of.erase(matrix.column_of.begin() + begin, matrix.column_of.begin() + begin + length);
   matrix.values.erase(matrix.values.begin() + begin, matrix.values.begin() + begin + length);
-  std::for_each(matrix.offsets.begin() + row + 1, matrix.offsets.end(), [length](std::int64_t& offset) { offset -= length; });
+  std::for_each(matrix.offsets.begin() + row + 1, matrix.offsets.end(),
+                [length](std::int64_t& offset) { offset -= length; });
   return matrix;
 }
 
-/// Rows of all lengths, so that panels, lists and tasks are long enough for every loop of a kernel to go round, and an empty one; sizes that
-/// nothing divides.
+/// Rows of all lengths, so that panels, lists and tasks are long enough for every loop of a kernel to go round, and an
+/// empty one; sizes that nothing divides.
 SparseMatrix matrix_of(std::int64_t rows, std::int64_t columns, ScalarType element = ScalarType::f32) {
   constexpr std::int64_t empty = 11;
   SparseMatrix matrix = with_cut_row(
-      sample_matrix({.rows = rows, .columns = columns, .sparsity = 0.75, .structure = SampleStructure::powerlaw, .seed = 3}), empty, 0);
+      sample_matrix(
+          {.rows = rows, .columns = columns, .sparsity = 0.75, .structure = SampleStructure::powerlaw, .seed = 3}),
+      empty, 0);
   matrix.element = element;  // a value of float32 is one of float64
   if (is_rounded(element)) {
     round_values(matrix, element);
@@ -62,17 +65,20 @@ LoopNest in_doubles(LoopNest nest) {
 /// Everything that an epilogue may read: a number, a vector of rows and one of columns, a matrix like C.
 constexpr std::string_view layer_text =
     "#include <math.h>\n"
-    "void layer(int M, int K, int N, const float A[M][K], const float B[K][N], float C[M][N], float gate, const float bias[M],\n"
+    "void layer(int M, int K, int N, const float A[M][K], const float B[K][N], float C[M][N], float gate, const float "
+    "bias[M],\n"
     "           const float shift[N], const float input[M][N]) {\n"
-    "  for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) for (int k = 0; k < K; k++) C[i][j] += A[i][k] * B[k][j];\n"
+    "  for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) for (int k = 0; k < K; k++) C[i][j] += A[i][k] * "
+    "B[k][j];\n"
     "  for (int i = 0; i < M; i++) for (int j = 0; j < N; j++)\n"
     "    C[i][j] = gate * tanhf(C[i][j] + bias[i]) + (C[i][j] < shift[j] ? input[i][j] : shift[j]);\n"
     "}\n";
 
-/// A product of family stream, of a matrix whose windows go round all stages more than once. The numbers of the schedule differ, so that none can
-/// stand for another.
+/// A product of family stream, of a matrix whose windows go round all stages more than once. The numbers of the
+/// schedule differ, so that none can stand for another.
 SparseMatrix of_many_windows(SampleStructure structure, double sparsity, ScalarType element) {
-  SparseMatrix matrix = sample_matrix({.rows = 77, .columns = 5400 / bytes_of(element), .sparsity = sparsity, .structure = structure, .seed = 3});
+  SparseMatrix matrix = sample_matrix(
+      {.rows = 77, .columns = 5400 / bytes_of(element), .sparsity = sparsity, .structure = structure, .seed = 3});
   matrix.element = element;
   if (is_rounded(element)) {
     round_values(matrix, element);
@@ -88,31 +94,44 @@ SparseMatrix of_five_tiles(ScalarType element) {
 }
 
 MutationSubject streamed(const std::string& name, SparseMatrix matrix, const std::string& settings = "") {
-  return {name, spmm_nest(matrix.element), std::move(matrix), 36, "stream:columns=16,panels=3,warps=2,stages=4,pdl=on" + settings};
+  return {name, spmm_nest(matrix.element), std::move(matrix), 36,
+          "stream:columns=16,panels=3,warps=2,stages=4,pdl=on" + settings};
 }
 
 /// A linear layer whose rows of X and Y are tokens.
 constexpr std::string_view tokens_text =
     "void tokens(int M, int K, int N, const float W[M][K], const float X[N][K], float Y[N][M], const float bias[M],\n"
     "            const float residual[N][M]) {\n"
-    "  for (int t = 0; t < N; t++) for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) Y[t][i] += W[i][k] * X[t][k];\n"
+    "  for (int t = 0; t < N; t++) for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) Y[t][i] += W[i][k] * "
+    "X[t][k];\n"
     "  for (int t = 0; t < N; t++) for (int i = 0; i < M; i++)\n"
     "    Y[t][i] = (Y[t][i] + bias[i] < 0 ? 0 : Y[t][i] + bias[i]) + residual[t][i];\n"
     "}\n";
 
 /// A batch whose lanes may move vectors.
 constexpr std::string_view batch_text =
-    "void batch(int batches, int M, int K, const float W[M][K], const float X[batches][K][12], float Y[batches][M][12],\n"
+    "void batch(int batches, int M, int K, const float W[M][K], const float X[batches][K][12], float "
+    "Y[batches][M][12],\n"
     "           const float residual[batches][M][12]) {\n"
-    "  for (int b = 0; b < batches; b++) for (int i = 0; i < M; i++) for (int t = 0; t < 12; t++) for (int k = 0; k < K; k++)\n"
+    "  for (int b = 0; b < batches; b++) for (int i = 0; i < M; i++) for (int t = 0; t < 12; t++) for (int k = 0; k < "
+    "K; k++)\n"
     "    Y[b][i][t] += W[i][k] * X[b][k][t];\n"
-    "  for (int b = 0; b < batches; b++) for (int i = 0; i < M; i++) for (int t = 0; t < 12; t++) Y[b][i][t] += residual[b][i][t];\n"
+    "  for (int b = 0; b < batches; b++) for (int i = 0; i < M; i++) for (int t = 0; t < 12; t++) Y[b][i][t] += "
+    "residual[b][i][t];\n"
     "}\n";
 
 /// Sizes of a convolution of 3 x 3 pixels over `channels` channels.
-GivenSizes convolution(std::int64_t filters, std::int64_t channels, std::int64_t height, std::int64_t width, std::int64_t stride,
-                       std::int64_t dilation) {
-  return {{{"C", channels}, {"F", filters}, {"R", 3}, {"S", 3}, {"H", height}, {"W", width}, {"stride", stride}, {"pad", dilation}, {"dilation", dilation}},
+GivenSizes convolution(std::int64_t filters, std::int64_t channels, std::int64_t height, std::int64_t width,
+                       std::int64_t stride, std::int64_t dilation) {
+  return {{{"C", channels},
+           {"F", filters},
+           {"R", 3},
+           {"S", 3},
+           {"H", height},
+           {"W", width},
+           {"stride", stride},
+           {"pad", dilation},
+           {"dilation", dilation}},
           {}};
 }
 
@@ -154,12 +173,16 @@ std::vector<MutationSubject> mutation_subjects() {
       streamed("streamed", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16)),
       streamed("bulk", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f16), ",copies=bulk"),
       // One panel has more in a row than the steps of others have room for.
-      {"lines", spmm_nest(ScalarType::f16), with_full_panel(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16), [](std::int64_t column) { return column % 256 < 88; }), 16,
-       "stream:columns=16,panels=3,warps=2,stages=4,pdl=on,copies=bulk"},
+      {"lines", spmm_nest(ScalarType::f16),
+       with_full_panel(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16),
+                       [](std::int64_t column) { return column % 256 < 88; }),
+       16, "stream:columns=16,panels=3,warps=2,stages=4,pdl=on,copies=bulk"},
       streamed("quartered", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::bf16), ",quarters=on"),
       // Of one column, whose extras and sums lanes deal to each other.
-      {"column", spmm_nest(ScalarType::f16), with_full_panel(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16), [](std::int64_t column) { return column % 256 < 88; }), 1,
-       "stream:columns=1,panels=3,warps=2,stages=4,pdl=on,copies=bulk,quarters=on"},
+      {"column", spmm_nest(ScalarType::f16),
+       with_full_panel(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16),
+                       [](std::int64_t column) { return column % 256 < 88; }),
+       1, "stream:columns=1,panels=3,warps=2,stages=4,pdl=on,copies=bulk,quarters=on"},
       // As few stages as there can be, so that half of the windows are turns beyond the first ones.
       {"clustered", spmm_nest(ScalarType::f16), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16), 36,
        "stream:columns=16,panels=3,warps=2,stages=2,pdl=on,cluster=2"},
@@ -167,20 +190,30 @@ std::vector<MutationSubject> mutation_subjects() {
       {"dense", spmm_nest(ScalarType::f32), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 36,
        "stream:columns=16,panels=3,warps=2,stages=3,pdl=on,dense=on"},
       // One panel has all of a window, which takes it further rounds.
-      {"listed", spmm_nest(ScalarType::f16), with_full_panel(of_many_windows(SampleStructure::uniform, 0.98, ScalarType::f16), [](std::int64_t) { return true; }), 36,
-       "stream:columns=8,panels=1,warps=2,stages=3,pdl=on,dense=listed"},
+      {"listed", spmm_nest(ScalarType::f16),
+       with_full_panel(of_many_windows(SampleStructure::uniform, 0.98, ScalarType::f16),
+                       [](std::int64_t) { return true; }),
+       36, "stream:columns=8,panels=1,warps=2,stages=3,pdl=on,dense=listed"},
       // One panel has so much of a window that it takes further rounds.
-      {"placed", spmm_nest(ScalarType::f32), with_full_panel(sample_matrix({.rows = 77, .columns = 140, .sparsity = 0.9, .seed = 3}), [](std::int64_t column) { return column < 8; }), 36,
-       "stream:columns=64,panels=4,warps=2,stages=2,pdl=on,dense=placed"},
+      {"placed", spmm_nest(ScalarType::f32),
+       with_full_panel(sample_matrix({.rows = 77, .columns = 140, .sparsity = 0.9, .seed = 3}),
+                       [](std::int64_t column) { return column < 8; }),
+       36, "stream:columns=64,panels=4,warps=2,stages=2,pdl=on,dense=placed"},
       // Rows of one non-zero show what rounding makes of a product.
-      streamed("rounded", with_cut_row(with_cut_row(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::tf32), 5, 1), 40, 1)),
+      streamed(
+          "rounded",
+          with_cut_row(with_cut_row(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::tf32), 5, 1), 40, 1)),
       // Lists of four windows, of which two stand in shared memory.
-      {"gathered", spmm_nest(ScalarType::f32), of_many_windows(SampleStructure::uniform, 0.96, ScalarType::f32), 36, "gather:warps=3,sets=2,pdl=on"},
+      {"gathered", spmm_nest(ScalarType::f32), of_many_windows(SampleStructure::uniform, 0.96, ScalarType::f32), 36,
+       "gather:warps=3,sets=2,pdl=on"},
       // Three K tiles, two turns of a team; lists of words whose columns differ.
-      {"bitmap", spmm_nest(ScalarType::f16), of_many_windows(SampleStructure::uniform, 0.5, ScalarType::f16), 36, "bitmap:columns=16,panels=3,warps=2,stages=3,units=2,pdl=on"},
-      {"bitmap_tokens", linear_nk_nest(ScalarType::bf16), of_many_windows(SampleStructure::powerlaw, 0.6, ScalarType::bf16), 20, "bitmap:columns=8,panels=2,warps=1,stages=2,units=3,pdl=off"},
-      // Products of warpgroups: tiles that tensor copies move, where lines of B begin at multiples of 16 bytes, and threads
-      // elsewhere; the second ones of two blocks.
+      {"bitmap", spmm_nest(ScalarType::f16), of_many_windows(SampleStructure::uniform, 0.5, ScalarType::f16), 36,
+       "bitmap:columns=16,panels=3,warps=2,stages=3,units=2,pdl=on"},
+      {"bitmap_tokens", linear_nk_nest(ScalarType::bf16),
+       of_many_windows(SampleStructure::powerlaw, 0.6, ScalarType::bf16), 20,
+       "bitmap:columns=8,panels=2,warps=1,stages=2,units=3,pdl=off"},
+      // Products of warpgroups: tiles that tensor copies move, where lines of B begin at multiples of 16 bytes, and
+      // threads elsewhere; the second ones of two blocks.
       {"bitmap_groups", spmm_nest(ScalarType::bf16), of_five_tiles(ScalarType::bf16), 72,
        "bitmap:columns=64,panels=4,warps=1,stages=3,units=2,mma=warpgroup,pdl=on"},
       {"bitmap_clusters", linear_nk_nest(ScalarType::f16), of_five_tiles(ScalarType::f16), 72,
@@ -188,9 +221,11 @@ std::vector<MutationSubject> mutation_subjects() {
       {"split_tokens", nest_of(linear_nk_template), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32),
        36, "stream:columns=16,panels=3,warps=2,stages=4,pdl=off"},
       // Windows of patches, and of elements by themselves.
-      {"split_images", nest_of(conv2d_template, convolution(77, 150, 7, 6, 1, 1)), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 3,
+      {"split_images", nest_of(conv2d_template, convolution(77, 150, 7, 6, 1, 1)),
+       of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 3,
        "stream:columns=32,panels=3,warps=2,stages=3,pdl=on"},
-      {"split_channels", nest_of(conv2d_nhwc_template, convolution(77, 150, 5, 4, 1, 2)), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 2,
+      {"split_channels", nest_of(conv2d_nhwc_template, convolution(77, 150, 5, 4, 1, 2)),
+       of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 2,
        "stream:columns=16,panels=3,warps=2,stages=4,pdl=off"},
   };
 }

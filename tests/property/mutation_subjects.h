@@ -20,8 +20,8 @@ struct MutationSubject {
   std::string schedule;
 };
 
-/// All families, element types and variants of their kernels, a script that is of none; and epilogues, transposed operands, batches and
-/// convolutions.
+/// All families, element types and variants of their kernels, a script that is of none; and epilogues, transposed
+/// operands, batches and convolutions.
 std::vector<MutationSubject> mutation_subjects();
 
 /// Writes the bundle of a subject, DIR/NAME, as `escgen generate` would, but verifies nothing.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of arrays of any dimensions: the nest as written, its canonical form whose matrices have layouts, and what kernels are judged by
-// compute the same.
+// Products of arrays of any dimensions: the nest as written, its canonical form whose matrices have layouts, and what
+// kernels are judged by compute the same.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -8,12 +8,12 @@
 #include <cmath>
 
 #include "generator/ir/interpret.h"
+#include "generator/ir/placed_layout.h"
 #include "generator/ir/print.h"
+#include "generator/ir/product_digits.h"
 #include "generator/lower/assign_roles.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/lower/split_dimensions.h"
-#include "generator/ir/placed_layout.h"
-#include "generator/ir/product_digits.h"
 #include "generator/matrix/block_diagonal.h"
 #include "generator/matrix/drawn_value.h"
 #include "generator/verify/layout_check.h"
@@ -80,8 +80,8 @@ Memory memory_of(const LoopNest& nest, const SparseMatrix& matrix, const Environ
 }
 
 /// A matrix of the canonical form, from the array that has its elements: zero where it has none.
-Tensor gathered(const ArrayDeclaration& matrix, const Tensor& array, const Environment& sizes, std::int64_t rows, std::int64_t columns,
-                std::int64_t items) {
+Tensor gathered(const ArrayDeclaration& matrix, const Tensor& array, const Environment& sizes, std::int64_t rows,
+                std::int64_t columns, std::int64_t items) {
   Tensor result{{rows, columns}, {}};
   if (!matrix.layout) {
     result.elements = array.elements;
@@ -89,7 +89,8 @@ Tensor gathered(const ArrayDeclaration& matrix, const Tensor& array, const Envir
   }
   const PlacedLayout placed(*matrix.layout, sizes);
   const std::int64_t leading_dimension = placed.least_leading_dimension(items);
-  RC_ASSERT(placed.outermost_extent(rows, items) * leading_dimension == static_cast<std::int64_t>(array.elements.size()));
+  RC_ASSERT(placed.outermost_extent(rows, items) * leading_dimension ==
+            static_cast<std::int64_t>(array.elements.size()));
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t column = 0; column < columns; ++column) {
       const std::optional<std::int64_t> offset = placed.offset(row, column, leading_dimension);
@@ -130,7 +131,8 @@ RC_GTEST_PROP(NestLayout, EveryFormComputesWhatTheNestComputes, ()) {
   }
   flat.arrays["A"] = {{drawn.rows, drawn.reduction()}, elements_of(matrix)};
   const std::vector<double> c = interpret(canonical, flat).arrays.at("C").elements;
-  const std::vector<double> expected = gathered(canonical.array(ArrayRole::output), y, sizes, drawn.rows, n, drawn.items).elements;
+  const std::vector<double> expected =
+      gathered(canonical.array(ArrayRole::output), y, sizes, drawn.rows, n, drawn.items).elements;
   RC_ASSERT(c.size() == y.elements.size());
   for (std::size_t at = 0; at < c.size(); ++at) {
     RC_ASSERT(std::abs(c[at] - expected[at]) < allowed);
@@ -139,7 +141,9 @@ RC_GTEST_PROP(NestLayout, EveryFormComputesWhatTheNestComputes, ()) {
   LoopNest product = nest;
   product.epilogue.reset();
   const std::vector<double> sums =
-      gathered(canonical.array(ArrayRole::output), interpret(product, memory).arrays.at("Y"), sizes, drawn.rows, n, drawn.items).elements;
+      gathered(canonical.array(ArrayRole::output), interpret(product, memory).arrays.at("Y"), sizes, drawn.rows, n,
+               drawn.items)
+          .elements;
   std::vector<double> b = flat.arrays.at("B").elements;
   const NestProduct nest_product(nest, matrix);
   for (std::int64_t row = 0; row < drawn.rows; ++row) {
@@ -185,7 +189,8 @@ RC_GTEST_PROP(NestLayout, NoStatementLooksAtThePadding, ()) {
     const PlacedLayout placed(*layout, sizes);
     for (std::int64_t k = 0; k < drawn.reduction(); ++k) {
       for (std::int64_t j = 0; j < n; ++j) {
-        b[static_cast<std::size_t>(k * n + j)] = placed.offset(k, j, placed.least_leading_dimension(drawn.items)) ? 1.0 : std::nan("");
+        b[static_cast<std::size_t>(k * n + j)] =
+            placed.offset(k, j, placed.least_leading_dimension(drawn.items)) ? 1.0 : std::nan("");
       }
     }
   }

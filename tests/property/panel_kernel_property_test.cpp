@@ -34,7 +34,8 @@ rc::Gen<PanelSchedule> panel_schedule(std::int64_t bcol) {
 }
 
 /// The layer, or nothing where the staged regions of the matrix do not fit into shared memory.
-std::optional<GeneratedLayer> legal_layer(const SparseMatrix& matrix, std::int64_t bcol, const PanelSchedule& schedule) {
+std::optional<GeneratedLayer> legal_layer(const SparseMatrix& matrix, std::int64_t bcol,
+                                          const PanelSchedule& schedule) {
   try {
     return layer_of(matrix, bcol, schedule);
   } catch (const ScheduleError&) {
@@ -87,7 +88,9 @@ void check_transformer(const SparseMatrix& matrix) {
   RC_ASSERT(problem.empty());
 }
 
-RC_GTEST_PROP(EmittedPanelTransformer, WritesTheBytesOfThePackedMatrix, ()) { check_transformer(*awkward_matrix(24).as("matrix")); }
+RC_GTEST_PROP(EmittedPanelTransformer, WritesTheBytesOfThePackedMatrix, ()) {
+  check_transformer(*awkward_matrix(24).as("matrix"));
+}
 
 RC_GTEST_PROP(EmittedPanelTransformer, OfSixteenBitsWritesTheBytesOfThePackedMatrix, ()) {
   check_transformer(*awkward_half_matrix(24).as("matrix"));

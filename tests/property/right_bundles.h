@@ -27,8 +27,8 @@ struct RightBundle {
 /// By the names of their subjects.
 using RightBundles = std::map<std::string, RightBundle>;
 
-/// What `escgen verify` does with a text that is not known, but for what a user does not get: all that is wrong; and with
-/// less patience for a text that does not end.
+/// What `escgen verify` does with a text that is not known, but for what a user does not get: all that is wrong; and
+/// with less patience for a text that does not end.
 EmulationEffort effort_of_a_verdict();
 
 /// What a process may take that gives a verdict, by the processor's time: far more than any needs.

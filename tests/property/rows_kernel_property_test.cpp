@@ -79,7 +79,9 @@ void check_transformer(const SparseMatrix& matrix) {
   RC_ASSERT(problem.empty());
 }
 
-RC_GTEST_PROP(EmittedRowsTransformer, WritesTheBytesOfThePackedMatrix, ()) { check_transformer(*awkward_matrix(24).as("matrix")); }
+RC_GTEST_PROP(EmittedRowsTransformer, WritesTheBytesOfThePackedMatrix, ()) {
+  check_transformer(*awkward_matrix(24).as("matrix"));
+}
 
 RC_GTEST_PROP(EmittedRowsTransformer, OfSixteenBitsWritesTheBytesOfThePackedMatrix, ()) {
   check_transformer(*awkward_half_matrix(24).as("matrix"));

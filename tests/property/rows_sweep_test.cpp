@@ -57,9 +57,7 @@ TEST_P(RowsSweep, AgreesWithTheReference) {
 INSTANTIATE_TEST_SUITE_P(EveryPart, RowsSweep, testing::Range(std::size_t{0}, parts),
                          [](const testing::TestParamInfo<std::size_t>& part) { return fmt::format("{}", part.param); });
 
-TEST(RowsMatrixWithoutNonZeros, MakesCZero) {
-  tests::check_without_nonzeros(9, RowsSchedule{.vector = 1});
-}
+TEST(RowsMatrixWithoutNonZeros, MakesCZero) { tests::check_without_nonzeros(9, RowsSchedule{.vector = 1}); }
 
 }  // namespace
 }  // namespace esc

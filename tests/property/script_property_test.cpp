@@ -56,8 +56,7 @@ void check_stages(const DrawnScript& drawn) {
   constexpr std::int64_t most_columns = 11;
   constexpr std::uint64_t seed = 3;
   const std::vector<LoweredStep> stages = legal_stages(drawn);
-  const Memory memory =
-      tests::memory_for(stages.back().nest, drawn.matrix, std::min(drawn.bcol, most_columns), seed);
+  const Memory memory = tests::memory_for(stages.back().nest, drawn.matrix, std::min(drawn.bcol, most_columns), seed);
   const Memory oracle = interpret(stages.front().nest, memory);
   for (const LoweredStep& stage : stages) {
     EXPECT_LT(tests::largest_difference(oracle, interpret(stage.nest, memory)), 1e-12)
@@ -116,7 +115,9 @@ TEST_P(DrawnScripts, AreRefusedWithReasonsOrAgreeWithTheReference) {
 [[maybe_unused]] const bool drawn_scripts_is_sampled = tests::sample_suite("EveryPart/DrawnScripts", 2);
 
 INSTANTIATE_TEST_SUITE_P(EveryPart, DrawnScripts, testing::Range(std::uint64_t{0}, std::uint64_t{4}),
-                         [](const testing::TestParamInfo<std::uint64_t>& part) { return fmt::format("{}", part.param); });
+                         [](const testing::TestParamInfo<std::uint64_t>& part) {
+                           return fmt::format("{}", part.param);
+                         });
 
 TEST(ScriptDraw, IsTheSameFromASeed) {
   ScriptDraw one(7);

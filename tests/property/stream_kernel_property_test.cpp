@@ -36,9 +36,11 @@ using tests::windowed_matrix;
 enum class Lies { in_rows, transposed };
 
 /// The layer, or nothing where the stages of the matrix do not fit into shared memory.
-std::optional<GeneratedLayer> legal_layer(const SparseMatrix& matrix, std::int64_t bcol, const StreamSchedule& schedule, Lies lies) {
+std::optional<GeneratedLayer> legal_layer(const SparseMatrix& matrix, std::int64_t bcol, const StreamSchedule& schedule,
+                                          Lies lies) {
   try {
-    return lies == Lies::in_rows ? layer_of(matrix, bcol, schedule) : layer_of(matrix, bcol, schedule, linear_nk_nest(matrix.element));
+    return lies == Lies::in_rows ? layer_of(matrix, bcol, schedule)
+                                 : layer_of(matrix, bcol, schedule, linear_nk_nest(matrix.element));
   } catch (const ScheduleError&) {
     RC_ASSERT(schedule.stages * schedule.warps * (schedule.panels * 8 + schedule.columns) > 64);
     return std::nullopt;
@@ -46,12 +48,16 @@ std::optional<GeneratedLayer> legal_layer(const SparseMatrix& matrix, std::int64
 }
 
 /// The same with as many stages, or then warps, as there is room for.
-GeneratedLayer fitting_layer(const SparseMatrix& matrix, std::int64_t bcol, StreamSchedule schedule, Lies lies = Lies::in_rows) {
+GeneratedLayer fitting_layer(const SparseMatrix& matrix, std::int64_t bcol, StreamSchedule schedule,
+                             Lies lies = Lies::in_rows) {
   while (true) {
     if (std::optional<GeneratedLayer> layer = legal_layer(matrix, bcol, schedule, lies)) {
       return *layer;
     }
-    int& most = schedule.stages > 2 ? schedule.stages : schedule.warps > 1 ? schedule.warps : schedule.panels > 1 ? schedule.panels : schedule.columns;
+    int& most = schedule.stages > 2   ? schedule.stages
+                : schedule.warps > 1  ? schedule.warps
+                : schedule.panels > 1 ? schedule.panels
+                                      : schedule.columns;
     most = schedule.stages > 2 ? most - 1 : most / 2;
   }
 }
@@ -64,7 +70,8 @@ const transformer::FragmentFormat& format_of(const GeneratedLayer& generated) {
 /// and does nothing that the emulator forbids.
 GeneratedLayer check_kernel(const SparseMatrix& matrix, std::int64_t bcol, const StreamSchedule& schedule) {
   const int major = schedule.cluster > 1 ? 9 : *rc::gen::element(8, 9, 9).as("major compute capability");
-  const bool has_features = !schedule.is_placed() || *rc::gen::arbitrary<bool>().as("compiled for the very architecture");
+  const bool has_features =
+      !schedule.is_placed() || *rc::gen::arbitrary<bool>().as("compiled for the very architecture");
   const auto order = *rc::gen::arbitrary<std::uint64_t>().as("order of blocks and threads");
   const auto products = *rc::gen::container<std::vector<ProductCase>>(2, half_product_case(bcol)).as("products");
   const GeneratedLayer layer = fitting_layer(matrix, bcol, schedule);
@@ -80,7 +87,8 @@ GeneratedLayer check_kernel(const SparseMatrix& matrix, std::int64_t bcol, const
   RC_CLASSIFY(layer.layer.lowered.packed.line_rows > 1, "lines of B");
   const EmulatedKernel kernel(layer);
   for (const ProductCase& product : products) {
-    const JudgedProduct judged = kernel.multiply(matrix, KernelCall{.product = product, .compute_major = major, .has_features = has_features}, order);
+    const JudgedProduct judged = kernel.multiply(
+        matrix, KernelCall{.product = product, .compute_major = major, .has_features = has_features}, order);
     RC_LOG() << print(schedule) << ", " << print(product) << ": " << tests::print(judged) << "\n";
     RC_ASSERT(judged.passed());
   }
@@ -106,11 +114,13 @@ RC_GTEST_PROP(EmittedStreamKernel, OfManyColumnsAgreesWithTheReference, ()) {
 RC_GTEST_PROP(EmittedStreamKernel, OfSeveralRoundsOfAWindowAgreesWithTheReference, ()) {
   const GeneratedLayer layer = check_kernel(*bursting_matrix().as("matrix"), *awkward_bcol(33).as("bCol"));
   const transformer::FragmentFormat& format = format_of(layer);
-  // Whole dense steps have room for everything; lists are as long as takes the least time, with further rounds or without.
+  // Whole dense steps have room for everything; lists are as long as takes the least time, with further rounds or
+  // without.
   RC_ASSERT(format.is_listed() || format.regular() == format.is_dense());
 }
 
-/// Where a block computes all columns of B it has lines of several rows, but for calls with other columns or gaps between rows.
+/// Where a block computes all columns of B it has lines of several rows, but for calls with other columns or gaps
+/// between rows.
 RC_GTEST_PROP(EmittedStreamKernel, OfLinesAgreesWithTheReference, ()) {
   const SparseMatrix matrix = *lined_matrix(60).as("matrix");
   const int bcol = *rc::gen::element(8, 16, 32).as("bCol");
@@ -123,7 +133,8 @@ RC_GTEST_PROP(EmittedStreamKernel, OfLinesAgreesWithTheReference, ()) {
   RC_ASSERT(lowered.packed.line_rows == (tile == bcol ? 64 / bcol : 1));
 }
 
-/// The same of B and C that are transposed, with leading dimensions that begin columns anywhere, or all at multiples of 16 bytes.
+/// The same of B and C that are transposed, with leading dimensions that begin columns anywhere, or all at multiples of
+/// 16 bytes.
 void check_transposed_kernel(const SparseMatrix& matrix, std::int64_t bcol) {
   const auto schedule = *legal_stream_schedule(bcol, matrix).as("schedule");
   const auto order = *rc::gen::arbitrary<std::uint64_t>().as("order of blocks and threads");
@@ -169,8 +180,19 @@ RC_GTEST_PROP(EmittedStreamTransformer, WritesTheBytesOfThePackedMatrix, ()) {
 TEST(EmittedStreamKernel, LeavesSumsOfClustersBesideItsBarriers) {
   const SparseMatrix matrix = sample_matrix({.rows = 70, .columns = 300, .sparsity = 0.7, .seed = 5});
   for (const int cluster : {4, 8}) {
-    const StreamSchedule schedule{.columns = 64, .panels = 2, .warps = 2, .stages = 2, .share = 2, .rows = 32, .copies = StreamSchedule::Copies::bulk, .cluster = cluster, .dense = StreamSchedule::Dense::placed};
-    const JudgedProduct judged = EmulatedKernel(layer_of(matrix, 64, schedule)).multiply(matrix, KernelCall{.product = {.n = 64, .ldb = 64, .ldc = 64}, .compute_major = 9, .has_features = true});
+    const StreamSchedule schedule{.columns = 64,
+                                  .panels = 2,
+                                  .warps = 2,
+                                  .stages = 2,
+                                  .share = 2,
+                                  .rows = 32,
+                                  .copies = StreamSchedule::Copies::bulk,
+                                  .cluster = cluster,
+                                  .dense = StreamSchedule::Dense::placed};
+    const JudgedProduct judged =
+        EmulatedKernel(layer_of(matrix, 64, schedule))
+            .multiply(matrix,
+                      KernelCall{.product = {.n = 64, .ldb = 64, .ldc = 64}, .compute_major = 9, .has_features = true});
     EXPECT_TRUE(judged.passed()) << print(schedule) << ": " << tests::print(judged);
   }
 }
@@ -178,23 +200,42 @@ TEST(EmittedStreamKernel, LeavesSumsOfClustersBesideItsBarriers) {
 /// In each of these texts a meeting of both roles lacks something: no order of the threads may hide it.
 TEST(EmittedStreamKernel, NeedsAllOfTheMeetingsOfItsRoles) {
   const SparseMatrix matrix = sample_matrix({.rows = 90, .columns = 400, .sparsity = 0.7, .seed = 6});
-  const GeneratedLayer layer = layer_of(matrix, 64, StreamSchedule{.columns = 64, .panels = 1, .warps = 8, .stages = 3, .share = 4, .rows = 48, .copies = StreamSchedule::Copies::bulk, .ahead = true, .dense = StreamSchedule::Dense::placed});
+  const GeneratedLayer layer = layer_of(matrix, 64,
+                                        StreamSchedule{.columns = 64,
+                                                       .panels = 1,
+                                                       .warps = 8,
+                                                       .stages = 3,
+                                                       .share = 4,
+                                                       .rows = 48,
+                                                       .copies = StreamSchedule::Copies::bulk,
+                                                       .ahead = true,
+                                                       .dense = StreamSchedule::Dense::placed});
   const std::string text = tests::kernel_text(layer);
   const auto judged = [&](const std::string& changed, std::uint64_t order) {
-    return EmulatedKernel(layer, changed).multiply(matrix, KernelCall{.product = {.n = 64, .ldb = 64, .ldc = 64}, .compute_major = 9, .has_features = true}, order);
+    return EmulatedKernel(layer, changed)
+        .multiply(matrix,
+                  KernelCall{.product = {.n = 64, .ldb = 64, .ldc = 64}, .compute_major = 9, .has_features = true},
+                  order);
   };
   for (std::uint64_t order = 0; order < 3; ++order) {
     EXPECT_TRUE(judged(text, order).passed()) << tests::print(judged(text, order));
-    for (const auto& [right, wrong] : {std::pair("  arrive_as(0, part, turn);", ""), {"  arrive_as(1, part, turn);", ""}, {"  wait_for_role(1, part, turn);", ""}, {"  wait_for_role(0, part, turn);", ""},
-                                       {"turn % 2 * roles", "0 * roles"}, {"roles + role", "roles"}, {"role) * turn_windows", "role) * 0"}}) {
+    for (const auto& [right, wrong] : {std::pair("  arrive_as(0, part, turn);", ""),
+                                       {"  arrive_as(1, part, turn);", ""},
+                                       {"  wait_for_role(1, part, turn);", ""},
+                                       {"  wait_for_role(0, part, turn);", ""},
+                                       {"turn % 2 * roles", "0 * roles"},
+                                       {"roles + role", "roles"},
+                                       {"role) * turn_windows", "role) * 0"}}) {
       const std::size_t at = text.find(right);
       ASSERT_NE(at, text.npos) << right;
-      EXPECT_FALSE(judged(std::string(text).replace(at, std::string(right).size(), wrong), order).passed()) << right << " -> " << wrong << ", order " << order;
+      EXPECT_FALSE(judged(std::string(text).replace(at, std::string(right).size(), wrong), order).passed())
+          << right << " -> " << wrong << ", order " << order;
     }
   }
 }
 
-/// Where rows have half of a window's columns, places for them are searched for long: no limit that ends endless loops may end that.
+/// Where rows have half of a window's columns, places for them are searched for long: no limit that ends endless loops
+/// may end that.
 TEST(EmittedStreamTransformer, SearchesForAsLongAsItTakes) {
   const SparseMatrix matrix = sample_matrix({.rows = 256, .columns = 2048, .sparsity = 0.6, .seed = 3});
   const GeneratedLayer generated = fitting_layer(matrix, 16, {.columns = 16, .panels = 1, .warps = 1, .stages = 2});
@@ -202,7 +243,8 @@ TEST(EmittedStreamTransformer, SearchesForAsLongAsItTakes) {
   EmulatedTransformer transformer(transformer_source(generated.layer), name, matrix, false);
   std::vector<std::byte> packed(generated.bytes().size());
   const TypedElements dense = dense_elements(matrix);
-  EXPECT_EQ(transformer.functions().transform(dense.data(), matrix.columns, packed.data()), 0) << transformer.device().describe_faults();
+  EXPECT_EQ(transformer.functions().transform(dense.data(), matrix.columns, packed.data()), 0)
+      << transformer.device().describe_faults();
   EXPECT_TRUE(std::ranges::equal(packed, generated.bytes()));
 }
 

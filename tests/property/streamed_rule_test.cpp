@@ -16,7 +16,8 @@ namespace {
 
 SparseMatrix sample(std::int64_t rows, std::int64_t columns, double zeros, SampleStructure structure,
                     ScalarType type = ScalarType::f16) {
-  SparseMatrix matrix = sample_matrix({.rows = rows, .columns = columns, .sparsity = zeros, .structure = structure, .seed = 5});
+  SparseMatrix matrix =
+      sample_matrix({.rows = rows, .columns = columns, .sparsity = zeros, .structure = structure, .seed = 5});
   round_values(matrix, type);
   return matrix;
 }
@@ -53,17 +54,18 @@ struct Shape {
 
 TEST(StreamedRule, TakesWhatRandomPatternsAllow) {
   int layers = 0;
-  for (const Shape& shape : {Shape{512, 512, 0.5}, Shape{512, 512, 0.85}, Shape{2200, 120, 0.6}, Shape{17, 8200, 0.7}, Shape{2113, 300, 0.5},
-                             Shape{1030, 256, 0.0}}) {
+  for (const Shape& shape : {Shape{512, 512, 0.5}, Shape{512, 512, 0.85}, Shape{2200, 120, 0.6}, Shape{17, 8200, 0.7},
+                             Shape{2113, 300, 0.5}, Shape{1030, 256, 0.0}}) {
     const SparseMatrix matrix = sample(shape.rows, shape.columns, shape.zeros, SampleStructure::uniform);
     for (const std::string gpu : {"h200", "a100", "l4"}) {
       const DeviceKey device = device_of_gpu(gpu).key;
       for (const long long bcol : {8, 200}) {
-        const std::vector<ScheduleChoice> choices = streamed_schedules(shape_of(matrix, bcol), kernel_target(device, {}));
+        const std::vector<ScheduleChoice> choices =
+            streamed_schedules(shape_of(matrix, bcol), kernel_target(device, {}));
         ASSERT_FALSE(choices.empty());
         EXPECT_TRUE(is_generated(matrix, choices.front(), bcol, device.capability))
-            << gpu << ": " << print(choices.front().schedule) << " for " << shape.rows << " x " << shape.columns << ", zeros " << shape.zeros
-            << ", bCol " << bcol;
+            << gpu << ": " << print(choices.front().schedule) << " for " << shape.rows << " x " << shape.columns
+            << ", zeros " << shape.zeros << ", bCol " << bcol;
         ++layers;
       }
     }
@@ -86,7 +88,8 @@ TEST(StreamedRule, TakesWhatRandomPatternsOfFloat32Allow) {
   }
 }
 
-/// Where non-zeros stand together units are larger than the rule supposes; the last of its schedules has a kernel all the same.
+/// Where non-zeros stand together units are larger than the rule supposes; the last of its schedules has a kernel all
+/// the same.
 TEST(StreamedRule, EndsInWhatAllPatternsAllow) {
   for (const SampleStructure structure : {SampleStructure::columns, SampleStructure::blocks, SampleStructure::rows}) {
     const SparseMatrix matrix = sample(512, 520, 0.6, structure);
@@ -105,10 +108,19 @@ TEST(StreamedRule, KnowsHowLongListedUnitsOfRandomPatternsAre) {
     for (const double zeros : {0.5, 0.8}) {
       const SparseMatrix matrix = sample(512, 2048, zeros, SampleStructure::uniform, type);
       for (const int rows : {16, 32}) {
-        const ScheduleChoice choice{StreamSchedule{.columns = 8, .panels = 2, .warps = 2, .stages = 2, .rows = rows, .dense = StreamSchedule::Dense::listed}, "user"};
-        const GeneratedLayer layer = generate_layer(matrix, spmm_nest(type), {.name = "layer", .source_file = "layer.npy", .bcol = 8, .architectures = {80}, .choice = choice});
+        const ScheduleChoice choice{StreamSchedule{.columns = 8,
+                                                   .panels = 2,
+                                                   .warps = 2,
+                                                   .stages = 2,
+                                                   .rows = rows,
+                                                   .dense = StreamSchedule::Dense::listed},
+                                    "user"};
+        const GeneratedLayer layer = generate_layer(
+            matrix, spmm_nest(type),
+            {.name = "layer", .source_file = "layer.npy", .bcol = 8, .architectures = {80}, .choice = choice});
         const auto bytes = static_cast<double>(std::get<transformer::FragmentFormat>(layer.layer.format).unit_bytes());
-        EXPECT_NEAR(static_cast<double>(listed_unit_bytes(dtype, 1 - zeros, rows)) / bytes, 1, 0.05) << dtype << ", " << rows << " rows, zeros " << zeros;
+        EXPECT_NEAR(static_cast<double>(listed_unit_bytes(dtype, 1 - zeros, rows)) / bytes, 1, 0.05)
+            << dtype << ", " << rows << " rows, zeros " << zeros;
       }
     }
   }

@@ -67,8 +67,8 @@ struct MutationTrial {
 /// The least of those that the bundles of a fault have counts.
 enum Verdict : int { caught = 10, survived = 11, same_code = 12, does_not_compile = 13 };
 
-/// What `verify` would say, in a process of its own, as the text may do anything. Half of what it would do is known: what it finds of a
-/// transformer without a fault, and of a kernel that gets from its transformer what it got before.
+/// What `verify` would say, in a process of its own, as the text may do anything. Half of what it would do is known:
+/// what it finds of a transformer without a fault, and of a kernel that gets from its transformer what it got before.
 int verdict_on(const MutationTrial& trial, const RightBundle& right) {
   const SparseMatrix& matrix = right.bundle.matrix;
   const EmulationEffort effort = tests::effort_of_a_verdict();
@@ -91,7 +91,8 @@ int verdict_on(const MutationTrial& trial, const RightBundle& right) {
   }
 }
 
-/// Whether the text says the same in other words: with the numbers of its schedule an optimising compiler makes the same code of it.
+/// Whether the text says the same in other words: with the numbers of its schedule an optimising compiler makes the
+/// same code of it.
 bool has_same_code(const MutationTrial& trial, const RightBundle& right) {
   const auto code_of = [&](const std::string& text) {
     if (!trial.in_kernel) {
@@ -199,8 +200,8 @@ struct Tally {
 };
 
 void print_tallies(const std::map<std::string, Tally>& tallies) {
-  std::cout << fmt::format("{:<26}{:>8}{:>10}{:>11}{:>14}{:>8}\n", "", "caught", "survived", "same code", "not compiled",
-                           "share");
+  std::cout << fmt::format("{:<26}{:>8}{:>10}{:>11}{:>14}{:>8}\n", "", "caught", "survived", "same code",
+                           "not compiled", "share");
   for (const auto& [name, tally] : tallies) {
     std::cout << fmt::format("{:<26}{:>8}{:>10}{:>11}{:>14}{:>8.3f}\n", name, tally.caught, tally.survived,
                              tally.same_code, tally.not_compiled, tally.share());
@@ -215,8 +216,8 @@ std::vector<Fault> faults_of(const std::vector<MutationSubject>& subjects, const
     for (const bool in_kernel : {true, false}) {
       for (TextMutant& mutant : tests::text_mutants(right_bundles.at(subject.name).text(in_kernel))) {
         MutationTrial trial{&subject, in_kernel, std::move(mutant)};
-        const auto [known, is_new] = in_kernel ? std::pair(in_transformers.end(), true)
-                                               : in_transformers.emplace(trial.fault(), faults.size());
+        const auto [known, is_new] =
+            in_kernel ? std::pair(in_transformers.end(), true) : in_transformers.emplace(trial.fault(), faults.size());
         if (is_new) {
           faults.push_back({std::move(trial)});
         } else {

@@ -28,10 +28,14 @@ using testing::StartsWith;
 const std::string two = raw_bytes<float>({1, 2});
 
 /// A file of one tensor w whose entry is `entry`.
-std::string with_entry(const std::string& entry, const std::string& data = two) { return safetensors_bytes("{" + entry + "}", data); }
+std::string with_entry(const std::string& entry, const std::string& data = two) {
+  return safetensors_bytes("{" + entry + "}", data);
+}
 
 TEST(SafetensorsRefusals, NameTheTensorAndTheByte) {
-  const auto named = [](const std::string& json_name) { return with_entry("\"" + json_name + "\": {\"dtype\": \"F32\", \"shape\": [1, 2], \"data_offsets\": [0, 8]}"); };
+  const auto named = [](const std::string& json_name) {
+    return with_entry("\"" + json_name + "\": {\"dtype\": \"F32\", \"shape\": [1, 2], \"data_offsets\": [0, 8]}");
+  };
   const std::string good = with_entry(header_entry("w", "F32", "[1, 2]", 0, 8));
   const std::string end = std::to_string(good.size());
   const auto at = [](std::uint64_t byte) { return "a.safetensors, byte " + std::to_string(byte); };
@@ -114,8 +118,12 @@ TEST(SafetensorsRefusals, NameTheTensorAndTheByte) {
 }
 
 TEST(SafetensorsRefusals, NameTheValue) {
-  const auto tensor = [](const std::string& type, const std::string& data) { return SafetensorsText().add("w", type, "[1, 2]", data).bytes(); };
-  const auto first_byte = [](const std::string& bytes, std::size_t data) { return "a.safetensors:w, byte " + std::to_string(bytes.size() - data); };
+  const auto tensor = [](const std::string& type, const std::string& data) {
+    return SafetensorsText().add("w", type, "[1, 2]", data).bytes();
+  };
+  const auto first_byte = [](const std::string& bytes, std::size_t data) {
+    return "a.safetensors:w, byte " + std::to_string(bytes.size() - data);
+  };
   const std::string nan = tensor("F32", raw_bytes<float>({1, std::nanf("")}));
   const std::string infinite = tensor("BF16", raw_bytes<std::uint16_t>({0x7f80, 0}));
   const std::string huge = tensor("F64", raw_bytes<double>({0, 1e300}));
@@ -126,7 +134,8 @@ TEST(SafetensorsRefusals, NameTheValue) {
           {infinite, first_byte(infinite, 4), "is inf"},
           {huge, first_byte(huge, 8), "beyond float32's 3.4e38"},
           {tiny, first_byte(tiny, 16), "which float32 holds only as zero"},
-          {SafetensorsText().add("w", "I64", "[1, 2]", std::string(16, '\0')).bytes(), "a.safetensors:w", "has elements of type I64"},
+          {SafetensorsText().add("w", "I64", "[1, 2]", std::string(16, '\0')).bytes(), "a.safetensors:w",
+           "has elements of type I64"},
           {SafetensorsText().add("w", "F32", "[2]", two).bytes(), "a.safetensors:w", "has 1 dimensions, not 2"},
           {SafetensorsText().add("w", "F32", "[0, 2]", "").bytes(), "a.safetensors:w", "has a dimension of 0"},
           {SafetensorsText().add("w", "F32", "[0, 4294967296]", "").bytes(), "a.safetensors:w", "has a dimension of 0"},
@@ -166,26 +175,37 @@ TEST(BitmaskRefusals, NameTheTensorAndTheByte) {
   // The last bytes of the file are 16 of the shape, 12 of the values, 2 of the bits and 16 of the offsets.
   expect_refusals(
       {
-          {BitmaskText{.shape = raw_bytes<std::int64_t>({0, 3})}.bytes(), at("shape", 46), "an extent of 0, outside 1 to 2^31 - 1"},
+          {BitmaskText{.shape = raw_bytes<std::int64_t>({0, 3})}.bytes(), at("shape", 46),
+           "an extent of 0, outside 1 to 2^31 - 1"},
           {BitmaskText{.shape = raw_bytes<std::int64_t>({2, -1})}.bytes(), at("shape", 38), "an extent of -1"},
-          {BitmaskText{.shape = raw_bytes<std::int64_t>({2, 12})}.bytes(), at("bitmask", 18), "where a bitmask of 2 x 12 elements is 2 x 2 of U8"},
+          {BitmaskText{.shape = raw_bytes<std::int64_t>({2, 12})}.bytes(), at("bitmask", 18),
+           "where a bitmask of 2 x 12 elements is 2 x 2 of U8"},
           {BitmaskText{.bits = "\x05\x0c"}.bytes(), at("bitmask", 17), "has bits behind the last column of row 1"},
-          {BitmaskText{.bits = "\x05\x06"}.bytes(), at("bitmask", 17), "has 4 bits up to row 1, and there are 3 values"},
-          {BitmaskText{.bits = std::string("\x05\0", 2)}.bytes(), at("compressed", 30, 8), "has 3 values, and the bitmask 2 bits"},
-          {BitmaskText{.bits = "\x04\x05"}.bytes(), at("row_offsets", 8), "says that row 1 begins at value 2, and 1 bits stand in front of it"},
-          {BitmaskText{.offsets = raw_bytes<std::int64_t>({-1, 2})}.bytes(), at("row_offsets", 16), "begins at value -1"},
+          {BitmaskText{.bits = "\x05\x06"}.bytes(), at("bitmask", 17),
+           "has 4 bits up to row 1, and there are 3 values"},
+          {BitmaskText{.bits = std::string("\x05\0", 2)}.bytes(), at("compressed", 30, 8),
+           "has 3 values, and the bitmask 2 bits"},
+          {BitmaskText{.bits = "\x04\x05"}.bytes(), at("row_offsets", 8),
+           "says that row 1 begins at value 2, and 1 bits stand in front of it"},
+          {BitmaskText{.offsets = raw_bytes<std::int64_t>({-1, 2})}.bytes(), at("row_offsets", 16),
+           "begins at value -1"},
       },
       [](const std::string& bytes) { read_weight(safetensors_of(bytes).front(), {}); });
-  const std::string shape_of_three = BitmaskText{.shape = raw_bytes<std::int64_t>({2, 3, 1}), .shape_shape = "[3]"}.bytes();
-  const std::string three_offsets = BitmaskText{.offsets = raw_bytes<std::int64_t>({0, 2, 3}), .offsets_shape = "[3]"}.bytes();
-  const std::string short_offsets = BitmaskText{.offsets = raw_bytes<std::int32_t>({0, 2}), .offsets_type = "I32"}.bytes();
+  const std::string shape_of_three =
+      BitmaskText{.shape = raw_bytes<std::int64_t>({2, 3, 1}), .shape_shape = "[3]"}.bytes();
+  const std::string three_offsets =
+      BitmaskText{.offsets = raw_bytes<std::int64_t>({0, 2, 3}), .offsets_shape = "[3]"}.bytes();
+  const std::string short_offsets =
+      BitmaskText{.offsets = raw_bytes<std::int32_t>({0, 2}), .offsets_type = "I32"}.bytes();
   const std::string square = BitmaskText{.values_shape = "[1, 3]"}.bytes();
-  const std::string incomplete = SafetensorsText().add("w.compressed", "F32", "[2]", two).add("w.bitmask", "U8", "[1, 1]", "\3").bytes();
-  for (const auto& [bytes, words] : std::vector<std::pair<std::string, std::string>>{{shape_of_three, "is no shape of two I64"},
-                                                                                    {three_offsets, "where 2 rows have as many offsets of I64"},
-                                                                                    {short_offsets, "where 2 rows have as many offsets of I64"},
-                                                                                    {square, "where the values stand in one row"},
-                                                                                    {incomplete, "which lacks w.shape"}}) {
+  const std::string incomplete =
+      SafetensorsText().add("w.compressed", "F32", "[2]", two).add("w.bitmask", "U8", "[1, 1]", "\3").bytes();
+  for (const auto& [bytes, words] :
+       std::vector<std::pair<std::string, std::string>>{{shape_of_three, "is no shape of two I64"},
+                                                        {three_offsets, "where 2 rows have as many offsets of I64"},
+                                                        {short_offsets, "where 2 rows have as many offsets of I64"},
+                                                        {square, "where the values stand in one row"},
+                                                        {incomplete, "which lacks w.shape"}}) {
     try {
       safetensors_of(bytes);
       ADD_FAILURE() << "accepted";
@@ -207,9 +227,10 @@ TEST(BitmaskRefusals, OfTwoOfFourNameTheRow) {
   const auto read = [](const std::string& bytes) { return read_weight(safetensors_of(bytes).front(), {}); };
   EXPECT_EQ(read(text("\x0a")), matrix_of(1, 4, std::vector<double>{0, 1, 0, 2}));
   const std::string size = std::to_string(text("\x0a").size() - 1);
-  expect_refusals({{text("\x02"), "a.safetensors:w.bitmask, byte " + size, "has 1 bits in row 0, where two of four are 2"},
-                   {text("\x0e"), "a.safetensors:w.bitmask, byte " + size, "has 3 bits in row 0"}},
-                  read);
+  expect_refusals(
+      {{text("\x02"), "a.safetensors:w.bitmask, byte " + size, "has 1 bits in row 0, where two of four are 2"},
+       {text("\x0e"), "a.safetensors:w.bitmask, byte " + size, "has 3 bits in row 0"}},
+      read);
   EXPECT_THROW(safetensors_of(text("\x0a", "[2]")), UserError);
   EXPECT_THROW(safetensors_of(text("\x02", "[1, 2]", 3)), UserError);
 }
@@ -229,10 +250,13 @@ TEST(MaskRefusals, NameTheElement) {
   const std::string half = text("F32", raw_bytes<float>({0, 0.5}));
   const std::string wide = text("F32", raw_bytes<float>({0, 1, 1}), "[1, 3]");
   const std::string integers = text("I32", raw_bytes<std::int32_t>({0, 1}));
-  expect_refusals({{half, "a.safetensors:w_mask, byte " + std::to_string(half.size() - 4), "a mask with an element that is neither 0 nor 1"},
-                   {wide, "a.safetensors:w_mask, byte " + std::to_string(wide.size() - 12), "is a mask of 1 x 3 for 1 x 2 elements"},
-                   {integers, "a.safetensors:w_mask, byte " + std::to_string(integers.size() - 8), "is a mask of type I32"}},
-                  read);
+  expect_refusals(
+      {{half, "a.safetensors:w_mask, byte " + std::to_string(half.size() - 4),
+        "a mask with an element that is neither 0 nor 1"},
+       {wide, "a.safetensors:w_mask, byte " + std::to_string(wide.size() - 12),
+        "is a mask of 1 x 3 for 1 x 2 elements"},
+       {integers, "a.safetensors:w_mask, byte " + std::to_string(integers.size() - 8), "is a mask of type I32"}},
+      read);
 }
 
 /// Tensors that no kernel may be made of: name, type, shape, and what is said of it, empty where it is a matrix.
@@ -366,7 +390,9 @@ TEST(WeightRefusals, OfOneNameTwice) {
   }
 }
 
-std::string replaced(std::string bytes, std::size_t at, const std::string& with) { return bytes.replace(at, with.size(), with); }
+std::string replaced(std::string bytes, std::size_t at, const std::string& with) {
+  return bytes.replace(at, with.size(), with);
+}
 
 TEST(ArchiveRefusals, NameTheByte) {
   const std::string array = npy_bytes(npy_dictionary("<f4", false, "(1, 2)"), two);
@@ -376,7 +402,8 @@ TEST(ArchiveRefusals, NameTheByte) {
   const auto at = [](std::size_t byte) { return "a.npz, byte " + std::to_string(byte); };
   const auto read = [](const std::string& bytes) { return read_weight(npz_of(bytes).front(), {}); };
   EXPECT_EQ(read(good), matrix_of(1, 2, std::vector<double>{1, 2}));
-  EXPECT_EQ(read(good.substr(0, good.size() - 2) + "\3\0abc"s), matrix_of(1, 2, std::vector<double>{1, 2})) << "a comment";
+  EXPECT_EQ(read(good.substr(0, good.size() - 2) + "\3\0abc"s), matrix_of(1, 2, std::vector<double>{1, 2}))
+      << "a comment";
   expect_refusals(
       {
           {"", at(0), "the file is empty"},
@@ -399,10 +426,13 @@ TEST(ArchiveRefusals, NameTheByte) {
           {replaced(good, entry + 46, "../"), at(entry + 46), "is a path that leads elsewhere"},
           {archive_of({{"w.npy", array}, {"w.npy", array}}), at(2 * entry + 51 + 46), "w.npy is there twice"},
           {archive_of({{"data.pkl", "x"}}), "a.npz", "has the member \"data.pkl\", which is no array"},
-          {archive_of({{"w.npy", array + "z"}}), "a.npz:w, byte 60", "9 bytes follow the header, which is not the size of 1 x 2 elements of 4 bytes"},
-          {archive_of({{"w.npy", npy_bytes(npy_dictionary("<U3", false, "(1, 2)"), two)}}), "a.npz:w, byte 20", "the element type \"<U3\" is not known"},
+          {archive_of({{"w.npy", array + "z"}}), "a.npz:w, byte 60",
+           "9 bytes follow the header, which is not the size of 1 x 2 elements of 4 bytes"},
+          {archive_of({{"w.npy", npy_bytes(npy_dictionary("<U3", false, "(1, 2)"), two)}}), "a.npz:w, byte 20",
+           "the element type \"<U3\" is not known"},
           {archive_of({{"w.npy", "no array"}}), "a.npz:w, byte 0", "does not start with \\x93NUMPY"},
-          {replaced(good, 35 + array.size() - 1, "\1"), "a.npz:w, byte 35", "w.npy has another checksum than the archive's directory says"},
+          {replaced(good, 35 + array.size() - 1, "\1"), "a.npz:w, byte 35",
+           "w.npy has another checksum than the archive's directory says"},
       },
       read);
 }
@@ -453,25 +483,38 @@ TEST(ScipyRefusals, NameTheArrayAndTheByte) {
   const auto read = [](const std::string& bytes) { return read_weight(npz_of(bytes).front(), {}); };
   EXPECT_EQ(read(ScipyText().bytes()), matrix_of(2, 3, std::vector<double>{0, 1, 0, 2, 0, 3}));
   const auto at = [](const std::string& array, const std::string& type, const std::string& shape, std::size_t offset) {
-    return "a.npz:" + array + ", byte " + std::to_string(npy_bytes(npy_dictionary(type, false, shape), "").size() + offset);
+    return "a.npz:" + array + ", byte " +
+           std::to_string(npy_bytes(npy_dictionary(type, false, shape), "").size() + offset);
   };
   constexpr float infinity = std::numeric_limits<float>::infinity();
   expect_refusals(
       {
-          {ScipyText{.format = "lil"}.bytes(), at("format", "|S3", "()", 0), "the format \"lil\" is none of csr, csc, bsr, coo and dia"},
-          {ScipyText{.shape = raw_bytes<std::int64_t>({2, 0})}.bytes(), at("shape", "<i8", "(2,)", 8), "an extent of 0 is outside 1 to 2^31 - 1"},
-          {ScipyText{.shape = raw_bytes<std::int64_t>({2, 2})}.bytes(), at("indices", "<i4", "(3,)", 8), "the index 2 is outside 0 to 1"},
-          {ScipyText{.shape = raw_bytes<std::int64_t>({3, 3})}.bytes(), at("indptr", "<i4", "(3,)", 0), "there are 3 of them, where 3 lines have one more"},
-          {ScipyText{.indices = raw_bytes<std::int32_t>({1, -1, 2})}.bytes(), at("indices", "<i4", "(3,)", 4), "the index -1 is outside 0 to 2"},
-          {ScipyText{.indices = raw_bytes<std::int32_t>({1, 2, 2})}.bytes(), "a.npz:matrix", "the entry at row 1, column 2 (counted from 0) is there twice"},
-          {ScipyText{.indptr = raw_bytes<std::int32_t>({1, 1, 3})}.bytes(), at("indptr", "<i4", "(3,)", 0), "offsets start at 0 and never decrease"},
-          {ScipyText{.indptr = raw_bytes<std::int32_t>({0, 4, 3})}.bytes(), at("indptr", "<i4", "(3,)", 8), "3 follows 4"},
-          {ScipyText{.indptr = raw_bytes<std::int32_t>({0, 1, 2})}.bytes(), at("indptr", "<i4", "(3,)", 8), "the last offset is 2, and there are 3 indices"},
-          {ScipyText{.data = raw_bytes<float>({1, infinity, 3})}.bytes(), at("data", "<f4", "(3,)", 4), "the value is inf"},
-          {ScipyText{.data = raw_bytes<std::int32_t>({1, 2, 3}), .data_type = "<i4"}.bytes(), at("data", "<i4", "(3,)", 0), "the values are of type I32"},
+          {ScipyText{.format = "lil"}.bytes(), at("format", "|S3", "()", 0),
+           "the format \"lil\" is none of csr, csc, bsr, coo and dia"},
+          {ScipyText{.shape = raw_bytes<std::int64_t>({2, 0})}.bytes(), at("shape", "<i8", "(2,)", 8),
+           "an extent of 0 is outside 1 to 2^31 - 1"},
+          {ScipyText{.shape = raw_bytes<std::int64_t>({2, 2})}.bytes(), at("indices", "<i4", "(3,)", 8),
+           "the index 2 is outside 0 to 1"},
+          {ScipyText{.shape = raw_bytes<std::int64_t>({3, 3})}.bytes(), at("indptr", "<i4", "(3,)", 0),
+           "there are 3 of them, where 3 lines have one more"},
+          {ScipyText{.indices = raw_bytes<std::int32_t>({1, -1, 2})}.bytes(), at("indices", "<i4", "(3,)", 4),
+           "the index -1 is outside 0 to 2"},
+          {ScipyText{.indices = raw_bytes<std::int32_t>({1, 2, 2})}.bytes(), "a.npz:matrix",
+           "the entry at row 1, column 2 (counted from 0) is there twice"},
+          {ScipyText{.indptr = raw_bytes<std::int32_t>({1, 1, 3})}.bytes(), at("indptr", "<i4", "(3,)", 0),
+           "offsets start at 0 and never decrease"},
+          {ScipyText{.indptr = raw_bytes<std::int32_t>({0, 4, 3})}.bytes(), at("indptr", "<i4", "(3,)", 8),
+           "3 follows 4"},
+          {ScipyText{.indptr = raw_bytes<std::int32_t>({0, 1, 2})}.bytes(), at("indptr", "<i4", "(3,)", 8),
+           "the last offset is 2, and there are 3 indices"},
+          {ScipyText{.data = raw_bytes<float>({1, infinity, 3})}.bytes(), at("data", "<f4", "(3,)", 4),
+           "the value is inf"},
+          {ScipyText{.data = raw_bytes<std::int32_t>({1, 2, 3}), .data_type = "<i4"}.bytes(),
+           at("data", "<i4", "(3,)", 0), "the values are of type I32"},
           {ScipyText{.format = "coo"}.bytes(), "a.npz", "lacks the array \"row\" of a sparse matrix"},
           {ScipyText{.format = "dia"}.bytes(), "a.npz", "lacks the array \"offsets\""},
-          {ScipyText{.format = "bsr"}.bytes(), at("data", "<f4", "(3,)", 0), "where 3 dimensions in C order are expected"},
+          {ScipyText{.format = "bsr"}.bytes(), at("data", "<f4", "(3,)", 0),
+           "where 3 dimensions in C order are expected"},
       },
       [&](const std::string& bytes) {
         // Integers are no matrix before anything of them is read.
@@ -483,7 +526,9 @@ TEST(ScipyRefusals, NameTheArrayAndTheByte) {
 
 class ModelFiles : public testing::Test {
  protected:
-  std::string file(const std::string& name, std::string_view content) const { return folder_.file(name, content).string(); }
+  std::string file(const std::string& name, std::string_view content) const {
+    return folder_.file(name, content).string();
+  }
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
  private:
@@ -492,8 +537,9 @@ class ModelFiles : public testing::Test {
 
 TEST_F(ModelFiles, OfPicklesAreRefusedWithTheCommandThatConverts) {
   const std::string archive = archive_of({{"archive/data.pkl", "x"}});
-  for (const std::string& name : {file("a.pt", "x"), file("a.pth", archive), file("a.bin", ""), file("a.PKL", ""), file("zip.safetensors", archive),
-                                  file("raw.safetensors", "\x80\x02}q\0."s), file("a.npz", archive), path("absent.ckpt")}) {
+  for (const std::string& name : {file("a.pt", "x"), file("a.pth", archive), file("a.bin", ""), file("a.PKL", ""),
+                                  file("zip.safetensors", archive), file("raw.safetensors", "\x80\x02}q\0."s),
+                                  file("a.npz", archive), path("absent.ckpt")}) {
     SCOPED_TRACE(name);
     try {
       read_layer(name);
@@ -620,13 +666,17 @@ TEST_F(ModelFiles, OfSeveralPartsAreRefusedWithTheNameThatIsWrong) {
           {"{}", place, "has no \"weight_map\""},
           {weight_map(""), place, "has no \"weight_map\""},
           {weight_map("\"a\": 1"), place + ": weight_map.\"a\"", "is not the name of a file"},
-          {weight_map("\"a\": \"../a.safetensors\""), place + ": weight_map.\"a\"", "names \"../a.safetensors\", which is no .safetensors file beside"},
+          {weight_map("\"a\": \"../a.safetensors\""), place + ": weight_map.\"a\"",
+           "names \"../a.safetensors\", which is no .safetensors file beside"},
           {weight_map("\"a\": \"/etc/passwd\""), place + ": weight_map.\"a\"", "which is no .safetensors file beside"},
           {weight_map("\"a\": \"a.bin\""), place + ": weight_map.\"a\"", "which is no .safetensors file beside"},
-          {weight_map("\"a\": \"a.safetensors\", \"a\": \"a.safetensors\""), place + ": weight_map.a", "is there twice"},
-          {weight_map("\"a\": \"a.safetensors\", \"b\": \"b.safetensors\""), path("b.safetensors"), "is missing, which 1 of m.safetensors.index.json's tensors are in, \"b\" the first"},
+          {weight_map("\"a\": \"a.safetensors\", \"a\": \"a.safetensors\""), place + ": weight_map.a",
+           "is there twice"},
+          {weight_map("\"a\": \"a.safetensors\", \"b\": \"b.safetensors\""), path("b.safetensors"),
+           "is missing, which 1 of m.safetensors.index.json's tensors are in, \"b\" the first"},
           {weight_map("\"b\": \"a.safetensors\""), a, "has \"a\", which m.safetensors.index.json does not say"},
-          {weight_map("\"a\": \"a.safetensors\", \"b\": \"a.safetensors\""), a, "does not have \"b\", which m.safetensors.index.json says"},
+          {weight_map("\"a\": \"a.safetensors\", \"b\": \"a.safetensors\""), a,
+           "does not have \"b\", which m.safetensors.index.json says"},
       },
       [&](const std::string& content) { read_layer(index(content)); });
 }

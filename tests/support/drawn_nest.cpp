@@ -108,8 +108,8 @@ LoopNest nest_of(const Parts& parts, bool has_epilogue, std::mt19937& random) {
     nest.arrays.push_back(declared("residual", parts.y));
     std::vector<Count> output_loops = parts.output_loops;
     std::ranges::shuffle(output_loops, random);
-    const Expression value =
-        (Expression(y) + Expression(accessed("bias", parts.bias))) * Expression(0.5) + Expression(accessed("residual", parts.y));
+    const Expression value = (Expression(y) + Expression(accessed("bias", parts.bias))) * Expression(0.5) +
+                             Expression(accessed("residual", parts.y));
     nest.body.push_back(in_loops(output_loops, {{}, Store{y, value}}));
   }
   return nest;
@@ -119,7 +119,8 @@ LoopNest nest_of(const Parts& parts, bool has_epilogue, std::mt19937& random) {
 enum class Width { any, of_vectors };
 constexpr std::int64_t vector_columns = 4;
 
-DrawnNest draw_batch(std::int64_t rows, std::int64_t reduction, std::int64_t items, std::int64_t columns, Width width, std::mt19937& random) {
+DrawnNest draw_batch(std::int64_t rows, std::int64_t reduction, std::int64_t items, std::int64_t columns, Width width,
+                     std::mt19937& random) {
   const auto coin = [&] { return random() % 2 == 0; };
   const bool wide = width == Width::of_vectors;
   const auto transposes = [&] { return !wide && coin(); };
@@ -157,7 +158,8 @@ DrawnNest draw_batch(std::int64_t rows, std::int64_t reduction, std::int64_t ite
       matrix->insert(matrix->begin() + 1, dimension_of(b));
     }
   }
-  return {nest_of(parts, coin(), random), rows * groups.number(), reduction, groups.number(), items, has_batches ? columns : 1};
+  return {nest_of(parts, coin(), random), rows * groups.number(), reduction, groups.number(), items,
+          has_batches ? columns : 1};
 }
 
 /// One direction of a convolution: output pixels, and the image that they read.
@@ -171,8 +173,8 @@ struct Direction {
   std::int64_t pixels() const { return (image + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1; }
 };
 
-DrawnNest draw_convolution(std::int64_t filters, std::int64_t channels, std::int64_t images, std::int64_t columns, Width width,
-                           std::mt19937& random) {
+DrawnNest draw_convolution(std::int64_t filters, std::int64_t channels, std::int64_t images, std::int64_t columns,
+                           Width width, std::mt19937& random) {
   const auto coin = [&] { return random() % 2 == 0; };
   const bool wide = width == Width::of_vectors;
   const auto between = [&](std::int64_t least, std::int64_t most) {
@@ -202,7 +204,8 @@ DrawnNest draw_convolution(std::int64_t filters, std::int64_t channels, std::int
   std::ranges::shuffle(reductions, random);
   std::ranges::transform(reductions, std::back_inserter(parts.w), dimension_of);
   const auto pixel = [&](const Direction& one, const std::string& outer, const std::string& inner) {
-    const Dimension dimension{Affine::of(outer, one.stride) + Affine::of(inner, one.dilation) - one.padding, Affine(one.image)};
+    const Dimension dimension{Affine::of(outer, one.stride) + Affine::of(inner, one.dilation) - one.padding,
+                              Affine(one.image)};
     const std::int64_t most = (one.pixels() - 1) * one.stride + (one.kernel - 1) * one.dilation - one.padding;
     if (one.padding > 0 || coin()) {
       parts.bounds.push_back(Operation{Operator::at_most, {Affine(0), dimension.index}});
@@ -214,28 +217,34 @@ DrawnNest draw_convolution(std::int64_t filters, std::int64_t channels, std::int
   };
   const Dimension h = pixel(down, "p", "r");
   const Dimension w = pixel(across, "q", "s");
-  for (const auto& [array, channel, pixels] : {std::tuple(&parts.x, c, std::vector{h, w}),
-                                               std::tuple(&parts.y, f, std::vector{dimension_of(p), dimension_of(q)})}) {
+  for (const auto& [array, channel, pixels] :
+       {std::tuple(&parts.x, c, std::vector{h, w}),
+        std::tuple(&parts.y, f, std::vector{dimension_of(p), dimension_of(q)})}) {
     const bool channels_first = wide || coin();
     *array = {dimension_of(b)};
     add(*array, channels_first ? groups.with(channel) : pixels);
     add(*array, channels_first ? pixels : groups.with(channel));
   }
-  return {nest_of(parts, coin(), random), filters * groups.number(), channels * down.kernel * across.kernel, groups.number(), images,
+  return {nest_of(parts, coin(), random),
+          filters * groups.number(),
+          channels * down.kernel * across.kernel,
+          groups.number(),
+          images,
           down.pixels() * across.pixels()};
 }
 
 rc::Gen<DrawnNest> drawn_of(Width width) {
-  return rc::gen::map(rc::gen::tuple(rc::gen::inRange<std::int64_t>(1, 9), rc::gen::inRange<std::int64_t>(1, 9),
-                                     rc::gen::inRange<std::int64_t>(1, 3), rc::gen::inRange<std::int64_t>(1, 6), rc::gen::arbitrary<bool>(),
-                                     rc::gen::arbitrary<std::uint32_t>()),
-                      [width](const std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, std::uint32_t>& drawn) {
-                        const auto& [rows, reduction, items, number, convolves, seed] = drawn;
-                        const std::int64_t columns = width == Width::of_vectors ? (1 + number % 3) * vector_columns : number;
-                        std::mt19937 random(seed);
-                        return convolves ? draw_convolution(rows, std::min<std::int64_t>(reduction, 3), items, columns, width, random)
-                                         : draw_batch(rows, reduction, items, columns, width, random);
-                      });
+  return rc::gen::map(
+      rc::gen::tuple(rc::gen::inRange<std::int64_t>(1, 9), rc::gen::inRange<std::int64_t>(1, 9),
+                     rc::gen::inRange<std::int64_t>(1, 3), rc::gen::inRange<std::int64_t>(1, 6),
+                     rc::gen::arbitrary<bool>(), rc::gen::arbitrary<std::uint32_t>()),
+      [width](const std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, std::uint32_t>& drawn) {
+        const auto& [rows, reduction, items, number, convolves, seed] = drawn;
+        const std::int64_t columns = width == Width::of_vectors ? (1 + number % 3) * vector_columns : number;
+        std::mt19937 random(seed);
+        return convolves ? draw_convolution(rows, std::min<std::int64_t>(reduction, 3), items, columns, width, random)
+                         : draw_batch(rows, reduction, items, columns, width, random);
+      });
 }
 
 }  // namespace
@@ -249,8 +258,8 @@ rc::Gen<DrawnNest> drawn_wide_nest() { return drawn_of(Width::of_vectors); }
 namespace esc {
 
 void showValue(const tests::DrawnNest& drawn, std::ostream& stream) {
-  stream << print(drawn.nest) << "for W of " << drawn.rows << " x " << drawn.stored << ", " << drawn.items << " items of "
-         << drawn.item_columns << " columns";
+  stream << print(drawn.nest) << "for W of " << drawn.rows << " x " << drawn.stored << ", " << drawn.items
+         << " items of " << drawn.item_columns << " columns";
 }
 
 }  // namespace esc

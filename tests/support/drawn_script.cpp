@@ -16,7 +16,9 @@
 namespace esc::tests {
 namespace {
 
-bool is_part_of_number(char character) { return std::isdigit(static_cast<unsigned char>(character)) != 0 || character == '-'; }
+bool is_part_of_number(char character) {
+  return std::isdigit(static_cast<unsigned char>(character)) != 0 || character == '-';
+}
 
 bool is_part_of_name(char character) { return std::isalpha(static_cast<unsigned char>(character)) != 0; }
 
@@ -65,7 +67,8 @@ DrawnScript ScriptDraw::next() {
   drawn.matrix = matrix();
   const auto streams = [](const Directive& directive) { return std::holds_alternative<StreamWindows>(directive); };
   const auto places = [](const Directive& directive) { return std::holds_alternative<PackPlaced>(directive); };
-  if (std::ranges::any_of(drawn.directives, streams) && chance(std::ranges::any_of(drawn.directives, places) ? 10 : 90)) {
+  if (std::ranges::any_of(drawn.directives, streams) &&
+      chance(std::ranges::any_of(drawn.directives, places) ? 10 : 90)) {
     round_values(drawn.matrix, chance(50) ? ScalarType::f16 : ScalarType::bf16);
   }
   drawn.bcol = chance(30) ? one_of<std::int64_t>({1, 2, 31, 32, 33, 64}) : 1 + below(70);
@@ -73,12 +76,9 @@ DrawnScript ScriptDraw::next() {
 }
 
 std::vector<Directive> ScriptDraw::atomic() {
-  std::vector<Directive> script{Unroll{"i", 1 + below(8)},
-                                Enumerate{},
-                                MapGrid{"i"},
-                                MapLanes{"j", 32 * (1 + below(4)), 32 * (1 + below(8))},
-                                Coarsen{"k", 1 + below(16)},
-                                Transform{"A"}};
+  std::vector<Directive> script{
+      Unroll{"i", 1 + below(8)},   Enumerate{},   MapGrid{"i"}, MapLanes{"j", 32 * (1 + below(4)), 32 * (1 + below(8))},
+      Coarsen{"k", 1 + below(16)}, Transform{"A"}};
   if (chance(80)) {
     script.emplace_back(Compact{});
   }
@@ -138,7 +138,10 @@ std::vector<Directive> ScriptDraw::rows() {
 
 std::vector<Directive> ScriptDraw::placed_stream() {
   using enum StreamSchedule::Copies;
-  const StreamSchedule schedule{.stages = 2 + below(3), .pdl = chance(50), .copies = one_of<StreamSchedule::Copies>({lanes, units, bulk, bulk}), .cluster = chance(30) ? 2 << below(3) : 1};
+  const StreamSchedule schedule{.stages = 2 + below(3),
+                                .pdl = chance(50),
+                                .copies = one_of<StreamSchedule::Copies>({lanes, units, bulk, bulk}),
+                                .cluster = chance(30) ? 2 << below(3) : 1};
   return expand(with_placed_values(schedule, below(placed_schedules), chance(30)));
 }
 
@@ -148,8 +151,11 @@ std::vector<Directive> ScriptDraw::stream() {
   }
   const int panels = 1 + below(4);
   const int share = chance(30) ? 2 : 1;
-  std::vector<Directive> script{StreamWindows{"i", panels, share * (1 + below(4 / share)), chance(50) ? 32 : 16, share}, FragmentColumns{"j", chance(20) ? 1 : 8 << below(3)}};
-  script.push_back(chance(75) ? Directive(PackFragments{"A"}) : chance(50) ? Directive(PackDense{"A"}) : Directive(PackListed{"A"}));
+  std::vector<Directive> script{StreamWindows{"i", panels, share * (1 + below(4 / share)), chance(50) ? 32 : 16, share},
+                                FragmentColumns{"j", chance(20) ? 1 : 8 << below(3)}};
+  script.push_back(chance(75)   ? Directive(PackFragments{"A"})
+                   : chance(50) ? Directive(PackDense{"A"})
+                                : Directive(PackListed{"A"}));
   if (chance(25)) {
     script.emplace_back(QuarterSteps{"A"});
   }
@@ -180,17 +186,20 @@ Directive ScriptDraw::any_directive() {
 Directive ScriptDraw::with_another_parameter(const Directive& directive) {
   std::string text = esc::print(directive);
   const auto places = parameters(text);
-  const bool has_fixed_words = std::holds_alternative<CopyInBulk>(directive) || std::holds_alternative<CopyUnits>(directive);
+  const bool has_fixed_words =
+      std::holds_alternative<CopyInBulk>(directive) || std::holds_alternative<CopyUnits>(directive);
   if (places.empty() || has_fixed_words) {
     return directive;
   }
   const auto [begin, end] = one_of(places);
   const std::string other =
       is_part_of_number(text[begin])
-          ? fmt::format("{}", one_of<int>({-2147483647, -1, 0, 1, 1, 2, 2, 3, 4, 4, 5, 6, 7, 8, 8, 9, 12, 16, 16, 17, 24, 31, 32, 33, 48,
-                                           64, 65, 96, 128, 129, 256, 512, 513, 1024, 65536, 2147483647}))
-          : one_of<std::string>({"i", "j", "k", "A", "B", "C", "task", "block", "set", "place", "part", "group", "lane", "tile",
-                                 "piece", "c", "quad", "seat", "panel", "count", "sums", "list", "warp", "v", "u", "e"});
+          ? fmt::format("{}", one_of<int>({-2147483647, -1, 0,  1,  1,   2,   2,   3,   4,   4,    5,     6,
+                                           7,           8,  8,  9,  12,  16,  16,  17,  24,  31,   32,    33,
+                                           48,          64, 65, 96, 128, 129, 256, 512, 513, 1024, 65536, 2147483647}))
+          : one_of<std::string>({"i",     "j",     "k",     "A",    "B",    "C",     "task", "block", "set",
+                                 "place", "part",  "group", "lane", "tile", "piece", "c",    "quad",  "seat",
+                                 "panel", "count", "sums",  "list", "warp", "v",     "u",    "e"});
   return parse_directive(text.replace(begin, end - begin, other));
 }
 

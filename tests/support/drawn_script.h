@@ -21,9 +21,10 @@ struct DrawnScript {
 /// "unroll(i, 2); ... on 5 x 3, bCol 17".
 std::string print(const DrawnScript& drawn);
 
-/// Draws scripts, the same ones from a seed wherever it runs. Most begin as a family's script with any parameters, and then
-/// directives are dropped, exchanged, repeated, added or given other parameters, which may be out of range; the others are
-/// directives in any order. The matrices are small, with empty and full rows, often of one row or one column.
+/// Draws scripts, the same ones from a seed wherever it runs. Most begin as a family's script with any parameters, and
+/// then directives are dropped, exchanged, repeated, added or given other parameters, which may be out of range; the
+/// others are directives in any order. The matrices are small, with empty and full rows, often of one row or one
+/// column.
 class ScriptDraw {
  public:
   explicit ScriptDraw(std::uint64_t seed) : random_(seed) {}

@@ -9,8 +9,8 @@
 #include "generator/emit/sources.h"
 #include "generator/emulate/compile_program.h"
 #include "generator/frontend/format_source.h"
-#include "generator/verify/emulated_unpacking.h"
 #include "generator/verify/emulated_transformer.h"
+#include "generator/verify/emulated_unpacking.h"
 #include "generator/verify/transformer_check.h"
 
 namespace esc::tests {
@@ -90,20 +90,21 @@ JudgedProduct EmulatedKernel::multiply(const SparseMatrix& matrix, const KernelC
                   order);
 }
 
-EmulatedProduct EmulatedKernel::product(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,
-                                        std::optional<std::uint64_t> order) const {
+EmulatedProduct EmulatedKernel::product(const SparseMatrix& matrix, const KernelCall& call,
+                                        const std::vector<double>& b, std::optional<std::uint64_t> order) const {
   EmulationOptions options;
   options.shuffle_seed = order;
   EmulatedDevice device;
-  return emulate_product(device, {programs_.for_call(call), name_, {packed_.get(), packed_bytes_}, matrix.rows, dispatch_, &nest_}, call,
-                         TypedElements(matrix.element, b), options);
+  return emulate_product(
+      device, {programs_.for_call(call), name_, {packed_.get(), packed_bytes_}, matrix.rows, dispatch_, &nest_}, call,
+      TypedElements(matrix.element, b), options);
 }
 
 std::string EmulatedKernel::unpacking_problem(const SparseMatrix& matrix, const KernelCall& call) const {
   EmulatedDevice device;
-  const EmulatedProduct result =
-      emulate_unpacking(device, {programs_.for_call(call), name_, {packed_.get(), packed_bytes_}, matrix.rows, dispatch_, &nest_}, call,
-                        matrix.element, {});
+  const EmulatedProduct result = emulate_unpacking(
+      device, {programs_.for_call(call), name_, {packed_.get(), packed_bytes_}, matrix.rows, dispatch_, &nest_}, call,
+      matrix.element, {});
   return result.problems.empty() ? wrong_element_of_a(matrix, result.c) : result.problems.front();
 }
 

@@ -50,8 +50,8 @@ class EmulatedKernel {
   /// The same with another text in place of its own.
   EmulatedKernel(const GeneratedLayer& generated, const std::string& text);
 
-  /// Makes one call on a device of its own, C poisoned beforehand. `matrix` is the layer's and `b` is K rows of the compared columns
-  /// alone. Blocks and threads run in an order drawn from `order`, by index when it is absent.
+  /// Makes one call on a device of its own, C poisoned beforehand. `matrix` is the layer's and `b` is K rows of the
+  /// compared columns alone. Blocks and threads run in an order drawn from `order`, by index when it is absent.
   JudgedProduct multiply(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,
                          std::optional<std::uint64_t> order = std::nullopt) const;
   /// The same with a B that is drawn.
@@ -65,12 +65,15 @@ class EmulatedKernel {
   /// The same, not judged: C as the kernel leaves it, and what went wrong on the way.
   EmulatedProduct product(const SparseMatrix& matrix, const KernelCall& call, const std::vector<double>& b,
                           std::optional<std::uint64_t> order = std::nullopt) const;
-  /// What NAME_unpack leaves wrong, in a call as unpack_calls tells it: the first fault, or element that is not to the bit the matrix's; or empty.
+  /// What NAME_unpack leaves wrong, in a call as unpack_calls tells it: the first fault, or element that is not to the
+  /// bit the matrix's; or empty.
   std::string unpacking_problem(const SparseMatrix& matrix, const KernelCall& call) const;
   /// The packed matrix, in place of C, into which NAME_values has written the values of this matrix, in such a call.
   EmulatedProduct repacked(const SparseMatrix& values, const KernelCall& call) const;
   /// The calls that `escgen verify` judges it by.
-  std::vector<KernelCall> unpackings(const SparseMatrix& matrix) const { return unpack_calls(dispatch_, matrix.columns); }
+  std::vector<KernelCall> unpackings(const SparseMatrix& matrix) const {
+    return unpack_calls(dispatch_, matrix.columns);
+  }
   /// From now on multiplies by the matrix of this layer, which has the same pattern and schedule.
   void take_values_of(const GeneratedLayer& generated) { packed_ = generated.packed; }
   /// The same of a packed matrix.

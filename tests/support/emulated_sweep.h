@@ -15,8 +15,8 @@ namespace esc::tests {
 /// Kernels of many schedules, emulated one after the other on shapes that take turns. Failures are GoogleTest's.
 class EmulatedSweep {
  public:
-  /// `part` of several sweeps that are run beside each other: each begins with another shape and another product. `nest`
-  /// gives the product of elements of a type.
+  /// `part` of several sweeps that are run beside each other: each begins with another shape and another product.
+  /// `nest` gives the product of elements of a type.
   EmulatedSweep(std::vector<NamedMatrix> shapes, std::size_t part, LoopNest (*nest)(ScalarType) = spmm_nest);
 
   /// Runs the kernel on the shape that has waited longest, of those for which the schedule is legal: the product that
@@ -40,8 +40,8 @@ class EmulatedSweep {
   double worst_share_ = 0;
 };
 
-/// The kernel of a matrix of so many columns without a non-zero, for 33 columns of B, sets C to zero, and the transformer
-/// writes its packed matrix. Failures are GoogleTest's.
+/// The kernel of a matrix of so many columns without a non-zero, for 33 columns of B, sets C to zero, and the
+/// transformer writes its packed matrix. Failures are GoogleTest's.
 void check_without_nonzeros(std::int64_t columns, const Schedule& schedule, ScalarType element = ScalarType::f32);
 
 }  // namespace esc::tests

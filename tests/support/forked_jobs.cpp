@@ -42,7 +42,8 @@ JobEnd end_of(int status) {
     return {JobEnd::How::returned, WEXITSTATUS(status)};
   }
   const int signal = WTERMSIG(status);
-  return {signal == SIGXCPU || signal == SIGALRM || signal == SIGKILL ? JobEnd::How::timed_out : JobEnd::How::crashed, signal};
+  return {signal == SIGXCPU || signal == SIGALRM || signal == SIGKILL ? JobEnd::How::timed_out : JobEnd::How::crashed,
+          signal};
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 
 namespace esc::tests {
 
-/// The matrix with a second panel, of 16 rows, that has all columns of its first window for which `has_column` holds, and no others.
+/// The matrix with a second panel, of 16 rows, that has all columns of its first window for which `has_column` holds,
+/// and no others.
 SparseMatrix with_full_panel(const SparseMatrix& sparse, const std::function<bool(std::int64_t)>& has_column);
 
 }  // namespace esc::tests

@@ -54,7 +54,8 @@ const std::map<std::string, Judge>& judges() {
       {"type", [](const json& value, const json& type, const json&) { return has_type(value, type); }},
       {"pattern",
        [](const json& value, const json& pattern, const json&) {
-         return !value.is_string() || std::regex_search(value.get<std::string>(), std::regex(pattern.get<std::string>()));
+         return !value.is_string() ||
+                std::regex_search(value.get<std::string>(), std::regex(pattern.get<std::string>()));
        }},
       {"required",
        [](const json& value, const json& keys, const json&) {

@@ -174,7 +174,8 @@ inline MatrixInstructionCase draw_transposition(std::mt19937& random) {
   for (int row = 0; row < 8; ++row) {
     for (int column = 0; column < 8; ++column) {
       const std::uint32_t word = drawn.operands[static_cast<std::size_t>(4 * row + column / 2) * kMatrixOperandWords];
-      drawn.results[static_cast<std::size_t>(4 * column + row / 2) * kMatrixResultWords] |= (word >> 16 * (column % 2) & 0xffffu) << 16 * (row % 2);
+      drawn.results[static_cast<std::size_t>(4 * column + row / 2) * kMatrixResultWords] |=
+          (word >> 16 * (column % 2) & 0xffffu) << 16 * (row % 2);
     }
   }
   return drawn;

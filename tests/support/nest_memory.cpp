@@ -77,7 +77,8 @@ Memory region_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, cons
   Tensor values{{static_cast<std::int64_t>(seats), static_cast<std::int64_t>(steps), form.height}, {}};
   for (std::uint64_t seat = 0; seat < seats; ++seat) {
     for (std::uint64_t step = 0; step < steps; ++step) {
-      columns.elements.push_back(at(seat, step, -1, [&] { return std::min(reader.column(seat, step), matrix.columns - 1); }));
+      columns.elements.push_back(
+          at(seat, step, -1, [&] { return std::min(reader.column(seat, step), matrix.columns - 1); }));
       for (std::uint32_t row = 0; row < static_cast<std::uint32_t>(form.height); ++row) {
         values.elements.push_back(at(seat, step, std::nan(""), [&] { return reader.value(seat, step, row); }));
       }
@@ -86,12 +87,14 @@ Memory region_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, cons
   memory.arrays["Columns"] = std::move(columns);
   memory.arrays["Values"] = std::move(values);
   memory.sizes["blocks"] = static_cast<std::int64_t>(format.blocks());
-  memory.sizes["staged_steps"] = (static_cast<std::int64_t>(steps) / transformer::quad_columns + round) * transformer::quad_columns;
+  memory.sizes["staged_steps"] =
+      (static_cast<std::int64_t>(steps) / transformer::quad_columns + round) * transformer::quad_columns;
   return memory;
 }
 
 /// The same with the units of a matrix of 16-bit floats.
-Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PackedForm& form, std::uint64_t seed) {
+Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PackedForm& form,
+                       std::uint64_t seed) {
   Memory memory = product_memory(matrix, columns_of_b, seed);
   const transformer::CsrView view = csr_view(matrix);
   const auto packed = transformer::pack(view, transformer::choose_fragments(view, fragment_block(form), {.extra = 64}));
@@ -100,7 +103,8 @@ Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, co
   const std::int64_t rounds = static_cast<std::int64_t>(format.counts.rounds);
   const std::int64_t slots = std::int64_t{format.shape.steps} * format.step_slots();
   const std::int64_t extras = format.shape.extras;
-  memory.arrays["FirstRounds"] = vector_of(format.blocks() + 1, [&](std::uint64_t block) { return reader.first_round(block); });
+  memory.arrays["FirstRounds"] =
+      vector_of(format.blocks() + 1, [&](std::uint64_t block) { return reader.first_round(block); });
   memory.arrays["Windows"] = vector_of(format.counts.rounds, [&](std::uint64_t round) { return reader.window(round); });
   Tensor columns{{rounds, form.block_panels, slots}, {}};
   Tensor values{{rounds, form.block_panels, slots, form.height},
@@ -112,9 +116,12 @@ Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, co
   for (std::uint64_t round = 0; round < format.counts.rounds; ++round) {
     for (std::uint32_t number_of_unit = 0; number_of_unit < format.round_units(); ++number_of_unit) {
       const std::uint64_t unit = format.unit_at(round, number_of_unit);
-      const std::size_t panel = static_cast<std::size_t>(round) * static_cast<std::size_t>(form.block_panels) + number_of_unit;
+      const std::size_t panel =
+          static_cast<std::size_t>(round) * static_cast<std::size_t>(form.block_panels) + number_of_unit;
       const auto put = [&](std::size_t slot, std::uint32_t row, double value) {
-        values.elements[(panel * static_cast<std::size_t>(slots) + slot) * static_cast<std::size_t>(form.height) + row] = value;
+        values
+            .elements[(panel * static_cast<std::size_t>(slots) + slot) * static_cast<std::size_t>(form.height) + row] =
+            value;
       };
       for (std::uint32_t step = 0; step < format.shape.steps; ++step) {
         for (std::uint32_t slot = 0; slot < format.step_slots(); ++slot) {
@@ -196,7 +203,8 @@ Memory bitmap_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, std:
   constexpr std::int64_t lanes = transformer::bitmap_lanes, blocks = transformer::bitmap_blocks;
   Tensor words{{panels, tiles}, {}}, odd_columns{{panels, tiles, lanes}, {}}, bits{{panels, tiles, blocks, lanes}, {}};
   for (std::int64_t number = 0; number < panels * tiles; ++number) {
-    const transformer::BitmapUnit unit = reader.unit(static_cast<std::uint64_t>(number / tiles), static_cast<std::uint64_t>(number % tiles));
+    const transformer::BitmapUnit unit =
+        reader.unit(static_cast<std::uint64_t>(number / tiles), static_cast<std::uint64_t>(number % tiles));
     words.elements.push_back(unit.words);
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       odd_columns.elements.push_back(reader.odd_column(unit, lane));
@@ -217,10 +225,12 @@ Memory bitmap_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, std:
 }
 
 /// Lists as they are packed. What lies behind the last step of one is zero.
-Memory gather_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PackedForm& form, std::uint64_t seed) {
+Memory gather_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PackedForm& form,
+                     std::uint64_t seed) {
   Memory memory = product_memory(matrix, columns_of_b, seed);
   const auto packed = transformer::pack(
-      csr_view(matrix), transformer::GatherCut{.height = static_cast<std::uint32_t>(form.height), .block_panels = static_cast<std::uint32_t>(form.block_panels)});
+      csr_view(matrix), transformer::GatherCut{.height = static_cast<std::uint32_t>(form.height),
+                                               .block_panels = static_cast<std::uint32_t>(form.block_panels)});
   const transformer::GatherFormat& format = packed.format;
   const transformer::GatherReader reader(packed.bytes.span(), format);
   const auto blocks = static_cast<std::int64_t>(format.blocks()), windows = static_cast<std::int64_t>(format.windows());
@@ -229,13 +239,17 @@ Memory gather_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, cons
   Tensor columns{{blocks, windows, form.block_panels, most_steps, form.height, transformer::step_entries}, {}};
   Tensor values = columns;
   for (std::int64_t number = 0; number < blocks * windows * form.block_panels; ++number) {
-    const auto block = static_cast<std::uint64_t>(number / (windows * form.block_panels)), window = static_cast<std::uint64_t>(number / form.block_panels % windows);
-    const transformer::GatheredUnit unit = reader.unit(block, window, static_cast<std::uint32_t>(number % form.block_panels));
+    const auto block = static_cast<std::uint64_t>(number / (windows * form.block_panels)),
+               window = static_cast<std::uint64_t>(number / form.block_panels % windows);
+    const transformer::GatheredUnit unit =
+        reader.unit(block, window, static_cast<std::uint32_t>(number % form.block_panels));
     steps.elements.push_back(unit.steps);
     for (std::uint32_t step = 0; step < format.shape.steps; ++step) {
       for (std::uint32_t entry = 0; entry < format.shape.height * transformer::step_entries; ++entry) {
         const transformer::GatheredEntry found =
-            step < unit.steps ? reader.entry(unit, window, step, entry / transformer::step_entries, entry % transformer::step_entries) : transformer::GatheredEntry{};
+            step < unit.steps
+                ? reader.entry(unit, window, step, entry / transformer::step_entries, entry % transformer::step_entries)
+                : transformer::GatheredEntry{};
         columns.elements.push_back(static_cast<double>(found.column));
         values.elements.push_back(found.value);
       }

@@ -11,8 +11,9 @@
 
 namespace esc::tests {
 
-/// What a nest over `matrix` and `columns_of_b` columns of B runs on at any stage of its lowering: A dense, B drawn from
-/// the seed, C zero, and the packed arrays for panels of `height` rows whose lists hold at most `max_list_columns`.
+/// What a nest over `matrix` and `columns_of_b` columns of B runs on at any stage of its lowering: A dense, B drawn
+/// from the seed, C zero, and the packed arrays for panels of `height` rows whose lists hold at most
+/// `max_list_columns`.
 Memory nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, int height, std::uint32_t max_list_columns,
                    std::uint64_t seed);
 
@@ -24,8 +25,8 @@ Memory panel_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, 
 Memory rows_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const RowsSchedule& schedule,
                         std::uint64_t seed);
 
-/// What the nests of a lowering run on, of whatever directives: A dense, B drawn from the seed, C zero, and what the last of
-/// them reads of the packed matrix.
+/// What the nests of a lowering run on, of whatever directives: A dense, B drawn from the seed, C zero, and what the
+/// last of them reads of the packed matrix.
 Memory memory_for(const LoopNest& last, const SparseMatrix& matrix, std::int64_t columns_of_b, std::uint64_t seed);
 
 /// The array Values of a packed matrix that is a bitmap.

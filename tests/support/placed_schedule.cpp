@@ -15,19 +15,31 @@ struct Block {
 
 /// The first ones have four warps for a window, the others eight.
 constexpr int narrow_blocks = 5;
-constexpr std::array<Block, placed_schedules / 2> blocks{{{4, 16, 1}, {2, 32, 2}, {4, 32, 1}, {1, 80, 4}, {2, 48, 2}, {4, 16, 2}, {2, 32, 4}, {4, 32, 2}, {8, 16, 1}, {1, 96, 8}, {1, 160, 8}}};
+constexpr std::array<Block, placed_schedules / 2> blocks{{{4, 16, 1},
+                                                          {2, 32, 2},
+                                                          {4, 32, 1},
+                                                          {1, 80, 4},
+                                                          {2, 48, 2},
+                                                          {4, 16, 2},
+                                                          {2, 32, 4},
+                                                          {4, 32, 2},
+                                                          {8, 16, 1},
+                                                          {1, 96, 8},
+                                                          {1, 160, 8}}};
 
 }  // namespace
 
 StreamSchedule with_placed_values(StreamSchedule schedule, int number, bool is_wide) {
-  const Block& block = blocks[static_cast<std::size_t>(number / 2 % (is_wide ? static_cast<int>(blocks.size()) : narrow_blocks))];
+  const Block& block =
+      blocks[static_cast<std::size_t>(number / 2 % (is_wide ? static_cast<int>(blocks.size()) : narrow_blocks))];
   schedule.panels = block.panels;
   schedule.rows = block.rows;
   schedule.share = block.share;
   schedule.warps = block.share * (1 + number % 2);
   schedule.columns = StreamSchedule::warp_columns * schedule.team_warps();
   schedule.dense = StreamSchedule::Dense::placed;
-  schedule.ahead = number % 3 == 0 && schedule.copies != StreamSchedule::Copies::lanes && schedule.panels * schedule.warps <= StreamSchedule::max_warps_ahead;
+  schedule.ahead = number % 3 == 0 && schedule.copies != StreamSchedule::Copies::lanes &&
+                   schedule.panels * schedule.warps <= StreamSchedule::max_warps_ahead;
   schedule.stages = schedule.ahead ? std::max(schedule.stages, StreamSchedule::least_stages_ahead) : schedule.stages;
   return schedule;
 }

@@ -38,11 +38,14 @@ ScalarType element_of(Elements elements, std::uint64_t seed) {
     return types[seed % types.size()];
   }
   const bool unusual = seed % 3 == 0;
-  return elements == Elements::half ? (unusual ? ScalarType::bf16 : ScalarType::f16) : unusual ? ScalarType::f64 : ScalarType::f32;
+  return elements == Elements::half ? (unusual ? ScalarType::bf16 : ScalarType::f16)
+         : unusual                  ? ScalarType::f64
+                                    : ScalarType::f32;
 }
 
 /// Per mille of non-zeros in each row, then the columns that a hash of (seed, row, column) keeps.
-SparseMatrix build(std::int64_t rows, std::int64_t columns, const std::vector<int>& per_mille, std::uint64_t seed, Elements elements) {
+SparseMatrix build(std::int64_t rows, std::int64_t columns, const std::vector<int>& per_mille, std::uint64_t seed,
+                   Elements elements) {
   SparseMatrix matrix{rows, columns, {0}, {}, {}, element_of(elements, seed)};
   for (std::int64_t row = 0; row < rows; ++row) {
     const auto density = static_cast<std::uint64_t>(per_mille[static_cast<std::size_t>(row) % per_mille.size()]);
@@ -57,7 +60,8 @@ SparseMatrix build(std::int64_t rows, std::int64_t columns, const std::vector<in
   return matrix;
 }
 
-rc::Gen<SparseMatrix> awkward_matrix(const rc::Gen<std::int64_t>& rows, const rc::Gen<std::int64_t>& columns, Elements elements) {
+rc::Gen<SparseMatrix> awkward_matrix(const rc::Gen<std::int64_t>& rows, const rc::Gen<std::int64_t>& columns,
+                                     Elements elements) {
   const auto density = rc::gen::oneOf(rc::gen::element(0, 1000, 50, 300, 500), rc::gen::inRange(0, 1001));
   return rc::gen::map(rc::gen::tuple(rows, columns, rc::gen::nonEmpty(rc::gen::container<std::vector<int>>(density)),
                                      rc::gen::arbitrary<std::uint64_t>()),
@@ -79,7 +83,8 @@ rc::Gen<SparseMatrix> wide_matrix(Elements elements) {
           std::set<std::int64_t> chosen;
           for (std::int64_t entry = 0; entry < most_of_a_row * (row % 3) / 2; ++entry) {
             const std::uint64_t bits = mix_bits(seed ^ static_cast<std::uint64_t>(row * most_of_a_row + entry));
-            chosen.insert(columns - 1 - static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(bits % 2 == 0 ? columns : 100)));
+            chosen.insert(columns - 1 -
+                          static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(bits % 2 == 0 ? columns : 100)));
           }
           for (const std::int64_t column : chosen) {
             matrix.column_of.push_back(static_cast<std::int32_t>(column));
@@ -93,7 +98,9 @@ rc::Gen<SparseMatrix> wide_matrix(Elements elements) {
 
 }  // namespace
 
-rc::Gen<SparseMatrix> awkward_matrix(std::int64_t most) { return awkward_matrix(awkward_size(most), awkward_size(most), Elements::whole); }
+rc::Gen<SparseMatrix> awkward_matrix(std::int64_t most) {
+  return awkward_matrix(awkward_size(most), awkward_size(most), Elements::whole);
+}
 
 rc::Gen<SparseMatrix> wide_matrix() { return wide_matrix(Elements::whole); }
 
@@ -113,14 +120,16 @@ rc::Gen<SparseMatrix> windowed_matrix(std::int64_t most_rows) {
   constexpr std::int64_t window = StreamSchedule::window_columns(2);
   constexpr std::int64_t of_singles = StreamSchedule::window_columns(4);
   const auto columns =
-      rc::gen::oneOf(rc::gen::element<std::int64_t>(of_singles - 1, of_singles, of_singles + 1, window - 1, window, window + 1, 2 * window, 3 * window - 8),
+      rc::gen::oneOf(rc::gen::element<std::int64_t>(of_singles - 1, of_singles, of_singles + 1, window - 1, window,
+                                                    window + 1, 2 * window, 3 * window - 8),
                      rc::gen::inRange<std::int64_t>(window, 3 * window), awkward_size(window));
   return awkward_matrix(awkward_size(most_rows), columns, Elements::streamed);
 }
 
 rc::Gen<SparseMatrix> lined_matrix(std::int64_t most_rows) {
   constexpr std::int64_t lines = StreamSchedule::window_columns(2) / 8;
-  const auto columns = rc::gen::map(rc::gen::oneOf(rc::gen::element<std::int64_t>(1, lines - 1, lines, lines + 1), rc::gen::inRange<std::int64_t>(1, 3 * lines)),
+  const auto columns = rc::gen::map(rc::gen::oneOf(rc::gen::element<std::int64_t>(1, lines - 1, lines, lines + 1),
+                                                   rc::gen::inRange<std::int64_t>(1, 3 * lines)),
                                     [](std::int64_t of_eight) { return 8 * of_eight; });
   return awkward_matrix(awkward_size(most_rows), columns, Elements::half);
 }
@@ -129,16 +138,19 @@ rc::Gen<SparseMatrix> bursting_matrix() {
   constexpr std::int64_t height = StreamSchedule::max_rows;
   constexpr std::int64_t window = StreamSchedule::window_columns(2);
   return rc::gen::map(
-      rc::gen::tuple(rc::gen::inRange<std::int64_t>(12, 16), rc::gen::inRange<std::int64_t>(1, window), rc::gen::inRange<std::uint64_t>(5, 60),
-                     rc::gen::inRange<std::uint64_t>(700, 1001), rc::gen::arbitrary<std::uint64_t>()),
+      rc::gen::tuple(rc::gen::inRange<std::int64_t>(12, 16), rc::gen::inRange<std::int64_t>(1, window),
+                     rc::gen::inRange<std::uint64_t>(5, 60), rc::gen::inRange<std::uint64_t>(700, 1001),
+                     rc::gen::arbitrary<std::uint64_t>()),
       [](const std::tuple<std::int64_t, std::int64_t, std::uint64_t, std::uint64_t, std::uint64_t>& drawn) {
         const auto& [panels, further_columns, few, many, seed] = drawn;
         const std::int64_t full_panel = static_cast<std::int64_t>(seed % static_cast<std::uint64_t>(panels));
-        SparseMatrix matrix{panels * height - 3, window + further_columns, {0}, {}, {}, element_of(Elements::streamed, seed)};
+        SparseMatrix matrix{
+            panels * height - 3, window + further_columns, {0}, {}, {}, element_of(Elements::streamed, seed)};
         for (std::int64_t row = 0; row < matrix.rows; ++row) {
           for (std::int64_t column = 0; column < matrix.columns; ++column) {
             const bool is_full = row / height == full_panel && column < window;
-            if (mix_bits(seed ^ static_cast<std::uint64_t>(row * matrix.columns + column)) % 1000 < (is_full ? many : few)) {
+            if (mix_bits(seed ^ static_cast<std::uint64_t>(row * matrix.columns + column)) % 1000 <
+                (is_full ? many : few)) {
               matrix.column_of.push_back(static_cast<std::int32_t>(column));
               matrix.values.push_back(drawn_value(seed, row, column, matrix.element));
             }
@@ -167,32 +179,32 @@ rc::Gen<AtomicSchedule> legal_schedule(std::int64_t bcol) {
 
 rc::Gen<PanelSchedule> legal_panel_schedule(std::int64_t bcol) {
   const auto exponent = rc::gen::inRange(0, 8);
-  const auto most_legal = rc::gen::map(
-      rc::gen::tuple(rc::gen::container<std::array<int, 7>>(exponent), rc::gen::arbitrary<bool>(),
-                     rc::gen::arbitrary<bool>()),
-      [bcol](const std::tuple<std::array<int, 7>, bool, bool>& drawn) {
-        const auto& [exponents, stage, pdl] = drawn;
-        // A power of two up to `most`, each as likely as the others.
-        const auto power = [&exponents = exponents](std::size_t at, std::int64_t most) {
-          return 1 << (exponents[at] % std::bit_width(static_cast<std::uint64_t>(most)));
-        };
-        const auto widest = std::bit_ceil(static_cast<std::uint64_t>(bcol));
-        PanelSchedule schedule{.stage = stage, .pdl = pdl};
-        schedule.ufi = power(0, PanelSchedule::max_ufi);
-        schedule.columns =
-            power(1, std::min<std::int64_t>(PanelSchedule::max_columns, static_cast<std::int64_t>(widest)));
-        schedule.vector = power(2, std::min(schedule.columns, bcol % 4 == 0 ? 4 : bcol % 2 == 0 ? 2 : 1));
-        schedule.vector = std::max(schedule.vector, schedule.columns / 32);
-        if (bcol % schedule.vector != 0) {
-          schedule.columns = 32;
-          schedule.vector = 1;
-        }
-        schedule.groups = power(3, schedule.warp_groups());
-        schedule.warps = power(4, PanelSchedule::max_warps);
-        schedule.panels = schedule.warp_panels() * power(5, PanelSchedule::max_warps / schedule.warps);
-        schedule.ufk = 4 * power(6, PanelSchedule::max_ufk / 4);
-        return schedule;
-      });
+  const auto most_legal =
+      rc::gen::map(rc::gen::tuple(rc::gen::container<std::array<int, 7>>(exponent), rc::gen::arbitrary<bool>(),
+                                  rc::gen::arbitrary<bool>()),
+                   [bcol](const std::tuple<std::array<int, 7>, bool, bool>& drawn) {
+                     const auto& [exponents, stage, pdl] = drawn;
+                     // A power of two up to `most`, each as likely as the others.
+                     const auto power = [&exponents = exponents](std::size_t at, std::int64_t most) {
+                       return 1 << (exponents[at] % std::bit_width(static_cast<std::uint64_t>(most)));
+                     };
+                     const auto widest = std::bit_ceil(static_cast<std::uint64_t>(bcol));
+                     PanelSchedule schedule{.stage = stage, .pdl = pdl};
+                     schedule.ufi = power(0, PanelSchedule::max_ufi);
+                     schedule.columns = power(
+                         1, std::min<std::int64_t>(PanelSchedule::max_columns, static_cast<std::int64_t>(widest)));
+                     schedule.vector = power(2, std::min(schedule.columns, bcol % 4 == 0 ? 4 : bcol % 2 == 0 ? 2 : 1));
+                     schedule.vector = std::max(schedule.vector, schedule.columns / 32);
+                     if (bcol % schedule.vector != 0) {
+                       schedule.columns = 32;
+                       schedule.vector = 1;
+                     }
+                     schedule.groups = power(3, schedule.warp_groups());
+                     schedule.warps = power(4, PanelSchedule::max_warps);
+                     schedule.panels = schedule.warp_panels() * power(5, PanelSchedule::max_warps / schedule.warps);
+                     schedule.ufk = 4 * power(6, PanelSchedule::max_ufk / 4);
+                     return schedule;
+                   });
   return rc::gen::suchThat(most_legal, [bcol](const PanelSchedule& schedule) {
     try {
       check_legal(schedule, bcol);
@@ -232,38 +244,46 @@ rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, const SparseMat
   constexpr std::int64_t most_placed_columns = 2000;
   const ScalarType element = matrix.element;
   const bool may_be_placed = !is_half(element) && matrix.columns <= most_placed_columns;
-  return rc::gen::map(rc::gen::tuple(rc::gen::container<std::array<int, 4>>(rc::gen::inRange(0, 240)), rc::gen::arbitrary<bool>()),
-                      [bcol, element, may_be_placed](const std::tuple<std::array<int, 4>, bool>& drawn) {
-                        const auto& [numbers, pdl] = drawn;
-                        StreamSchedule schedule{.pdl = pdl};
-                        const auto widest = std::min<std::uint64_t>(std::bit_ceil(static_cast<std::uint64_t>(bcol)), StreamSchedule::max_columns);
-                        schedule.columns = 8 << (widest < 8 ? 0 : numbers[0] % (std::bit_width(widest) - 3));
-                        // Most blocks are small: what they do with a unit is the same in large ones.
-                        const int most_warps = numbers[1] % 4 == 0 ? StreamSchedule::max_panels : 6;
-                        schedule.panels = 1 + numbers[2] % std::min(most_warps, 1 + numbers[1] / 15);
-                        schedule.warps = 1 + numbers[1] % (most_warps / schedule.panels);
-                        schedule.stages = 2 + numbers[3] % (StreamSchedule::max_stages - 1);
-                        schedule.share = schedule.warps % 2 == 0 && numbers[2] % 3 == 0 ? (schedule.warps % 4 == 0 && numbers[0] % 2 == 0 ? 4 : 2) : 1;
-                        schedule.rows = numbers[3] / 32 % 2 == 0 ? StreamSchedule::strip_rows : StreamSchedule::max_rows;
-                        schedule.copies = numbers[3] / 16 % 2 == 0 ? StreamSchedule::Copies::lanes : numbers[2] % 4 == 1 ? StreamSchedule::Copies::units : StreamSchedule::Copies::bulk;
-                        schedule.cluster = numbers[1] / 6 % 3 == 0 ? 2 << numbers[0] / 48 % 3 : 1;
-                        const auto form = numbers[0] / 16 % 8;
-                        schedule.quarters = is_half(element) && form % 2 == 0;
-                        schedule.dense = form == 1 ? StreamSchedule::Dense::listed : !is_half(element) && form % 4 == 0 ? StreamSchedule::Dense::on : StreamSchedule::Dense::off;
-                        // One column by itself has a tile for each column of B.
-                        constexpr std::int64_t most_tiles = 33;
-                        if (is_half(element) && bcol <= most_tiles && (numbers[0] % 5 == 2 || (bcol == 1 && numbers[0] % 2 == 0))) {
-                          schedule.columns = 1;
-                          schedule.share = 1;
-                          schedule.cluster = 1;
-                          schedule.dense = StreamSchedule::Dense::off;
-                        }
-                        if (numbers[0] % 5 == 2 && may_be_placed) {
-                          schedule = with_placed_values(schedule, numbers[2], bcol > 64);
-                        }
-                        check_legal(schedule, bcol);
-                        return schedule;
-                      });
+  return rc::gen::map(
+      rc::gen::tuple(rc::gen::container<std::array<int, 4>>(rc::gen::inRange(0, 240)), rc::gen::arbitrary<bool>()),
+      [bcol, element, may_be_placed](const std::tuple<std::array<int, 4>, bool>& drawn) {
+        const auto& [numbers, pdl] = drawn;
+        StreamSchedule schedule{.pdl = pdl};
+        const auto widest =
+            std::min<std::uint64_t>(std::bit_ceil(static_cast<std::uint64_t>(bcol)), StreamSchedule::max_columns);
+        schedule.columns = 8 << (widest < 8 ? 0 : numbers[0] % (std::bit_width(widest) - 3));
+        // Most blocks are small: what they do with a unit is the same in large ones.
+        const int most_warps = numbers[1] % 4 == 0 ? StreamSchedule::max_panels : 6;
+        schedule.panels = 1 + numbers[2] % std::min(most_warps, 1 + numbers[1] / 15);
+        schedule.warps = 1 + numbers[1] % (most_warps / schedule.panels);
+        schedule.stages = 2 + numbers[3] % (StreamSchedule::max_stages - 1);
+        schedule.share = schedule.warps % 2 == 0 && numbers[2] % 3 == 0
+                             ? (schedule.warps % 4 == 0 && numbers[0] % 2 == 0 ? 4 : 2)
+                             : 1;
+        schedule.rows = numbers[3] / 32 % 2 == 0 ? StreamSchedule::strip_rows : StreamSchedule::max_rows;
+        schedule.copies = numbers[3] / 16 % 2 == 0 ? StreamSchedule::Copies::lanes
+                          : numbers[2] % 4 == 1    ? StreamSchedule::Copies::units
+                                                   : StreamSchedule::Copies::bulk;
+        schedule.cluster = numbers[1] / 6 % 3 == 0 ? 2 << numbers[0] / 48 % 3 : 1;
+        const auto form = numbers[0] / 16 % 8;
+        schedule.quarters = is_half(element) && form % 2 == 0;
+        schedule.dense = form == 1                            ? StreamSchedule::Dense::listed
+                         : !is_half(element) && form % 4 == 0 ? StreamSchedule::Dense::on
+                                                              : StreamSchedule::Dense::off;
+        // One column by itself has a tile for each column of B.
+        constexpr std::int64_t most_tiles = 33;
+        if (is_half(element) && bcol <= most_tiles && (numbers[0] % 5 == 2 || (bcol == 1 && numbers[0] % 2 == 0))) {
+          schedule.columns = 1;
+          schedule.share = 1;
+          schedule.cluster = 1;
+          schedule.dense = StreamSchedule::Dense::off;
+        }
+        if (numbers[0] % 5 == 2 && may_be_placed) {
+          schedule = with_placed_values(schedule, numbers[2], bcol > 64);
+        }
+        check_legal(schedule, bcol);
+        return schedule;
+      });
 }
 
 rc::Gen<std::int64_t> awkward_bcol(std::int64_t most) {
@@ -275,7 +295,8 @@ rc::Gen<std::int64_t> awkward_bcol(std::int64_t most) {
 namespace {
 
 rc::Gen<ProductCase> product_case(std::int64_t bcol, const rc::Gen<int>& shift) {
-  const auto exact = rc::gen::tuple(rc::gen::just(bcol), rc::gen::just<std::int64_t>(0), rc::gen::just<std::int64_t>(0), shift, shift);
+  const auto exact =
+      rc::gen::tuple(rc::gen::just(bcol), rc::gen::just<std::int64_t>(0), rc::gen::just<std::int64_t>(0), shift, shift);
   const auto columns = rc::gen::oneOf(rc::gen::just(bcol), rc::gen::inRange<std::int64_t>(1, bcol + 1),
                                       rc::gen::inRange<std::int64_t>(bcol + 1, bcol + 70));
   const auto gap = rc::gen::element<std::int64_t>(0, 1, 3, 8);
@@ -291,6 +312,8 @@ rc::Gen<ProductCase> product_case(std::int64_t bcol, const rc::Gen<int>& shift) 
 
 rc::Gen<ProductCase> product_case(std::int64_t bcol) { return product_case(bcol, rc::gen::inRange(0, 4)); }
 
-rc::Gen<ProductCase> half_product_case(std::int64_t bcol) { return product_case(bcol, rc::gen::element(0, 0, 0, 1, 2, 4, 7)); }
+rc::Gen<ProductCase> half_product_case(std::int64_t bcol) {
+  return product_case(bcol, rc::gen::element(0, 0, 0, 1, 2, 4, 7));
+}
 
 }  // namespace esc::tests

@@ -11,11 +11,12 @@
 
 namespace esc::tests {
 
-/// A matrix of at most `most` rows and columns, awkward more often than not: sizes 1, prime or a power of two, empty and
-/// full rows, densities from none to all, a third of them in float64. Shrinks towards a small, empty matrix.
+/// A matrix of at most `most` rows and columns, awkward more often than not: sizes 1, prime or a power of two, empty
+/// and full rows, densities from none to all, a third of them in float64. Shrinks towards a small, empty matrix.
 rc::Gen<SparseMatrix> awkward_matrix(std::int64_t most);
 
-/// A matrix of a few rows with more columns than 16 bits count, and few non-zeros in each row, often in the last columns.
+/// A matrix of a few rows with more columns than 16 bits count, and few non-zeros in each row, often in the last
+/// columns.
 rc::Gen<SparseMatrix> wide_matrix();
 
 /// The same of numbers of 16 bits, a third of them bf16.
@@ -29,10 +30,12 @@ rc::Gen<SparseMatrix> wide_streamed_matrix();
 /// A matrix of such numbers: of one to three windows of columns, the last one often in part.
 rc::Gen<SparseMatrix> windowed_matrix(std::int64_t most_rows);
 
-/// A matrix of numbers of 16 bits of one to three such windows, whose columns are a multiple of 8, so that B may have lines of several rows.
+/// A matrix of numbers of 16 bits of one to three such windows, whose columns are a multiple of 8, so that B may have
+/// lines of several rows.
 rc::Gen<SparseMatrix> lined_matrix(std::int64_t most_rows);
 
-/// A matrix as windowed_matrix has them, with many panels of few non-zeros, one of which has nearly all of a window: it takes several rounds.
+/// A matrix as windowed_matrix has them, with many panels of few non-zeros, one of which has nearly all of a window: it
+/// takes several rounds.
 rc::Gen<SparseMatrix> bursting_matrix();
 
 /// A schedule of family atomic that is legal for bCol.
@@ -45,8 +48,8 @@ rc::Gen<PanelSchedule> legal_panel_schedule(std::int64_t bcol);
 /// matrices. Shrinks towards small blocks and tasks.
 rc::Gen<RowsSchedule> legal_rows_schedule(std::int64_t bcol);
 
-/// A schedule of family stream that is legal for bCol and the matrix, whatever room its stages take. One of ten places values, unless there are too many windows of
-/// a few columns to go through.
+/// A schedule of family stream that is legal for bCol and the matrix, whatever room its stages take. One of ten places
+/// values, unless there are too many windows of a few columns to go through.
 rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, const SparseMatrix& matrix);
 
 /// A number of columns of B: 1 to `most`, often 1, a multiple of 32 or one beside it. At most 257.
@@ -55,7 +58,8 @@ rc::Gen<std::int64_t> awkward_bcol(std::int64_t most);
 /// A product that a kernel made for bCol may be asked for: often just that one, else fewer, as many or more columns,
 /// with and without gaps between the rows of B and of C; both up to 3 floats behind an aligned address.
 rc::Gen<ProductCase> product_case(std::int64_t bcol);
-/// The same of numbers of 16 bits, of which 8 are as wide as 4 floats: both up to 7 behind an aligned address, often at one.
+/// The same of numbers of 16 bits, of which 8 are as wide as 4 floats: both up to 7 behind an aligned address, often at
+/// one.
 rc::Gen<ProductCase> half_product_case(std::int64_t bcol);
 
 }  // namespace esc::tests

@@ -9,12 +9,12 @@ namespace esc::tests {
 
 /// The tasks of a matrix as arrays and sizes of the nest after transform(A, tasks, ..).
 struct ReferenceTasks {
-  Tensor rows;     ///< [task]: row of C
-  Tensor splits;   ///< [task]: 1 where the row has further tasks, else 0
-  Tensor first;    ///< [task]: its first non-zero
-  Tensor lengths;  ///< [task]: how many it has
-  Tensor columns;  ///< [non-zero]
-  Tensor values;   ///< [non-zero]
+  Tensor rows;        ///< [task]: row of C
+  Tensor splits;      ///< [task]: 1 where the row has further tasks, else 0
+  Tensor first;       ///< [task]: its first non-zero
+  Tensor lengths;     ///< [task]: how many it has
+  Tensor columns;     ///< [non-zero]
+  Tensor values;      ///< [non-zero]
   Tensor split_rows;  ///< rows that have several tasks, ascending
   std::int64_t heavy = 0;
 };

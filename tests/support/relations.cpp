@@ -121,7 +121,9 @@ class Result {
 
   /// Element (row, j) of C. Every value of the type is one of double, so that its bits are known from those.
   double at(std::int64_t row, std::int64_t j) const {
-    return with_element(c_.type(), [&](auto zero) -> double { return static_cast<double>(c_.elements<decltype(zero)>()[row * n() + j]); });
+    return with_element(c_.type(), [&](auto zero) -> double {
+      return static_cast<double>(c_.elements<decltype(zero)>()[row * n() + j]);
+    });
   }
   std::uint64_t bits(std::int64_t row, std::int64_t j) const { return bits_of(at(row, j)); }
   static std::uint64_t bits_of(double value) { return std::bit_cast<std::uint64_t>(value); }

@@ -19,8 +19,13 @@
 namespace esc::test {
 
 /// A layer with so large a share of non-zeros in rows of equal lengths.
-inline LayerShape layer_of(std::int64_t rows, std::int64_t columns, double density, long long bcol, std::string dtype = "f32") {
-  return {.bcol = bcol, .rows = rows, .columns = columns, .nonzeros = static_cast<std::int64_t>(static_cast<double>(rows * columns) * density), .dtype = std::move(dtype)};
+inline LayerShape layer_of(std::int64_t rows, std::int64_t columns, double density, long long bcol,
+                           std::string dtype = "f32") {
+  return {.bcol = bcol,
+          .rows = rows,
+          .columns = columns,
+          .nonzeros = static_cast<std::int64_t>(static_cast<double>(rows * columns) * density),
+          .dtype = std::move(dtype)};
 }
 
 inline constexpr KernelTarget hopper{.oldest_architecture = 90, .newest_architecture = 90};
@@ -60,9 +65,10 @@ void expect_choices(Rule rule, std::span<const LayerShape> layers, std::size_t c
   }
 }
 
-/// The rule has nothing for these layers, nor for one that it has something for where older GPUs are to run it, elements are of another type, B lies in
-/// another layout, or a row is full.
-inline void expect_no_choices(Rule rule, std::span<const LayerShape> layers, const LayerShape& measured, const std::string& other_type) {
+/// The rule has nothing for these layers, nor for one that it has something for where older GPUs are to run it,
+/// elements are of another type, B lies in another layout, or a row is full.
+inline void expect_no_choices(Rule rule, std::span<const LayerShape> layers, const LayerShape& measured,
+                              const std::string& other_type) {
   EXPECT_THAT(rule(measured, ampere_and_hopper), testing::IsEmpty());
   for (const LayerShape& shape : layers) {
     EXPECT_THAT(rule(shape, hopper), testing::IsEmpty()) << print(shape);

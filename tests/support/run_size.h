@@ -21,11 +21,12 @@ std::uint64_t seed_of_the_run();
 /// And that of RapidCheck's properties.
 std::uint64_t seed_of_properties();
 
-/// How many of so many cases of an ordinary run a run of this build takes: all; under the sanitizers, where each takes many times as long, a
-/// quarter, and at least one.
+/// How many of so many cases of an ordinary run a run of this build takes: all; under the sanitizers, where each takes
+/// many times as long, a quarter, and at least one.
 std::size_t in_this_build(std::size_t ordinary);
 
-/// Why a test of what an ordinary run covers has nothing to say in this build: it takes a part of it. Empty where it takes all.
+/// Why a test of what an ordinary run covers has nothing to say in this build: it takes a part of it. Empty where it
+/// takes all.
 std::string why_not_ordinary();
 
 /// Those of an ordinary run that a run of this build takes, spread over them.

@@ -39,7 +39,9 @@ struct KeysOf {
     return {bcol, one.ufi, one.columns, one.vector, one.groups, one.warps, one.panels, one.ufk, one.stage, one.pdl};
   }
   std::vector<int> operator()(const StreamSchedule& one) const {
-    return {bcol, one.columns, one.panels, one.warps, one.stages, one.share, one.rows, one.pdl, one.copies == StreamSchedule::Copies::bulk};
+    return {bcol,      one.columns, one.panels,
+            one.warps, one.stages,  one.share,
+            one.rows,  one.pdl,     one.copies == StreamSchedule::Copies::bulk};
   }
   std::vector<int> operator()(const GatherSchedule& one) const { return {bcol, one.sets, one.warps, one.pdl}; }
   std::vector<int> operator()(const BitmapSchedule& one) const {
@@ -82,7 +84,9 @@ std::vector<ScheduleFor> legal_gather() {
 std::vector<ScheduleFor> legal_bitmap() {
   std::vector<ScheduleFor> all;
   for (const BitmapSchedule& schedule : legal_bitmap_schedules(bcols.back())) {
-    const auto is_legal = [&](std::int64_t bcol) { return is_accepted([&] { check_legal(schedule, ProductColumns{bcol}); }); };
+    const auto is_legal = [&](std::int64_t bcol) {
+      return is_accepted([&] { check_legal(schedule, ProductColumns{bcol}); });
+    };
     const auto first = std::ranges::find_if(bcols, is_legal);
     all.push_back({first[static_cast<std::ptrdiff_t>(all.size()) % (bcols.end() - first)], schedule});
   }
@@ -93,7 +97,9 @@ std::vector<int> keys_of(const ScheduleFor& one) {
   return std::visit(KeysOf{static_cast<int>(one.bcol)}, one.schedule);
 }
 
-std::vector<ScheduleFor> ordinary_part(const std::vector<ScheduleFor>& legal) { return in_this_build(covering_part(legal, keys_of)); }
+std::vector<ScheduleFor> ordinary_part(const std::vector<ScheduleFor>& legal) {
+  return in_this_build(covering_part(legal, keys_of));
+}
 
 std::vector<ScheduleFor> drawn_part(const std::vector<ScheduleFor>& legal,
                                     const std::function<std::size_t(std::int64_t bcol)>& wanted) {

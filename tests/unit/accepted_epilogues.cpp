@@ -32,8 +32,9 @@ std::string behind(const std::string& operands, const std::string& statements, c
 /// A layer whose elements are of a type of 16 bits, the sum gathered in a local, and these statements behind it.
 std::string of_halves(const std::string& type, const std::string& operands, const std::string& statements,
                       const std::string& start = "float sum = 0;", const std::string& product = "A[i][k] * B[k][j]") {
-  return "#include <math.h>\nvoid layer(int M, int N, int K, const " + type + " A[M][K], const " + type + " B[K][N], " + type + " C[M][N]" +
-         (operands.empty() ? "" : ", " + operands) + ") {\nfor (int i = 0; i < M; i++) for (int j = 0; j < N; j++) {\n" + start +
+  return "#include <math.h>\nvoid layer(int M, int N, int K, const " + type + " A[M][K], const " + type + " B[K][N], " +
+         type + " C[M][N]" + (operands.empty() ? "" : ", " + operands) +
+         ") {\nfor (int i = 0; i < M; i++) for (int j = 0; j < N; j++) {\n" + start +
          "\nfor (int k = 0; k < K; k++) if (A[i][k] != 0) sum += " + product + ";\n" + statements + "\n} }\n";
 }
 
@@ -176,15 +177,20 @@ std::vector<EpilogueVariant> accepted_epilogues() {
       {"ConstantsFolded",
        layer("",
              "for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) { float sum = 0;\n"
-             "for (int k = 0; k < K; k++) sum += A[i][k] * B[k][j];\nC[i][j] = slope * sum + 1 / 2 + 3.0 / 4 - HALF + table[1]; }",
+             "for (int k = 0; k < K; k++) sum += A[i][k] * B[k][j];\nC[i][j] = slope * sum + 1 / 2 + 3.0 / 4 - HALF + "
+             "table[1]; }",
              "#define HALF (1 / 2.)\nstatic const float slope = 0.25f;\nstatic const float table[2] = {1, 0.125f};\n"),
        "C[i][j] = 0.25 * sum + 0 + 0.75 - 0.5 + 0.125\n", [](Out c) { return 0.25 * c.sum + 0.375; }},
       {"TruthOfConstantsFolded",
        layer("",
              "for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) { float sum = 0;\n"
-             "for (int k = 0; k < K; k++) sum += A[i][k] * B[k][j];\nC[i][j] = sum > 0 && +table[1] ? sum : sum || table[0] - 1 ? 2.0f : 3.0f; }",
+             "for (int k = 0; k < K; k++) sum += A[i][k] * B[k][j];\nC[i][j] = sum > 0 && +table[1] ? sum : sum || "
+             "table[0] - 1 ? 2.0f : 3.0f; }",
              "static const float table[2] = {1, 0.125f};\n"),
-       "C[i][j] = 0 < sum && 1 ? sum : sum != 0 || 0 ? 2 : 3\n", [](Out c) { return c.sum > 0 ? c.sum : c.sum != 0 ? 2 : 3; }},
+       "C[i][j] = 0 < sum && 1 ? sum : sum != 0 || 0 ? 2 : 3\n",
+       [](Out c) { return c.sum > 0    ? c.sum
+                          : c.sum != 0 ? 2
+                                       : 3; }},
       {"GlobalOperands",
        layer("",
              "for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) { float sum = 0;\n"
@@ -202,22 +208,29 @@ std::vector<EpilogueVariant> accepted_epilogues() {
        "positive = 0 < sum ? 1 : 0\nC[i][j] = positive != 0 ? exp(sum) : scale * bias[j] + floor(sum)\n",
        [](Out c) { return c.sum > 0 ? std::exp(c.sum) : c.number("scale") * c.of_column("bias") + std::floor(c.sum); },
        "layer.cpp"},
-      {"Halves", of_halves("_Float16", "const _Float16 bias[M]", "C[i][j] = fmaxf(sum + bias[i], 0);"), "C[i][j] = fmax(sum + bias[i], 0)\n",
-       [](Out c) { return std::fmax(c.sum + c.of_row("bias"), 0); }},
-      {"BrainHalves", of_halves("__bf16", "const __bf16 bias[N], const __bf16 residual[M][N]", "C[i][j] = (sum + bias[j]) + residual[i][j];"),
-       "C[i][j] = sum + bias[j] + residual[i][j]\n", [](Out c) { return c.sum + c.of_column("bias") + c.of_matrix("residual"); }},
+      {"Halves", of_halves("_Float16", "const _Float16 bias[M]", "C[i][j] = fmaxf(sum + bias[i], 0);"),
+       "C[i][j] = fmax(sum + bias[i], 0)\n", [](Out c) { return std::fmax(c.sum + c.of_row("bias"), 0); }},
+      {"BrainHalves",
+       of_halves("__bf16", "const __bf16 bias[N], const __bf16 residual[M][N]",
+                 "C[i][j] = (sum + bias[j]) + residual[i][j];"),
+       "C[i][j] = sum + bias[j] + residual[i][j]\n",
+       [](Out c) { return c.sum + c.of_column("bias") + c.of_matrix("residual"); }},
       {"HalvesWithOperandsOfFloats",
        of_halves("_Float16", "const float bias[M], float scale, const float shift[N]",
-                 "const float x = scale * sum + bias[i]; C[i][j] = x > 0 ? x : shift[j];", "float sum = 0;", "(float)A[i][k] * (float)B[k][j]"),
+                 "const float x = scale * sum + bias[i]; C[i][j] = x > 0 ? x : shift[j];", "float sum = 0;",
+                 "(float)A[i][k] * (float)B[k][j]"),
        "x = scale * sum + bias[i]\nC[i][j] = 0 < x ? x : shift[j]\n",
        [](Out c) {
          const double x = c.number("scale") * c.sum + c.of_row("bias");
          return x > 0 ? x : c.of_column("shift");
        }},
       {"HalvesConvertedAtTheStore",
-       of_halves("__bf16", "const float bias[M], __bf16 scale", "float y = tanhf(sum + bias[i]); C[i][j] = (__bf16)(y * scale);"),
-       "y = tanh(sum + bias[i])\nC[i][j] = y * scale\n", [](Out c) { return std::tanh(c.sum + c.of_row("bias")) * c.number("scale"); }},
-      {"HalvesStartAtBias", of_halves("_Float16", "const _Float16 bias[M]", "C[i][j] = sum * sum;", "float sum = bias[i];"),
+       of_halves("__bf16", "const float bias[M], __bf16 scale",
+                 "float y = tanhf(sum + bias[i]); C[i][j] = (__bf16)(y * scale);"),
+       "y = tanh(sum + bias[i])\nC[i][j] = y * scale\n",
+       [](Out c) { return std::tanh(c.sum + c.of_row("bias")) * c.number("scale"); }},
+      {"HalvesStartAtBias",
+       of_halves("_Float16", "const _Float16 bias[M]", "C[i][j] = sum * sum;", "float sum = bias[i];"),
        "sum_2 = sum + bias[i]\nC[i][j] = sum_2 * sum_2\n",
        [](Out c) { return (c.sum + c.of_row("bias")) * (c.sum + c.of_row("bias")); }},
   };

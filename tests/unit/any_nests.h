@@ -9,7 +9,8 @@
 
 namespace esc {
 
-/// A product over arrays of any dimensions, with what the front end makes of it: the loops with their statement, and the arrays with their extents.
+/// A product over arrays of any dimensions, with what the front end makes of it: the loops with their statement, and
+/// the arrays with their extents.
 struct AnyNest {
   const char* name;
   std::string source;

@@ -156,8 +156,10 @@ Affine size(const std::string& iterator) { return Affine::of("size_" + iterator)
 TEST(AssignRoles, Takes_dense_matrices_transposed) {
   for (const bool dense : {false, true}) {
     for (const bool output : {false, true}) {
-      LoopNest nest = nest_of({"rdc", output ? at("Y", "c", "r") : at("Y", "r", "c"),
-                               {at("W", "r", "d"), dense ? at("X", "c", "d") : at("X", "d", "c")}, {at("W", "r", "d")}});
+      LoopNest nest = nest_of({"rdc",
+                               output ? at("Y", "c", "r") : at("Y", "r", "c"),
+                               {at("W", "r", "d"), dense ? at("X", "c", "d") : at("X", "d", "c")},
+                               {at("W", "r", "d")}});
       nest.arrays[0] = output ? matrix("Y", size("c"), size("r")) : nest.arrays[0];
       nest.arrays[1] = dense ? matrix("X", size("c"), size("d")) : nest.arrays[1];
       const LoopNest found = assign_roles(nest);
@@ -186,8 +188,9 @@ TEST(AssignRoles, Asks_a_guard_or_the_order_which_factor_is_sparse) {
   const Access w = at("W", "r", "d");
   const Access x = at("X", "c", "d");
   for (const auto& [factors, guards, sparse] :
-       {std::tuple(std::vector{w, x}, std::vector<Access>{}, "W"), std::tuple(std::vector{x, w}, std::vector<Access>{}, "X"),
-        std::tuple(std::vector{x, w}, std::vector{w}, "W"), std::tuple(std::vector{w, x}, std::vector{x}, "X")}) {
+       {std::tuple(std::vector{w, x}, std::vector<Access>{}, "W"),
+        std::tuple(std::vector{x, w}, std::vector<Access>{}, "X"), std::tuple(std::vector{x, w}, std::vector{w}, "W"),
+        std::tuple(std::vector{w, x}, std::vector{x}, "X")}) {
     LoopNest nest = nest_of({"rdc", at("Y", "c", "r"), factors, guards});
     nest.arrays[0] = matrix("Y", size("c"), size("r"));
     nest.arrays[1] = matrix("X", size("c"), size("d"));
@@ -198,7 +201,9 @@ TEST(AssignRoles, Asks_a_guard_or_the_order_which_factor_is_sparse) {
 TEST(AssignRoles, Asks_for_iterators_alone) {
   expect_refusal(nest_of({"rdc", at("Y", "r", "r")}), "both subscripts of Y are r: expected two different iterators",
                  {in_three_loops, Kind::target});
-  expect_refusal(nest_of({"rdc", at("Y", "r", "size_c")}), "subscript size_c of Y: expected the iterator of one loop, alone, or several that count through the dimension wherever it is used, "
+  expect_refusal(nest_of({"rdc", at("Y", "r", "size_c")}),
+                 "subscript size_c of Y: expected the iterator of one loop, alone, or several that count through the "
+                 "dimension wherever it is used, "
                  "as in 4*g + f where f runs to 4",
                  {in_three_loops, Kind::target});
 }
@@ -231,7 +236,8 @@ LoopNest followed_by(const Statement& statement) {
 
 TEST(AssignRoles, Makes_an_epilogue_of_what_follows) {
   const Access bias = element("bias", {Affine::of("r")});
-  const LoopNest found = assign_roles(followed_by({{}, Store{at("Y", "r", "c"), at("Y", "r", "c") * Expression(bias)}}));
+  const LoopNest found =
+      assign_roles(followed_by({{}, Store{at("Y", "r", "c"), at("Y", "r", "c") * Expression(bias)}}));
   ASSERT_TRUE(found.epilogue.has_value());
   EXPECT_EQ(*found.epilogue, (Epilogue{{"r", "c"}, "sum", {}, Name{"sum"} * Expression(bias)}));
   EXPECT_EQ(found.arrays.back(), (ArrayDeclaration{"bias", {Affine::of("size_r")}, ArrayRole::operand}));
@@ -244,9 +250,11 @@ TEST(AssignRoles, Asks_for_operands_of_rows_and_columns) {
                  "bias[r + 1] has a part in what Y becomes: expected a number, bias[r], bias[c] or bias[r][c]",
                  {{1, 0, 0}, Kind::operand, 0});
   expect_refusal(followed_by({{}, Store{at("Y", "r", "c"), at("Y", "r", "c") + at("W", "r", "c")}}),
-                 "W is a factor of the product: expected another array in what Y becomes", {{1, 0, 0}, Kind::operand, 1});
+                 "W is a factor of the product: expected another array in what Y becomes",
+                 {{1, 0, 0}, Kind::operand, 1});
   expect_refusal(followed_by({{is_nonzero(at("mask", "r", "c"))}, Update{at("Y", "r", "c"), 1.0}}),
-                 "Y is expected to be changed once per element, behind the reduction loop and without a guard", {{1, 0, 0}});
+                 "Y is expected to be changed once per element, behind the reduction loop and without a guard",
+                 {{1, 0, 0}});
 }
 
 TEST(AssignRoles, Has_no_words_for_what_no_program_becomes) {

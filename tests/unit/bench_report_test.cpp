@@ -76,7 +76,8 @@ TEST(Journal, IsReadWithItsCandidates) {
   MeasuredPair measured = pair("a", 1, 1);
   write_file_whole(folder.path() / "a.jsonl",
                    "{\"record\":\"device\"}\n"
-                   "{\"record\":\"candidate\",\"matrix\":\"a\",\"bcol\":32,\"schedule\":\"s\",\"plain_us\":2.5,\"programmatic_us\":null}\n" +
+                   "{\"record\":\"candidate\",\"matrix\":\"a\",\"bcol\":32,\"schedule\":\"s\",\"plain_us\":2.5,"
+                   "\"programmatic_us\":null}\n" +
                        pair_line(measured.result) + "\n");
   const auto read = read_measurements({(folder.path() / "a.jsonl").string()});
   ASSERT_EQ(read.size(), 1U);

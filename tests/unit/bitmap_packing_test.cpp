@@ -276,8 +276,8 @@ const CsrMatrix one_unit{
     9, 195, {0, 7, 7, 7, 7, 7, 7, 7, 7, 8}, {0, 1, 8, 17, 66, 128, 194, 33}, {1, 2, 3, 4, 5, 6, 7, 8}, ScalarType::f16};
 
 TEST(BitmapPacking, WritesTheBytesThatTheDescriptionSays) {
-  // Lane 0 has four words in even blocks, behind which there is a row, and lane 1 two in odd ones. So lane 0 has the fewest in odd ones and meets
-  // itself, lanes 2 to 31 meet those in front of them, and lane 1 has column 31.
+  // Lane 0 has four words in even blocks, behind which there is a row, and lane 1 two in odd ones. So lane 0 has the
+  // fewest in odd ones and meets itself, lanes 2 to 31 meet those in front of them, and lane 1 has column 31.
   std::vector<std::uint32_t> unit(1184 / 4);
   unit[0] = 2 | 1U << 8 | 3U << 16 | 3U << 6;  // block 0, lane 0
   unit[3] = 1;                                 // block 1, lane 1
@@ -452,7 +452,7 @@ TEST(BitmapUnpacking, RefusesColumnsThatAreNotPaired) {
   Damaged(one_unit).put_column(9, 8 | 0x20).expect_refused(other_bytes);            // bits that mean nothing
   Damaged(one_unit).put_column(9, 8 | 0x80).expect_refused(other_bytes);
   Damaged(one_unit).put_column(1, 31 | 0x20).expect_refused(outside);  // seven rows
-  Damaged(one_unit).put_column(7, 6 | 0x20).expect_refused(outside);  // more than there may be
+  Damaged(one_unit).put_column(7, 6 | 0x20).expect_refused(outside);   // more than there may be
   Damaged(one_unit).put_column(2, 1).expect_refused("word 1 of lane 0 is asked for, of a unit with 1 rows");
   Damaged(one_unit)
       .put_column(2, 1)

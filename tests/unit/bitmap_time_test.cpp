@@ -129,7 +129,10 @@ TEST(PreferredBitmaps, AreForWhatStreamsMultiplyMoreSlowly) {
   }
   EXPECT_TRUE(without([](LayerShape& one) { one.dtype = "f32"; }));
   EXPECT_TRUE(without([](LayerShape& one) { one.nonzeros /= 2; })) << "80 % zeros";
-  EXPECT_TRUE(without([](LayerShape& one) { one.rows = 512; one.nonzeros /= 8; }));
+  EXPECT_TRUE(without([](LayerShape& one) {
+    one.rows = 512;
+    one.nonzeros /= 8;
+  }));
   EXPECT_TRUE(without([](LayerShape& one) { one.layout = "conv2d"; }));
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "generator/patterns/census.h"
+
 #include <gtest/gtest.h>
 
 #include "generator/matrix/sample.h"
-#include "generator/patterns/census.h"
 #include "generator/patterns/csr_view.h"
 #include "generator/support/error.h"
 #include "transformer/pack.h"

@@ -14,8 +14,8 @@
 
 namespace esc::transformer {
 
-/// Each changed byte is refused; of the header all are tried, of the payload one in `step`. With checksums that match again a change of a value is another
-/// matrix, whose packing is the same.
+/// Each changed byte is refused; of the header all are tried, of the payload one in `step`. With checksums that match
+/// again a change of a value is another matrix, whose packing is the same.
 inline void expect_changed_bytes_refused(const CsrMatrix& matrix, const FragmentCut& cut, std::size_t step) {
   const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
   const ChangeableBytes intact(packed.bytes.span());

@@ -87,13 +87,16 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Deed{"OpensAFile", [](const Channel&) { open("/etc/hostname", O_RDONLY); }, "asks the system for openat"},
         Deed{"OpensAFolder", [](const Channel&) { opendir("/"); }, "asks the system for openat"},
-        Deed{"WritesAFile", [](const Channel&) { open("/tmp/esc", O_RDWR | O_CREAT, 0600); }, "asks the system for openat"},
+        Deed{"WritesAFile", [](const Channel&) { open("/tmp/esc", O_RDWR | O_CREAT, 0600); },
+             "asks the system for openat"},
         Deed{"RemovesAFile", [](const Channel&) { unlink("/tmp/esc"); }, "asks the system for unlink"},
-        Deed{"ConnectsToTheNetwork", [](const Channel&) { socket(AF_INET, SOCK_STREAM, 0); }, "asks the system for socket"},
+        Deed{"ConnectsToTheNetwork", [](const Channel&) { socket(AF_INET, SOCK_STREAM, 0); },
+             "asks the system for socket"},
         Deed{"Forks", [](const Channel&) { [[maybe_unused]] const pid_t child = fork(); }, "asks the system for clone"},
         Deed{"StartsAThread", [](const Channel&) { std::thread([] {}).join(); }, "asks the system for something"},
         Deed{"RunsAProgram", [](const Channel&) { execl("/bin/true", "true", nullptr); }, "asks the system for execve"},
-        Deed{"RunsAShell", [](const Channel&) { [[maybe_unused]] const int status = system("true"); }, "asks the system for"},
+        Deed{"RunsAShell", [](const Channel&) { [[maybe_unused]] const int status = system("true"); },
+             "asks the system for"},
         Deed{"SignalsItsParent", [](const Channel&) { kill(one, SIGTERM); }, "asks the system for kill"},
         Deed{"Traces", [](const Channel&) { ptrace(PTRACE_TRACEME); }, "asks the system for ptrace"},
         Deed{"AllowsItselfMore",
@@ -122,12 +125,11 @@ INSTANTIATE_TEST_SUITE_P(
                _exit(0);
              },
              "ends the process that checks it"},
-        Deed{"ThrowsSomething", [](const Channel&) { throw std::runtime_error("so it is"); }, "cannot be checked: so it is"}),
+        Deed{"ThrowsSomething", [](const Channel&) { throw std::runtime_error("so it is"); },
+             "cannot be checked: so it is"}),
     [](const auto& test) { return std::string(test.param.name); });
 
-TEST(Confined, NothingOfAllThatHasHappened) {
-  EXPECT_FALSE(std::filesystem::exists("/tmp/esc"));
-}
+TEST(Confined, NothingOfAllThatHasHappened) { EXPECT_FALSE(std::filesystem::exists("/tmp/esc")); }
 
 TEST(Confined, ReadsNoDescriptorButItsLine) {
 #ifdef __SANITIZE_ADDRESS__
@@ -141,7 +143,12 @@ TEST(Confined, ReadsNoDescriptorButItsLine) {
 }
 
 TEST(Confined, LoopsForAsLongAsItMay) {
-  EXPECT_EQ(end_of([](const Channel&) { while (one == 1) {} }, {.time = std::chrono::milliseconds(300)}),
+  EXPECT_EQ(end_of(
+                [](const Channel&) {
+                  while (one == 1) {
+                  }
+                },
+                {.time = std::chrono::milliseconds(300)}),
             "runs longer than 0.3 s");
 }
 
@@ -201,7 +208,8 @@ TEST(Confined, MapsMoreThanItMayTouch) {
   Allowance wide = small;
   wide.address_space = much;
   const auto touch = [](std::size_t every, const Channel& channel) {
-    void* const memory = mmap(nullptr, much, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const memory =
+        mmap(nullptr, much, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
       channel.send({2});
       return;
@@ -262,7 +270,9 @@ TEST(Confined, AnswersRequestsThroughSharedMemory) {
 }
 
 TEST(Confined, ErrorsOfTheUserComeThrough) {
-  const auto refusing = [](const Channel&) { throw UserError("a.cu:1", "is wrong", "mend it", ExitStatus::check_failed); };
+  const auto refusing = [](const Channel&) {
+    throw UserError("a.cu:1", "is wrong", "mend it", ExitStatus::check_failed);
+  };
   try {
     ConfinedProcess(small, refusing).answer();
     FAIL() << "no error";

@@ -86,16 +86,18 @@ TEST(Directive, TheExamplesAreOneOfEachKind) {
 }
 
 TEST(Directive, OfStreamsHasNumbersWhereTheyAreNotTheUsualOnes) {
-  for (const auto& [directive, text] : {Written{StreamWindows{"i", 8, 1, 32}, "stream(i, panels=8, warps=1, rows=32)"},
-                                        Written{StreamWindows{"i", 8, 2, 16, 2}, "stream(i, panels=8, warps=2, share=2)"},
-                                        Written{StreamWindows{"i", 8, 2, 32, 2}, "stream(i, panels=8, warps=2, rows=32, share=2)"},
-                                        Written{StreamWindows{"i", 4, 1, 16, 1, 32}, "stream(i, panels=4, warps=1, window=32)"},
-                                        Written{PackBitmap{"A", 4}, "transform(A, bitmap, warps=4)"},
-                                        Written{FragmentColumns{"j", 128, 16}, "fragment(j, 128, warp=16)"}}) {
+  for (const auto& [directive, text] :
+       {Written{StreamWindows{"i", 8, 1, 32}, "stream(i, panels=8, warps=1, rows=32)"},
+        Written{StreamWindows{"i", 8, 2, 16, 2}, "stream(i, panels=8, warps=2, share=2)"},
+        Written{StreamWindows{"i", 8, 2, 32, 2}, "stream(i, panels=8, warps=2, rows=32, share=2)"},
+        Written{StreamWindows{"i", 4, 1, 16, 1, 32}, "stream(i, panels=4, warps=1, window=32)"},
+        Written{PackBitmap{"A", 4}, "transform(A, bitmap, warps=4)"},
+        Written{FragmentColumns{"j", 128, 16}, "fragment(j, 128, warp=16)"}}) {
     EXPECT_EQ(print(directive), text);
     EXPECT_EQ(parse_directive(text), directive);
   }
-  EXPECT_THAT(refusal("stream(i, panels=8, warps=2, share=2, rows=32)"), testing::HasSubstr("is not of the form of stream"));
+  EXPECT_THAT(refusal("stream(i, panels=8, warps=2, share=2, rows=32)"),
+              testing::HasSubstr("is not of the form of stream"));
   EXPECT_THAT(refusal("stream(i, panels=8, warps=2, columns=2)"), testing::HasSubstr("is not of the form of stream"));
 }
 
@@ -116,8 +118,9 @@ TEST(Script, HoldsDirectivesBetweenSemicolonsOrOnLines) {
   EXPECT_EQ(parse_script("unroll(i, 2); enumerate(); map(i, grid)"), expected);
   EXPECT_EQ(parse_script("unroll(i, 2)\nenumerate()\nmap(i, grid)\n"), expected);
   EXPECT_EQ(parse_script("unroll(i,2);;enumerate();\n\n  map(i,grid);\r\n"), expected);
-  EXPECT_EQ(parse_script("# panels; of two rows\nunroll(i, 2)  # not four: unroll(i, 4)\nenumerate(); # cases\nmap(i, grid)"),
-            expected);
+  EXPECT_EQ(
+      parse_script("# panels; of two rows\nunroll(i, 2)  # not four: unroll(i, 4)\nenumerate(); # cases\nmap(i, grid)"),
+      expected);
 }
 
 TEST(Script, OfOneOfEachIsReadAsItIsPrinted) {
@@ -155,7 +158,9 @@ TEST(Script, WithADirectiveInAnotherFormIsToldTheForm) {
   }
   EXPECT_THAT(refusal("enumerate(i)"), HasSubstr("write enumerate()"));
   EXPECT_THAT(refusal("own(i, warp=2, panels=4)"), HasSubstr("write own(LOOP, panels=NUMBER, warp=NUMBER)"));
-  EXPECT_THAT(refusal("stream(i, 4, 2)"), HasSubstr("write stream(LOOP, panels=NUMBER, warps=NUMBER, [rows=NUMBER], [share=NUMBER], [window=NUMBER])"));
+  EXPECT_THAT(
+      refusal("stream(i, 4, 2)"),
+      HasSubstr("write stream(LOOP, panels=NUMBER, warps=NUMBER, [rows=NUMBER], [share=NUMBER], [window=NUMBER])"));
   EXPECT_THAT(refusal("fragment(j)"), HasSubstr("write fragment(LOOP, NUMBER, [warp=NUMBER])"));
   EXPECT_THAT(refusal("pipeline(4)"), HasSubstr("write pipeline(LOOP, NUMBER)"));
   EXPECT_THAT(refusal("own(i, 4, 2)"), HasSubstr("write own(LOOP, panels=NUMBER, warp=NUMBER)"));
@@ -194,7 +199,8 @@ TEST(Script, OfALegalScheduleIsReadAsItIsPrinted) {
     for (const BitmapSchedule& schedule : tests::drawn_of(legal_bitmap_schedules(bcol), 50)) {
       expect_read_as_printed(schedule);
     }
-    expect_read_as_printed(StreamSchedule{.columns = bcol < 33 ? 8 : 32, .panels = 2, .warps = 3, .stages = 5, .pdl = bcol > 1});
+    expect_read_as_printed(
+        StreamSchedule{.columns = bcol < 33 ? 8 : 32, .panels = 2, .warps = 3, .stages = 5, .pdl = bcol > 1});
   }
 }
 

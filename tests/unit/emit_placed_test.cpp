@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placed values in blocks of other heights: how they are cut, what the tensor core multiplies at once, and how many rows a lane has registers for.
+// Placed values in blocks of other heights: how they are cut, what the tensor core multiplies at once, and how many
+// rows a lane has registers for.
 
 #include <gmock/gmock.h>
 
@@ -16,9 +17,17 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(FragmentBlock, HasAPanelForEachUnit) {
-  const auto block_of = [](std::int64_t height, std::int64_t panels) { return fragment_block({.kind = PackedForm::Kind::fragments, .height = height, .block_panels = panels, .placed_values = true}); };
-  for (const auto& [height, panels, stored_height, stored_panels] :
-       {std::array<std::uint32_t, 4>{16, 4, 16, 4}, {32, 2, 32, 2}, {48, 2, 16, 6}, {80, 1, 16, 5}, {96, 1, 32, 3}, {160, 1, 32, 5}, {176, 1, 16, 11}}) {
+  const auto block_of = [](std::int64_t height, std::int64_t panels) {
+    return fragment_block(
+        {.kind = PackedForm::Kind::fragments, .height = height, .block_panels = panels, .placed_values = true});
+  };
+  for (const auto& [height, panels, stored_height, stored_panels] : {std::array<std::uint32_t, 4>{16, 4, 16, 4},
+                                                                     {32, 2, 32, 2},
+                                                                     {48, 2, 16, 6},
+                                                                     {80, 1, 16, 5},
+                                                                     {96, 1, 32, 3},
+                                                                     {160, 1, 32, 5},
+                                                                     {176, 1, 16, 11}}) {
     const transformer::FragmentBlock block = block_of(height, panels);
     EXPECT_EQ(block.height, stored_height) << height;
     EXPECT_EQ(block.panels, stored_panels) << height;
@@ -28,20 +37,33 @@ TEST(FragmentBlock, HasAPanelForEachUnit) {
 
 TEST(FragmentBlock, SaysWhetherValuesAreSplit) {
   for (const bool splits : {false, true}) {
-    EXPECT_EQ(fragment_block({.kind = PackedForm::Kind::fragments, .height = 32, .placed_values = true, .splits_values = splits}).splits_values, splits);
+    EXPECT_EQ(fragment_block(
+                  {.kind = PackedForm::Kind::fragments, .height = 32, .placed_values = true, .splits_values = splits})
+                  .splits_values,
+              splits);
   }
 }
 
 TEST(WarpgroupProduct, TakesAnEvenPartOfTheBlocksRows) {
-  for (const auto& [rows, split, rounded] : {std::array<std::int64_t, 3>{16, 16, 16}, {48, 48, 48}, {64, 64, 64}, {80, 40, 80}, {96, 48, 96}, {112, 56, 56}, {128, 64, 64}, {144, 48, 72},
-                                             {160, 40, 80}, {176, 88, 88}, {192, 64, 96}}) {
+  for (const auto& [rows, split, rounded] : {std::array<std::int64_t, 3>{16, 16, 16},
+                                             {48, 48, 48},
+                                             {64, 64, 64},
+                                             {80, 40, 80},
+                                             {96, 48, 96},
+                                             {112, 56, 56},
+                                             {128, 64, 64},
+                                             {144, 48, 72},
+                                             {160, 40, 80},
+                                             {176, 88, 88},
+                                             {192, 64, 96}}) {
     EXPECT_EQ(product_rows(rows, {.splits = true}), split) << rows;
     EXPECT_EQ(product_rows(rows, {}), rounded) << rows;
   }
 }
 
 TEST(WarpgroupProduct, TakesAllRowsWhereOthersLeaveRegisters) {
-  for (const auto& [rows, split, rounded] : {std::array<std::int64_t, 3>{48, 48, 48}, {96, 96, 96}, {144, 144, 144}, {176, 176, 176}, {192, 96, 192}}) {
+  for (const auto& [rows, split, rounded] :
+       {std::array<std::int64_t, 3>{48, 48, 48}, {96, 96, 96}, {144, 144, 144}, {176, 176, 176}, {192, 96, 192}}) {
     EXPECT_EQ(product_rows(rows, {.splits = true, .has_many_registers = true}), split) << rows;
     EXPECT_EQ(product_rows(rows, {.has_many_registers = true}), rounded) << rows;
   }
@@ -53,23 +75,28 @@ TEST(WarpgroupProduct, NamesASumForEachTwoRows) {
   EXPECT_THAT(text, HasSubstr(", %23}, {%24, %25, %26, %27}, %28, adds, 1, 1;"));
   EXPECT_THAT(text, HasSubstr("setp.ne.b32 adds, %29, 0;"));
   EXPECT_THAT(text, HasSubstr("\"+f\"(sums[23])"));
-  EXPECT_THAT(text, HasSubstr("\"+f\"(sums[0]), \"+f\"(sums[2]), \"+f\"(sums[1]), \"+f\"(sums[3])")) << "both rows of a column first";
+  EXPECT_THAT(text, HasSubstr("\"+f\"(sums[0]), \"+f\"(sums[2]), \"+f\"(sums[1]), \"+f\"(sums[3])"))
+      << "both rows of a column first";
   EXPECT_THAT(text, Not(HasSubstr("sums[24]")));
   EXPECT_THAT(warpgroup_product_text(48, true), HasSubstr("m64n48k16.f32.f16.f16 {%0, "));
   EXPECT_THAT(warpgroup_product_text(48, true), HasSubstr("%28, adds, 1, 1, 0;"));
 }
 
 TEST(PlacedRows, AreFewerWhereLanesHaveFewerRegisters) {
-  const auto most_of = [](int threads) { return StreamSchedule::most_placed_rows(StreamSchedule::thread_registers(threads)); };
+  const auto most_of = [](int threads) {
+    return StreamSchedule::most_placed_rows(StreamSchedule::thread_registers(threads));
+  };
   EXPECT_EQ(most_of(128), 192);
   EXPECT_EQ(most_of(384), 192);
   EXPECT_EQ(most_of(512), 160);
 }
 
 TEST(PlacedRows, AreMoreWhereOtherThreadsLeaveRegisters) {
-  StreamSchedule schedule{.columns = 64, .panels = 1, .warps = 8, .share = 4, .ahead = true, .dense = StreamSchedule::Dense::placed};
+  StreamSchedule schedule{
+      .columns = 64, .panels = 1, .warps = 8, .share = 4, .ahead = true, .dense = StreamSchedule::Dense::placed};
   EXPECT_EQ(schedule.threads(), 512);
-  EXPECT_EQ(StreamSchedule::multiplying_registers(schedule.threads()) + StreamSchedule::placing_registers, 2 * StreamSchedule::thread_registers(schedule.threads()));
+  EXPECT_EQ(StreamSchedule::multiplying_registers(schedule.threads()) + StreamSchedule::placing_registers,
+            2 * StreamSchedule::thread_registers(schedule.threads()));
   EXPECT_EQ(schedule.most_block_rows(), 192);
   schedule.ahead = false;
   schedule.warps = 16;

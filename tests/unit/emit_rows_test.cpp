@@ -80,9 +80,11 @@ TEST(RowsLayer, IsRefusedWhereARowIsTheSumOfTooManyTasks) {
   const auto full_rows = [](std::int64_t columns) {
     return sample_matrix({.rows = 2, .columns = columns, .sparsity = 0.0});
   };
-  EXPECT_THAT(refusal(full_rows(4608), "rows:task=1,light=1"),
-              HasSubstr("a row of 4608 non-zeros is the float32 sum of 4608 tasks, more than 1024; cut the rows into tasks of 8 "
-                        "non-zeros at least"));
+  EXPECT_THAT(
+      refusal(full_rows(4608), "rows:task=1,light=1"),
+      HasSubstr(
+          "a row of 4608 non-zeros is the float32 sum of 4608 tasks, more than 1024; cut the rows into tasks of 8 "
+          "non-zeros at least"));
   EXPECT_THAT(refusal(full_rows(1025), "rows:task=1,light=1"), HasSubstr("1025 tasks, more than 1024"));
   EXPECT_THAT(refusal(full_rows(4097), "rows:task=4,light=1"), HasSubstr("1025 tasks, more than 1024"));
   EXPECT_EQ(refusal(full_rows(1024), "rows:task=1,light=1"), "");

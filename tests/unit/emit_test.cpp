@@ -46,10 +46,13 @@ TEST(KernelSource, HoldsTheConstantsOfTheLayer) {
 }
 
 TEST(Dispatch, SaysHowManyColumnsThreadsTakeInATurn) {
-  const auto turn = [](const std::string& schedule) { return dispatch_of(layer_of(two_patterns, schedule).layer).turn_columns; };
+  const auto turn = [](const std::string& schedule) {
+    return dispatch_of(layer_of(two_patterns, schedule).layer).turn_columns;
+  };
   EXPECT_EQ(turn("4-2-2-64"), 128);
   EXPECT_EQ(turn("4-2-1-32"), 32);
-  EXPECT_EQ(turn("rows:columns=8,vector=2,unroll=2,task=32,light=8,warps=2,pdl=on"), 0) << "blocks have tiles of columns";
+  EXPECT_EQ(turn("rows:columns=8,vector=2,unroll=2,task=32,light=8,warps=2,pdl=on"), 0)
+      << "blocks have tiles of columns";
 }
 
 TEST(Dispatch, TunesForColumnsThatAreNoWholeVectorsWithoutThem) {
@@ -62,8 +65,9 @@ TEST(Dispatch, TunesForColumnsThatAreNoWholeVectorsWithoutThem) {
   EXPECT_EQ(tuned(streamed, 64), "ffn1_kernel<true, true>");
   EXPECT_EQ(tuned(streamed, 1), "ffn1_kernel<true, false>") << "a row of B has no vector of 4";
   EXPECT_EQ(tuned(streamed, 6), "ffn1_kernel<true, false>");
-  EXPECT_THAT(kernel_source(layer_of(two_patterns, streamed, 1).layer),
-              HasSubstr("const auto kernel = tuned ? ffn1_kernel<true, false> : vectors ? ffn1_kernel<false, true> : "));
+  EXPECT_THAT(
+      kernel_source(layer_of(two_patterns, streamed, 1).layer),
+      HasSubstr("const auto kernel = tuned ? ffn1_kernel<true, false> : vectors ? ffn1_kernel<false, true> : "));
 }
 
 TEST(KernelSource, LeavesOutWhatTheLayerDoesNotHave) {
@@ -78,7 +82,8 @@ TEST(KernelSource, LeavesOutWhatTheLayerDoesNotHave) {
 }
 
 TEST(KernelSource, TakesTheTypeOfColumnsFromTheFormat) {
-  EXPECT_THAT(kernel_source(layer_of(two_patterns, "4-2-1-32").layer), HasSubstr("const unsigned short* __restrict__ Cols"));
+  EXPECT_THAT(kernel_source(layer_of(two_patterns, "4-2-1-32").layer),
+              HasSubstr("const unsigned short* __restrict__ Cols"));
   const SparseMatrix wide{1, 70001, {0, 1}, {70000}, {1}};
   EXPECT_THAT(kernel_source(layer_of(wide, "1-1-1-32").layer), HasSubstr("const unsigned int* __restrict__ Cols"));
 }
@@ -98,7 +103,8 @@ TEST(KernelSource, IsTheSameForProgramsThatMeanTheSame) {
   other.arrays = {{"W", {Affine::of("out"), Affine::of("in")}, ArrayRole::sparse},
                   {"X", {Affine::of("in"), Affine::of("batch")}, ArrayRole::dense},
                   {"Y", {Affine::of("out"), Affine::of("batch")}, ArrayRole::output}};
-  const Node update{Statement{{}, Update{element("Y", "o", "b"), product({element("W", "o", "d"), element("X", "d", "b")})}}};
+  const Node update{
+      Statement{{}, Update{element("Y", "o", "b"), product({element("W", "o", "d"), element("X", "d", "b")})}}};
   const Node rows{Loop{"o", 0, Affine::of("out"), 1, Role::row, Mapping::sequential, {update}}};
   const Node reduction{Loop{"d", 0, Affine::of("in"), 1, Role::reduction, Mapping::sequential, {rows}}};
   other.body = {Node{Loop{"b", 0, Affine::of("batch"), 1, Role::column, Mapping::sequential, {reduction}}}};
@@ -114,8 +120,12 @@ TEST(KernelSource, IsTheSameForProgramsThatMeanTheSame) {
 /// Why the 4 x 3 matrix has no kernel of this nest.
 std::string refusal_of(const LoopNest& nest, std::int64_t bcol) {
   try {
-    generate_layer(two_patterns, nest, {.name = "x", .source_file = "x", .bcol = bcol, .architectures = {90},
-                                        .choice = {parse_schedule("4-1-1-32"), "user"}});
+    generate_layer(two_patterns, nest,
+                   {.name = "x",
+                    .source_file = "x",
+                    .bcol = bcol,
+                    .architectures = {90},
+                    .choice = {parse_schedule("4-1-1-32"), "user"}});
   } catch (const UserError& error) {
     return error.what();
   }
@@ -227,7 +237,8 @@ TEST(Bundle, LeavesNothingWhereItCannotWrite) {
   std::ofstream(folder.path() / "file") << "not a folder";
   const KernelBundle bundle = make_bundle(layer_of(two_patterns, "4-2-1-32"), as_is);
   EXPECT_THROW(write_bundle(bundle, folder.path() / "file" / "below", false), UserError);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator()), 1);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator()),
+            1);
 }
 
 }  // namespace

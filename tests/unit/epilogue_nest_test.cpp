@@ -26,7 +26,8 @@ constexpr std::int64_t columns = 5;
 LoopNest nest_of(const std::string& parts) { return parse_loop_nest(nest_with_epilogue(parts), "spmm.c"); }
 
 /// What the parts make of a sum in element (row, column), in double.
-double value_of(const LoopNest& nest, const std::vector<Operand>& operands, std::int64_t row, std::int64_t column, double sum) {
+double value_of(const LoopNest& nest, const std::vector<Operand>& operands, std::int64_t row, std::int64_t column,
+                double sum) {
   return finish(nest, operands, row, column, {sum, 0}).value;
 }
 
@@ -52,8 +53,9 @@ std::map<std::string, Textbook> textbook() {
 
 TEST(EpilogueNest, TransposesItsMatricesWithC) {
   const std::string text = nest_with_epilogue("bias+bias_column+residual", NestLayout::nk);
-  for (const char* const words : {"const float B[N][K]", "float C[N][M]", "const float bias[M]", "const float bias_column[N]",
-                                  "const float residual[N][M]", "A[i][k] * B[j][k]", "x1 + bias_column[j]", "x2 + residual[j][i]", "C[j][i] = x3;"}) {
+  for (const char* const words : {"const float B[N][K]", "float C[N][M]", "const float bias[M]",
+                                  "const float bias_column[N]", "const float residual[N][M]", "A[i][k] * B[j][k]",
+                                  "x1 + bias_column[j]", "x2 + residual[j][i]", "C[j][i] = x3;"}) {
     EXPECT_THAT(text, HasSubstr(words));
   }
   EXPECT_NE(parse_loop_nest(text, "spmm.c").array(ArrayRole::output).name, "");
@@ -95,7 +97,8 @@ TEST(EpilogueNest, PartsAreDocumented) {
   const std::string page = read_file(ESC_SOURCE_DIR "/docs/epilogues.md");
   for (const EpiloguePart& part : epilogue_parts()) {
     const std::string operands = *part.parameters == '\0' ? " " : " `" + std::string(part.parameters) + "` ";
-    EXPECT_THAT(page, HasSubstr("| `" + std::string(part.name) + "` |" + operands + "| `" + part.value + "` | " + part.meaning + " |"));
+    EXPECT_THAT(page, HasSubstr("| `" + std::string(part.name) + "` |" + operands + "| `" + part.value + "` | " +
+                                part.meaning + " |"));
   }
 }
 

@@ -101,9 +101,12 @@ TEST(EstimatePage, SaysWhereItsNumbersAreFrom) {
 TEST(EstimatePage, HasAllOfItForMachines) {
   const nlohmann::json all = nlohmann::json::parse(estimate_json(estimate()));
   EXPECT_EQ(all["total"]["expected_microseconds"], (nlohmann::json{{"layers", 2}, {"library", 8.0}, {"ours", 7.0}}));
-  EXPECT_EQ(all["layers"][2]["measured"],
-            (nlohmann::json{{"over_exact", 2.0}, {"exact_microseconds", 6.0}, {"expected_microseconds", 3.0}, {"where", "the class of such on one H200"}}));
-  EXPECT_EQ(all["layers"][4]["measured"], (nlohmann::json{{"over_exact", 1.5}, {"where", "this very layer on one H200"}}));
+  EXPECT_EQ(all["layers"][2]["measured"], (nlohmann::json{{"over_exact", 2.0},
+                                                          {"exact_microseconds", 6.0},
+                                                          {"expected_microseconds", 3.0},
+                                                          {"where", "the class of such on one H200"}}));
+  EXPECT_EQ(all["layers"][4]["measured"],
+            (nlohmann::json{{"over_exact", 1.5}, {"where", "this very layer on one H200"}}));
   EXPECT_FALSE(all["layers"][0].contains("measured"));
   EXPECT_EQ(all["layers"][0]["not_measured"], "no layers like it are known");
   EXPECT_EQ(all["layers"][1]["left_out"], "stays dense: why");

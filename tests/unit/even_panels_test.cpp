@@ -16,10 +16,16 @@ const KernelTarget& of_h200() {
 
 LayerShape half_layer(std::int64_t rows, std::int64_t columns, double zeros, long long bcol) {
   const double elements = static_cast<double>(rows) * static_cast<double>(columns);
-  return {.bcol = bcol, .rows = rows, .columns = columns, .nonzeros = static_cast<std::int64_t>(elements * (1 - zeros)), .dtype = "f16"};
+  return {.bcol = bcol,
+          .rows = rows,
+          .columns = columns,
+          .nonzeros = static_cast<std::int64_t>(elements * (1 - zeros)),
+          .dtype = "f16"};
 }
 
-std::vector<ScheduleChoice> one_choice(const std::string& schedule) { return {{parse_schedule(schedule), "database: mine", {}, {}, {}, {}}}; }
+std::vector<ScheduleChoice> one_choice(const std::string& schedule) {
+  return {{parse_schedule(schedule), "database: mine", {}, {}, {}, {}}};
+}
 
 std::vector<std::string> schedules_of(const std::vector<ScheduleChoice>& choices) {
   std::vector<std::string> texts;
@@ -49,14 +55,18 @@ TEST_P(EvenPanels, LeaveTheBusiestMultiprocessorTheLeast) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, EvenPanels,
-                         testing::Values(DealtRows{4096, 2, 2}, DealtRows{5120, 3, 3}, DealtRows{8192, 4, 4}, DealtRows{11008, 6, 6}, DealtRows{14336, 7, 7},
-                                         DealtRows{18944, 3, 9}, DealtRows{28672, 7, 14}, DealtRows{16, 2, 2}),
+                         testing::Values(DealtRows{4096, 2, 2}, DealtRows{5120, 3, 3}, DealtRows{8192, 4, 4},
+                                         DealtRows{11008, 6, 6}, DealtRows{14336, 7, 7}, DealtRows{18944, 3, 9},
+                                         DealtRows{28672, 7, 14}, DealtRows{16, 2, 2}),
                          [](const auto& dealt) { return std::to_string(dealt.param.rows); });
 
 TEST(EvenPanelsOfAChoice, StandInFrontOfWhatWasMeasuredOnOtherSizes) {
-  const auto choices = with_even_panels(one_choice("stream:columns=32,panels=6,warps=2,stages=2,copies=bulk"), half_layer(14336, 4096, 0.7, 32), of_h200(), class_of(half_layer(11008, 4096, 0.5, 32)));
-  EXPECT_THAT(schedules_of(choices), testing::ElementsAre("stream:columns=32,panels=7,warps=2,stages=2,pdl=on,copies=bulk",
-                                                      "stream:columns=32,panels=6,warps=2,stages=2,pdl=on,copies=bulk"));
+  const auto choices =
+      with_even_panels(one_choice("stream:columns=32,panels=6,warps=2,stages=2,copies=bulk"),
+                       half_layer(14336, 4096, 0.7, 32), of_h200(), class_of(half_layer(11008, 4096, 0.5, 32)));
+  EXPECT_THAT(schedules_of(choices),
+              testing::ElementsAre("stream:columns=32,panels=7,warps=2,stages=2,pdl=on,copies=bulk",
+                                   "stream:columns=32,panels=6,warps=2,stages=2,pdl=on,copies=bulk"));
   EXPECT_EQ(choices.front().source, "database: mine; with panels that are dealt evenly to the multiprocessors by rule");
   EXPECT_EQ(choices.back().source, "database: mine");
 }
@@ -85,11 +95,14 @@ TEST(EvenPanelsOfAChoice, HaveNoMeasuredRatios) {
 
 /// With 50 % zeros the stages of two warps would need 241 KB.
 TEST(EvenPanelsOfAChoice, HaveAsManyWarpsAsSharedMemoryAllows) {
-  const auto choices = with_even_panels(one_choice("stream:columns=32,panels=6,warps=2,stages=2,copies=bulk"), half_layer(14336, 4096, 0.5, 32), of_h200(), class_of(half_layer(11008, 4096, 0.5, 32)));
+  const auto choices =
+      with_even_panels(one_choice("stream:columns=32,panels=6,warps=2,stages=2,copies=bulk"),
+                       half_layer(14336, 4096, 0.5, 32), of_h200(), class_of(half_layer(11008, 4096, 0.5, 32)));
   EXPECT_EQ(schedules_of(choices).front(), "stream:columns=32,panels=7,warps=1,stages=2,pdl=on,copies=bulk");
 }
 
-/// In the middle of the class of 8192 x 8192 four panels a block are four for each multiprocessor; of 9216 rows they are eight for some, and five are five.
+/// In the middle of the class of 8192 x 8192 four panels a block are four for each multiprocessor; of 9216 rows they
+/// are eight for some, and five are five.
 TEST(EvenPanelsOfAChoice, StandBehindWhatWasMeasuredOnTheseSizesUnlessTheseRowsAreClearlyLessEven) {
   const LayerClass measured = class_of(half_layer(8192, 8192, 0.5, 8));
   const auto schedules_for = [&](const std::string& schedule, std::int64_t rows) {
@@ -97,7 +110,8 @@ TEST(EvenPanelsOfAChoice, StandBehindWhatWasMeasuredOnTheseSizesUnlessTheseRowsA
   };
   const std::string four = "stream:columns=8,panels=4,warps=2,stages=4,pdl=on";
   EXPECT_THAT(schedules_for(four, 8192), testing::ElementsAre(four));
-  EXPECT_THAT(schedules_for(four, 9216), testing::ElementsAre("stream:columns=8,panels=5,warps=2,stages=2,pdl=on,copies=bulk", four));
+  EXPECT_THAT(schedules_for(four, 9216),
+              testing::ElementsAre("stream:columns=8,panels=5,warps=2,stages=2,pdl=on,copies=bulk", four));
   // As uneven as where it was measured.
   EXPECT_THAT(schedules_for("stream:columns=8,panels=3,warps=2,stages=3", 8192), testing::SizeIs(1));
 }
@@ -105,7 +119,8 @@ TEST(EvenPanelsOfAChoice, StandBehindWhatWasMeasuredOnTheseSizesUnlessTheseRowsA
 TEST(EvenPanelsOfAChoice, AreForStreamsOfLargeLayersInSixteenBits) {
   const std::string uneven = "stream:columns=8,panels=4,warps=2,stages=4";
   const auto stay = [](const std::string& schedule, const LayerShape& shape, const KernelTarget& target) {
-    return schedules_of(with_even_panels(one_choice(schedule), shape, target, class_of(half_layer(8192, 8192, 0.5, 8)))).size() == 1;
+    return schedules_of(with_even_panels(one_choice(schedule), shape, target, class_of(half_layer(8192, 8192, 0.5, 8))))
+               .size() == 1;
   };
   EXPECT_FALSE(stay(uneven, half_layer(11008, 4096, 0.7, 8), of_h200()));
   EXPECT_TRUE(stay("panel:ufi=2,columns=8,panels=4", half_layer(11008, 4096, 0.7, 8), of_h200()));
@@ -128,7 +143,8 @@ TEST(EvenPanelsOfAChoice, AreWhatAutoTakes) {
   EXPECT_EQ(panels_of(choose_schedule(half_layer(28672, 8192, 0.5, 32), device)), 7);
   const ScheduleChoice other = choose_schedule(half_layer(13824, 5120, 0.3, 8), device);
   EXPECT_EQ(panels_of(other), 7);
-  EXPECT_THAT(other.source, testing::AllOf(testing::StartsWith("database: "), testing::EndsWith("dealt evenly to the multiprocessors by rule")));
+  EXPECT_THAT(other.source, testing::AllOf(testing::StartsWith("database: "),
+                                           testing::EndsWith("dealt evenly to the multiprocessors by rule")));
 }
 
 }  // namespace

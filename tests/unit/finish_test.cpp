@@ -71,9 +71,12 @@ TEST(Finish, DecidesConjunctionsByWhatIsSure) {
     return operation(Operator::choose, {std::move(condition), Expression(0.0), Expression(1.0)});
   };
   const Bounded near{0.01, 0.1};
-  EXPECT_LT(finished(choice(operation(Operator::all, {unsure, less(Expression(2.0), Expression(1.0))})), near).error, 1e-6);
-  EXPECT_GE(finished(choice(operation(Operator::all, {unsure, less(Expression(1.0), Expression(2.0))})), near).error, 1);
-  EXPECT_LT(finished(choice(operation(Operator::any, {unsure, less(Expression(1.0), Expression(2.0))})), near).error, 1e-6);
+  EXPECT_LT(finished(choice(operation(Operator::all, {unsure, less(Expression(2.0), Expression(1.0))})), near).error,
+            1e-6);
+  EXPECT_GE(finished(choice(operation(Operator::all, {unsure, less(Expression(1.0), Expression(2.0))})), near).error,
+            1);
+  EXPECT_LT(finished(choice(operation(Operator::any, {unsure, less(Expression(1.0), Expression(2.0))})), near).error,
+            1e-6);
 }
 
 TEST(Finish, FollowsFunctions) {
@@ -87,8 +90,9 @@ TEST(Finish, FollowsFunctions) {
 }
 
 TEST(Finish, ReadsOperandsAtTheElement) {
-  LoopNest nest = nest_with(operation(Operator::add, {Expression(Access{"bias", {{"", Affine::of("i")}}}),
-                                                      Expression(Access{"all", {{"", Affine::of("i")}, {"", Affine::of("j")}}})}));
+  LoopNest nest =
+      nest_with(operation(Operator::add, {Expression(Access{"bias", {{"", Affine::of("i")}}}),
+                                          Expression(Access{"all", {{"", Affine::of("i")}, {"", Affine::of("j")}}})}));
   const std::vector<Operand> operands{{"bias", ScalarType::f32, 1, false, 3, 1, {10, 20, 30}},
                                       {"all", ScalarType::f32, 2, true, 3, 4, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7}}};
   EXPECT_EQ(finish(nest, operands, 2, 3, {0, 0}).value, 37);
@@ -96,7 +100,8 @@ TEST(Finish, ReadsOperandsAtTheElement) {
 
 TEST(Finish, NamesSteps) {
   const Define twice{ScalarType::f32, "twice", operation(Operator::add, {sum, sum})};
-  const Bounded result = finish(nest_with(operation(Operator::negate, {Expression(Name{"twice"})}), {twice}), {}, 0, 0, {3, 1});
+  const Bounded result =
+      finish(nest_with(operation(Operator::negate, {Expression(Name{"twice"})}), {twice}), {}, 0, 0, {3, 1});
   EXPECT_EQ(result.value, -6);
   EXPECT_GE(result.error, 2);
 }

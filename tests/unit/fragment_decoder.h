@@ -37,8 +37,8 @@ class Bytes {
 
 using Places = std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t>;
 
-/// Units as a kernel reads them: lane by lane and register by register, as PTX defines mma.sp.m16n8k32, and for elements of 32 bits m16n8k16, or
-/// mma.m16n8k16 and m16n8k8 where steps are dense.
+/// Units as a kernel reads them: lane by lane and register by register, as PTX defines mma.sp.m16n8k32, and for
+/// elements of 32 bits m16n8k16, or mma.m16n8k16 and m16n8k8 where steps are dense.
 class Decoder {
  public:
   Decoder(const Packed<FragmentFormat>& packed) : format_(packed.format), bytes_(packed.bytes.span()) {
@@ -56,10 +56,10 @@ class Decoder {
     columns_at_ = quarter_metadata_at_ + shape.quarter_steps * strips_ * 32;
     ends_at_ = columns_at_ + steps_ * (wide_ ? 16 : 32);
     room_ = shape.listed / 2 * 2;
-    unit_bytes_ = placed_           ? (32 + room_ * 6 + 31) / 32 * 32
+    unit_bytes_ = placed_             ? (32 + room_ * 6 + 31) / 32 * 32
                   : shape.listed != 0 ? (lists_ * 80 + shape.listed * (wide_ ? 4 : 2) + 31) / 32 * 32
-                  : dense_          ? 16 * strips_ * 512
-                                    : (ends_at_ + (shape.extras == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.extras) + 31) / 32 * 32;
+                  : dense_ ? 16 * strips_ * 512
+                           : (ends_at_ + (shape.extras == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.extras) + 31) / 32 * 32;
   }
 
   /// Everything that is stored, as bits. Records a problem where the bytes are not as the definition says.
@@ -145,10 +145,12 @@ class Decoder {
     }
   }
 
-  /// The only value that a register of a quarter step has, of the column that two bits say: bits 0 and 2 of a digit for the first 16 columns, 1 and 3 for the others.
+  /// The only value that a register of a quarter step has, of the column that two bits say: bits 0 and 2 of a digit for
+  /// the first 16 columns, 1 and 3 for the others.
   void decode_only_value(std::uint32_t strip, std::uint32_t step, std::uint32_t lane, std::uint32_t number) {
     const std::uint64_t quarter = (step - half_steps_) * strips_ + strip;
-    const std::uint64_t bits = bytes_.number(at_ + half_steps_ * strips_ * 512 + (quarter * 32 + lane) * 8 + number * 2, 2);
+    const std::uint64_t bits =
+        bytes_.number(at_ + half_steps_ * strips_ * 512 + (quarter * 32 + lane) * 8 + number * 2, 2);
     const std::uint64_t word = bytes_.number(at_ + quarter_metadata_at_ + (quarter * 8 + lane / 4) * 4, 4);
     const std::uint64_t digit = word >> (number % 2 * 16 + lane % 4 * 4) >> number / 2 & 5;
     expect(bits != 0 || digit == 0, "places of the value of a quarter step");
@@ -203,14 +205,16 @@ class Decoder {
   }
 
   /// A register of a lane of mma.m16n8k8.
-  void add_listed_float(std::uint32_t step, std::uint32_t strip, std::uint32_t lane, std::uint32_t number, std::uint64_t bits) {
+  void add_listed_float(std::uint32_t step, std::uint32_t strip, std::uint32_t lane, std::uint32_t number,
+                        std::uint64_t bits) {
     const std::uint32_t group_id = lane / 4;
     const std::uint32_t row = number == 0 || number == 2 ? group_id : group_id + 8;
     add(strip * 16 + row, step * 8 + lane % 4 + (number < 2 ? 0 : 4), bits);
   }
 
   /// The same of a0 to a7 of mma.m16n8k16, two in a register.
-  void add_listed_half(std::uint32_t step, std::uint32_t strip, std::uint32_t lane, std::uint32_t i, std::uint64_t bits) {
+  void add_listed_half(std::uint32_t step, std::uint32_t strip, std::uint32_t lane, std::uint32_t i,
+                       std::uint64_t bits) {
     const std::uint32_t group_id = lane / 4;
     const std::uint32_t row = i < 2 || (i >= 4 && i < 6) ? group_id : group_id + 8;
     add(strip * 16 + row, step * 16 + lane % 4 * 2 + (i & 1) + (i < 4 ? 0 : 8), bits);
@@ -226,14 +230,16 @@ class Decoder {
       const auto strip = static_cast<std::uint32_t>(list % strips_);
       const auto part = static_cast<std::uint32_t>(list / strips_);
       for (std::uint32_t lane = 0; lane < 32; ++lane) {
-        expect(bytes_.number(at_ + lists_ * 64 + list * 16 + lane / 4 * 2, 2) == next || lane % 4 != 0, "where the values of four lanes begin");
+        expect(bytes_.number(at_ + lists_ * 64 + list * 16 + lane / 4 * 2, 2) == next || lane % 4 != 0,
+               "where the values of four lanes begin");
         const std::uint64_t listed = bytes_.number(at_ + list * 64 + lane * 2, 2);
         for (std::uint32_t bit = 0; bit < 16; ++bit) {
           if ((listed >> bit & 1) != 0) {
             expect(next < format_.shape.listed, "more values than a unit lists");
             const std::uint64_t bits = next < format_.shape.listed ? read_next() : 0;
             expect(bits != 0, "a zero that is listed");
-            wide_ ? add_listed_float(part * 4 + bit / 4, strip, lane, bit % 4, bits) : add_listed_half(part * 2 + bit / 8, strip, lane, bit % 8, bits);
+            wide_ ? add_listed_float(part * 4 + bit / 4, strip, lane, bit % 4, bits)
+                  : add_listed_half(part * 2 + bit / 8, strip, lane, bit % 8, bits);
           }
         }
       }
@@ -247,7 +253,8 @@ class Decoder {
   struct EarlierRounds {
     std::int64_t last_place = -1;
     bool is_full = true;
-    std::vector<std::pair<int, int>> exponents = {};  ///< of each round the one that stands there, and that of its greatest value
+    std::vector<std::pair<int, int>> exponents =
+        {};  ///< of each round the one that stands there, and that of its greatest value
   };
 
   /// The exponent of a round is that of the greatest value that the rounds in front of it have left, and 14 at least.
@@ -261,13 +268,15 @@ class Decoder {
     }
   }
 
-  /// Of values that are stored at once each one is of a bank that has been taken least often, and of those of the one that has most left.
+  /// Of values that are stored at once each one is of a bank that has been taken least often, and of those of the one
+  /// that has most left.
   void expect_banks(std::uint64_t first, std::uint64_t behind, std::array<std::uint32_t, 32>& left) {
     std::array<std::uint32_t, 32> used = {};
     for (std::uint64_t number = first; number < behind; number += 2) {
       const std::uint64_t bank = bank_of(place_of(number));
       for (std::uint32_t other = 0; other < 32; ++other) {
-        expect(left[other] == 0 || used[bank] < used[other] || (used[bank] == used[other] && left[bank] >= left[other]), "a bank that is not the next one");
+        expect(left[other] == 0 || used[bank] < used[other] || (used[bank] == used[other] && left[bank] >= left[other]),
+               "a bank that is not the next one");
       }
       ++used[bank];
       --left[bank];
@@ -280,7 +289,8 @@ class Decoder {
 
   /// A row has 16 bytes for each 4 columns, or for each 8, of which column 4 follows column 0.
   std::pair<std::int64_t, std::int64_t> element_at(std::uint64_t place) const {
-    const std::uint64_t column = place_bytes_ == 2 ? place / 64 % 4 * 8 + place / 2 % 4 + place % 2 * 4 : place / 32 % 8 * 4 + place % 4;
+    const std::uint64_t column =
+        place_bytes_ == 2 ? place / 64 % 4 * 8 + place / 2 % 4 + place % 2 * 4 : place / 32 % 8 * 4 + place % 4;
     const std::uint64_t row = place / 256 * 8 + (place_bytes_ == 2 ? place / 8 : place / 4) % 8;
     return {static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)};
   }
@@ -301,7 +311,8 @@ class Decoder {
     std::int64_t last_place = earlier.last_place;
     for (std::uint64_t share = 0; share < shape.shares; ++share) {
       const std::uint64_t first = begin(share), behind = begin(share + 1);
-      expect(first % 2 == 0 && behind % 2 == 0 && first <= behind && behind <= used, "where the values of a share begin");
+      expect(first % 2 == 0 && behind % 2 == 0 && first <= behind && behind <= used,
+             "where the values of a share begin");
       std::array<std::uint32_t, 32> left = {};
       std::uint64_t count = 0;
       for (std::uint64_t number = first; number < behind && problem_.empty(); ++number) {
@@ -316,7 +327,8 @@ class Decoder {
         }
         ++left[bank_of(place)];
         ++count;
-        expect(earlier.is_full && static_cast<std::int64_t>(place) > earlier.last_place, "a value that an earlier round has room for");
+        expect(earlier.is_full && static_cast<std::int64_t>(place) > earlier.last_place,
+               "a value that an earlier round has room for");
         last_place = std::max(last_place, static_cast<std::int64_t>(place));
         const auto [row, column] = element_at(place);
         add(row, column, bits);
@@ -401,15 +413,15 @@ class Decoder {
 
   FragmentFormat format_;
   Bytes bytes_;
-  bool wide_ = false;  ///< elements of 32 bits
-  bool dense_ = false;  ///< in dense steps
-  bool placed_ = false;  ///< with two bytes that say where each is
+  bool wide_ = false;              ///< elements of 32 bits
+  bool dense_ = false;             ///< in dense steps
+  bool placed_ = false;            ///< with two bytes that say where each is
   std::uint64_t place_bytes_ = 0;  ///< of each in its place
-  std::uint64_t room_ = 0;  ///< for placed values, which go in pairs
-  std::uint64_t lists_ = 0;  ///< of 32 columns and a strip, where values are listed
+  std::uint64_t room_ = 0;         ///< for placed values, which go in pairs
+  std::uint64_t lists_ = 0;        ///< of 32 columns and a strip, where values are listed
   std::uint64_t steps_ = 0;
   std::uint64_t half_steps_ = 0;  ///< of them, in front
-  std::uint64_t strips_ = 0;  ///< of 16 rows of a panel
+  std::uint64_t strips_ = 0;      ///< of 16 rows of a panel
   std::uint64_t metadata_at_ = 0;
   std::uint64_t quarter_metadata_at_ = 0;
   std::uint64_t columns_at_ = 0;
@@ -418,7 +430,7 @@ class Decoder {
   std::uint64_t at_ = 0;
   std::int64_t first_row_ = 0;
   std::int64_t first_column_ = 0;
-  std::uint64_t number_of_unit_ = 0;  ///< of a round
+  std::uint64_t number_of_unit_ = 0;    ///< of a round
   std::vector<EarlierRounds> earlier_;  ///< of the window, of each unit
   Places found_;
   std::string problem_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing into fragments: every unit decoded by the definition of mma.sp and mma, for both forms of the matrix, any number of
-// threads and the serial text that generated transformers embed; what the search for slots achieves, the choice of
-// steps and extras, and the unpacker's refusals.
+// Packing into fragments: every unit decoded by the definition of mma.sp and mma, for both forms of the matrix, any
+// number of threads and the serial text that generated transformers embed; what the search for slots achieves, the
+// choice of steps and extras, and the unpacker's refusals.
 
 #include "transformer/fragment_packing.h"
 
@@ -141,20 +141,30 @@ TEST(FragmentPacking, ListedValuesAreDecoded) {
       for (const double density : {0.0, 0.02, 0.4, 1.0}) {
         for (const std::int64_t columns : {1, 7, 130, 256, 300}) {
           const CsrMatrix matrix = random_elements(45, columns, density, ++seed, element);
-          EXPECT_EQ(problem_of(matrix, {.height = height, .block_panels = 2, .dense = 1, .listed = max_listed}), "") << density << ", " << columns;
-          EXPECT_EQ(problem_of(matrix, {.height = height, .block_panels = 3, .dense = 1, .listed = 301}), "") << density << ", " << columns;
+          EXPECT_EQ(problem_of(matrix, {.height = height, .block_panels = 2, .dense = 1, .listed = max_listed}), "")
+              << density << ", " << columns;
+          EXPECT_EQ(problem_of(matrix, {.height = height, .block_panels = 3, .dense = 1, .listed = 301}), "")
+              << density << ", " << columns;
         }
       }
-      EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed, element), {.height = height, .dense = 1, .listed = 1}), "") << "a round for each non-zero";
-      EXPECT_EQ(problem_of(matrix_where(40, 700, element, one_full_row), {.height = height, .block_panels = 4, .dense = 1, .listed = 50}), "");
-      EXPECT_EQ(problem_of(random_elements(3, 70001, 0.001, 3, element), {.height = height, .dense = 1, .listed = 16}), "");
+      EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed, element), {.height = height, .dense = 1, .listed = 1}),
+                "")
+          << "a round for each non-zero";
+      EXPECT_EQ(problem_of(matrix_where(40, 700, element, one_full_row),
+                           {.height = height, .block_panels = 4, .dense = 1, .listed = 50}),
+                "");
+      EXPECT_EQ(problem_of(random_elements(3, 70001, 0.001, 3, element), {.height = height, .dense = 1, .listed = 16}),
+                "");
     }
   }
 }
 
 TEST(FragmentPacking, WhatUnitsDoNotListTakesFurtherRounds) {
-  const CsrMatrix matrix = matrix_where(64, 600, ScalarType::bf16, [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; });
-  const auto format_of = [&](std::uint32_t listed) { return plan(matrix.view(), FragmentCut{.block_panels = 2, .dense = 1, .listed = listed}); };
+  const CsrMatrix matrix = matrix_where(64, 600, ScalarType::bf16,
+                                        [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; });
+  const auto format_of = [&](std::uint32_t listed) {
+    return plan(matrix.view(), FragmentCut{.block_panels = 2, .dense = 1, .listed = listed});
+  };
   EXPECT_TRUE(format_of(1024).regular()) << "a quarter of 16 rows and 256 columns";
   EXPECT_EQ(format_of(1023).counts.rounds, 2U * (2 + 2 + 1)) << "the last window has 88 columns";
   EXPECT_EQ(format_of(352).counts.rounds, 2U * (3 + 3 + 1));
@@ -166,9 +176,12 @@ RC_GTEST_PROP(FragmentPacking, AnyListsOfAnyMatrixAreDecoded, ()) {
   const auto columns = *rc::gen::inRange<std::int64_t>(1, 600);
   const auto density = *rc::gen::element(0.0, 0.05, 0.3, 1.0);
   const auto element = *rc::gen::elementOf(packed_elements);
-  const FragmentCut cut{.height = *rc::gen::element<std::uint32_t>(16, 32), .block_panels = *rc::gen::inRange<std::uint32_t>(1, 17), .dense = 1,
+  const FragmentCut cut{.height = *rc::gen::element<std::uint32_t>(16, 32),
+                        .block_panels = *rc::gen::inRange<std::uint32_t>(1, 17),
+                        .dense = 1,
                         .listed = *rc::gen::inRange<std::uint32_t>(64, 1500)};
-  RC_ASSERT(problem_of(random_elements(rows, columns, density, *rc::gen::arbitrary<std::uint64_t>(), element), cut) == "");
+  RC_ASSERT(problem_of(random_elements(rows, columns, density, *rc::gen::arbitrary<std::uint64_t>(), element), cut) ==
+            "");
 }
 
 TEST(FragmentPacking, ATwoOfFourMatrixStaysAsItIs) {
@@ -212,7 +225,8 @@ TEST(FragmentPacking, GivesTheSameBytesForAnyNumberOfThreads) {
     const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
     EXPECT_TRUE(std::ranges::equal(pack(matrix.view(), cut).bytes.span(), packed.bytes.span()));
     const FragmentCut again = choose_fragments(matrix.view(), {3}, extra_weight);
-    EXPECT_EQ(std::tuple(again.steps, again.quarter_steps, again.extras), std::tuple(choice.steps, choice.quarter_steps, choice.extras));
+    EXPECT_EQ(std::tuple(again.steps, again.quarter_steps, again.extras),
+              std::tuple(choice.steps, choice.quarter_steps, choice.extras));
   }
 }
 
@@ -226,10 +240,12 @@ TEST(FragmentPacking, GivesTheSameBytesWithSearchesThatOthersHaveMade) {
                                  FragmentCut{.block_panels = 3, .steps = 9, .extras = 1}}) {
     EXPECT_TRUE(
         std::ranges::equal(pack(matrix.view(), cut, searches).bytes.span(), pack(matrix.view(), cut).bytes.span()));
-    for (const FragmentWeights& weight : {extra_weight, FragmentWeights{.extra = 640}, FragmentWeights{.extra = 64, .step = 500}}) {
+    for (const FragmentWeights& weight :
+         {extra_weight, FragmentWeights{.extra = 640}, FragmentWeights{.extra = 64, .step = 500}}) {
       const FragmentCut choice = choose_fragments(matrix.view(), {cut.block_panels}, weight, searches);
       const FragmentCut alone = choose_fragments(matrix.view(), {cut.block_panels}, weight);
-      EXPECT_EQ(std::tuple(choice.steps, choice.quarter_steps, choice.extras), std::tuple(alone.steps, alone.quarter_steps, alone.extras));
+      EXPECT_EQ(std::tuple(choice.steps, choice.quarter_steps, choice.extras),
+                std::tuple(alone.steps, alone.quarter_steps, alone.extras));
     }
   }
 }
@@ -301,11 +317,14 @@ TEST(FragmentElement, HasAResidueForEachPlaceInALine) {
   constexpr FragmentElement element{2};
   constexpr std::uint32_t line_pieces = 8;
   for (const std::uint32_t line_rows : {1U, 2U, 4U, 8U}) {
-    const auto place_in_line = [&](std::uint32_t column) { return (column * (line_pieces / line_rows) % line_pieces) ^ (column / line_rows % line_pieces); };
+    const auto place_in_line = [&](std::uint32_t column) {
+      return (column * (line_pieces / line_rows) % line_pieces) ^ (column / line_rows % line_pieces);
+    };
     for (std::uint32_t column = 0; column < element.window_columns(); ++column) {
       const std::uint32_t residue = element.residue_of(column, line_rows);
       ASSERT_LT(residue, element.set_slots());
-      ASSERT_EQ(place_in_line(column), place_in_line(element.first_of_residue(residue, line_rows))) << line_rows << ", " << column;
+      ASSERT_EQ(place_in_line(column), place_in_line(element.first_of_residue(residue, line_rows)))
+          << line_rows << ", " << column;
       ASSERT_LT(element.first_of_residue(residue, line_rows), element.set_slots());
       ASSERT_EQ(element.residue_of(element.first_of_residue(residue, line_rows), line_rows), residue);
       ASSERT_TRUE(line_rows != 1 || residue == column % element.set_slots());
@@ -350,8 +369,9 @@ TEST(FragmentSlots, LeaveLittleOver) {
                            {32, single, 0.1, 60, 0, 1.01}}) {
     const FragmentShape shape{{.height = wish.height}, 1, 1, wish.element};
     const Searched searched = search_windows(shape, wish.density, wish.windows);
-    fmt::print("{} rows, {} bits, {:.0f} % zeros: {:.4f} % of the non-zeros left over, {:.2f} reads of B for a set\n", wish.height, 8 * element_of(shape).bytes,
-               100 * (1 - wish.density), 100 * searched.left, searched.repetitions);
+    fmt::print("{} rows, {} bits, {:.0f} % zeros: {:.4f} % of the non-zeros left over, {:.2f} reads of B for a set\n",
+               wish.height, 8 * element_of(shape).bytes, 100 * (1 - wish.density), 100 * searched.left,
+               searched.repetitions);
     EXPECT_LE(searched.left, wish.left) << wish.density;
     EXPECT_LE(searched.repetitions, wish.reads) << wish.density;
   }
@@ -381,14 +401,18 @@ TEST(ChooseFragments, TakesFewBytes) {
     const FragmentCut cut = choose_fragments(matrix.view(), {4}, extra_weight);
     const FragmentFormat format = plan(matrix.view(), cut);
     const double bytes = static_cast<double>(format.bytes) / (256 * 1024);
-    fmt::print("{} bits, {:.0f} % zeros: {} steps, {} of them quarter steps, {} extras, {} rounds of {} windows, {:.3f} bytes an element\n",
-               8 * size_of(wish.element), 100 * (1 - wish.density), cut.steps, cut.quarter_steps, cut.extras,
-               format.counts.rounds, format.blocks() * format.windows(), bytes);
+    fmt::print(
+        "{} bits, {:.0f} % zeros: {} steps, {} of them quarter steps, {} extras, {} rounds of {} windows, {:.3f} bytes "
+        "an element\n",
+        8 * size_of(wish.element), 100 * (1 - wish.density), cut.steps, cut.quarter_steps, cut.extras,
+        format.counts.rounds, format.blocks() * format.windows(), bytes);
     EXPECT_LE(bytes, wish.bytes) << wish.density;
   }
 }
 
-constexpr FragmentBlock listed_panels(std::uint32_t panels) { return {.panels = panels, .dense_steps = true, .listed_values = true}; }
+constexpr FragmentBlock listed_panels(std::uint32_t panels) {
+  return {.panels = panels, .dense_steps = true, .listed_values = true};
+}
 
 TEST(ChooseFragments, ListsWhatEveryUnitHas) {
   const auto has_quarter = [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; };
@@ -399,14 +423,18 @@ TEST(ChooseFragments, ListsWhatEveryUnitHas) {
     EXPECT_EQ(cut.listed, element == ScalarType::f32 ? 512U : 1024U);
     EXPECT_TRUE(plan(matrix.view(), cut).regular());
   }
-  EXPECT_TRUE(plan(random_elements(20, 300, 0, 1).view(), choose_fragments(random_elements(20, 300, 0, 1).view(), listed_panels(2), {})).regular());
+  EXPECT_TRUE(plan(random_elements(20, 300, 0, 1).view(),
+                   choose_fragments(random_elements(20, 300, 0, 1).view(), listed_panels(2), {}))
+                  .regular());
   const CsrMatrix full = random_elements(32, 256, 1, 1);
-  EXPECT_EQ(choose_fragments(full.view(), {.height = 32, .dense_steps = true, .listed_values = true}, {}).listed, max_listed);
+  EXPECT_EQ(choose_fragments(full.view(), {.height = 32, .dense_steps = true, .listed_values = true}, {}).listed,
+            max_listed);
 }
 
 TEST(ChooseFragments, ListsAsManyValuesAsCountLeast) {
   const CsrMatrix matrix = random_elements(64, 512, 0.3, 4);
-  for (const FragmentWeights& weights : {FragmentWeights{}, FragmentWeights{.round = 500}, FragmentWeights{.rounds_at_once = 2}}) {
+  for (const FragmentWeights& weights :
+       {FragmentWeights{}, FragmentWeights{.round = 500}, FragmentWeights{.rounds_at_once = 2}}) {
     const FragmentCut cut = choose_fragments(matrix.view(), listed_panels(2), weights);
     const auto counted = [&](std::uint32_t listed) {
       FragmentCut other = cut;
@@ -431,11 +459,14 @@ TEST(ChooseFragments, ListsAsManyValuesAsCountLeast) {
 TEST(ChooseFragments, TakesFurtherRoundsRatherThanLongListsForAll) {
   std::mt19937_64 random(5);
   std::bernoulli_distribution few(0.05);
-  const CsrMatrix matrix = matrix_where(160, 4096, ScalarType::f16, [&](std::int64_t row, std::int64_t column) { return (row / 16 == 7 && column < 256) || few(random); });
+  const CsrMatrix matrix = matrix_where(160, 4096, ScalarType::f16, [&](std::int64_t row, std::int64_t column) {
+    return (row / 16 == 7 && column < 256) || few(random);
+  });
   const FragmentFormat format = plan(matrix.view(), choose_fragments(matrix.view(), listed_panels(1), {}));
   EXPECT_GT(format.counts.rounds, 160U);
   EXPECT_LT(format.bytes, 300000U) << "with lists that hold the dense panel it is 1.4 MB";
-  EXPECT_TRUE(plan(matrix.view(), choose_fragments(matrix.view(), listed_panels(1), {.round = 1e6})).regular()) << "where a round takes long";
+  EXPECT_TRUE(plan(matrix.view(), choose_fragments(matrix.view(), listed_panels(1), {.round = 1e6})).regular())
+      << "where a round takes long";
 }
 
 TEST(FragmentFormat, FollowsFromItsNumbers) {
@@ -448,37 +479,54 @@ TEST(FragmentFormat, FollowsFromItsNumbers) {
   static_assert(!irregular.regular());
   static_assert(irregular.windows_at == 512 && irregular.units_at == 768);
   static_assert(irregular.bytes == 768 + 17 * 2 * regular.unit_bytes());
-  constexpr FragmentShape of_two_strips{{.height = 32, .block_panels = 2, .steps = 9, .extras = 3}, 100, 1000, ScalarType::bf16};
+  constexpr FragmentShape of_two_strips{
+      {.height = 32, .block_panels = 2, .steps = 9, .extras = 3}, 100, 1000, ScalarType::bf16};
   constexpr FragmentFormat higher = describe(of_two_strips, {5000, 8});
   static_assert(higher.blocks() == 2 && higher.regular());
   static_assert(higher.unit_bytes() == 9 * (1024 + 128 + 32) + 32, "the columns and the extras are of both strips");
-  constexpr FragmentShape of_quarters{{.height = 32, .block_panels = 2, .steps = 9, .quarter_steps = 4, .extras = 3}, 100, 1000, ScalarType::bf16};
-  constexpr FragmentShape of_dense_steps{{.height = 32, .block_panels = 2, .steps = 9, .extras = 3, .dense = 1}, 100, 1000, ScalarType::f32};
-  static_assert(describe(of_dense_steps, {5000, 16}).unit_bytes() == std::uint64_t{32} * 128 * sizeof(float), "all elements, and nothing else");
-  static_assert(describe(of_dense_steps, {5000, 16}).shape.steps == 16 && describe(of_dense_steps, {5000, 16}).shape.extras == 0);
-  constexpr FragmentShape of_lists{{.height = 32, .block_panels = 2, .steps = 9, .quarter_steps = 4, .extras = 3, .dense = 1, .listed = 100}, 100, 1000, ScalarType::bf16};
+  constexpr FragmentShape of_quarters{
+      {.height = 32, .block_panels = 2, .steps = 9, .quarter_steps = 4, .extras = 3}, 100, 1000, ScalarType::bf16};
+  constexpr FragmentShape of_dense_steps{
+      {.height = 32, .block_panels = 2, .steps = 9, .extras = 3, .dense = 1}, 100, 1000, ScalarType::f32};
+  static_assert(describe(of_dense_steps, {5000, 16}).unit_bytes() == std::uint64_t{32} * 128 * sizeof(float),
+                "all elements, and nothing else");
+  static_assert(describe(of_dense_steps, {5000, 16}).shape.steps == 16 &&
+                describe(of_dense_steps, {5000, 16}).shape.extras == 0);
+  constexpr FragmentShape of_lists{
+      {.height = 32, .block_panels = 2, .steps = 9, .quarter_steps = 4, .extras = 3, .dense = 1, .listed = 100},
+      100,
+      1000,
+      ScalarType::bf16};
   constexpr FragmentFormat listed = describe(of_lists, {5000, 8});
-  static_assert(listed.is_dense() && listed.is_listed() && listed.shape.steps == 16 && listed.shape.quarter_steps == 0 && listed.shape.extras == 0);
+  static_assert(listed.is_dense() && listed.is_listed() && listed.shape.steps == 16 &&
+                listed.shape.quarter_steps == 0 && listed.shape.extras == 0);
   static_assert(listed.unit_bytes() == 1504, "16 times 64 bytes of bits and 16 of begins, and 100 values");
-  constexpr FragmentShape of_lists_of_floats{{.height = 32, .block_panels = 2, .dense = 1, .listed = 100}, 100, 1000, ScalarType::f32};
-  static_assert(describe(of_lists_of_floats, {5000, 16}).unit_bytes() == 1056, "half as many lists, of values that are twice as wide");
-  constexpr FragmentShape of_sparse_steps{{.block_panels = 2, .steps = 9, .extras = 3, .listed = 100}, 100, 1000, ScalarType::bf16};
+  constexpr FragmentShape of_lists_of_floats{
+      {.height = 32, .block_panels = 2, .dense = 1, .listed = 100}, 100, 1000, ScalarType::f32};
+  static_assert(describe(of_lists_of_floats, {5000, 16}).unit_bytes() == 1056,
+                "half as many lists, of values that are twice as wide");
+  constexpr FragmentShape of_sparse_steps{
+      {.block_panels = 2, .steps = 9, .extras = 3, .listed = 100}, 100, 1000, ScalarType::bf16};
   static_assert(describe(of_sparse_steps, {5000, 16}) == regular, "only dense steps have lists");
-  static_assert(describe(of_quarters, {5000, 8}).unit_bytes() == higher.unit_bytes() - 4 * (512 + 64), "half of the values and of the metadata of four steps");
+  static_assert(describe(of_quarters, {5000, 8}).unit_bytes() == higher.unit_bytes() - 4 * (512 + 64),
+                "half of the values and of the metadata of four steps");
   EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256, ScalarType::f16}, {0, 65537}).window, ScalarType::u16);
   EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256 + 1, ScalarType::f16}, {0, 65538}).window, ScalarType::u32);
 }
 
 TEST(FragmentCut, ThatCannotBeIsRefused) {
   CsrMatrix matrix = random_elements(4, 4, 1, 1);
-  for (const FragmentCut& cut : {FragmentCut{.height = 24}, FragmentCut{.height = 48}, FragmentCut{.block_panels = 0}, FragmentCut{.block_panels = 17},
-                                 FragmentCut{.steps = 0}, FragmentCut{.steps = 17}, FragmentCut{.steps = 3, .quarter_steps = 4}, FragmentCut{.extras = 255}, FragmentCut{.dense = 2},
-                                 FragmentCut{.dense = 1, .listed = 8193}}) {
+  for (const FragmentCut& cut : {FragmentCut{.height = 24}, FragmentCut{.height = 48}, FragmentCut{.block_panels = 0},
+                                 FragmentCut{.block_panels = 17}, FragmentCut{.steps = 0}, FragmentCut{.steps = 17},
+                                 FragmentCut{.steps = 3, .quarter_steps = 4}, FragmentCut{.extras = 255},
+                                 FragmentCut{.dense = 2}, FragmentCut{.dense = 1, .listed = 8193}}) {
     EXPECT_THROW(pack(matrix.view(), cut), std::invalid_argument);
   }
   EXPECT_THAT([] { pack(random_elements(4, 4, 1, 1, ScalarType::f32).view(), FragmentCut{.quarter_steps = 1}); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("quarter steps are of elements of 16 bits")));
-  EXPECT_THAT([&] { pack(matrix.view(), FragmentCut{.dense = 1}); }, ThrowsMessage<std::invalid_argument>(HasSubstr("dense steps that store every element are of elements of 32 bits")));
+  EXPECT_THAT([&] { pack(matrix.view(), FragmentCut{.dense = 1}); },
+              ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("dense steps that store every element are of elements of 32 bits")));
   EXPECT_THROW(choose_fragments(matrix.view(), {1, 16, false, true}, extra_weight), std::invalid_argument);
   EXPECT_NO_THROW(choose_fragments(matrix.view(), listed_panels(1), extra_weight));
   EXPECT_THROW(choose_fragments(matrix.view(), {0}, extra_weight), std::invalid_argument);
@@ -486,7 +534,8 @@ TEST(FragmentCut, ThatCannotBeIsRefused) {
   EXPECT_THAT([&] { pack(matrix.view(), FragmentCut{}); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("element is 6; it can be 5 to 8, but not 6")));
   EXPECT_THROW(choose_fragments(matrix.view(), {1}, extra_weight), std::invalid_argument);
-  EXPECT_THROW(choose_fragments(random_elements(4, 4, 1, 1, ScalarType::f32).view(), {1, 16, true}, extra_weight), std::invalid_argument);
+  EXPECT_THROW(choose_fragments(random_elements(4, 4, 1, 1, ScalarType::f32).view(), {1, 16, true}, extra_weight),
+               std::invalid_argument);
 }
 
 TEST(UnpackFragments, RefusesChangedBytes) {
@@ -494,44 +543,52 @@ TEST(UnpackFragments, RefusesChangedBytes) {
     FragmentCut cut;
     ScalarType element;
   };
-  for (const auto& [cut, element] : {Case{{.block_panels = 2, .steps = 1, .extras = 2}, ScalarType::f16},
-                                     Case{{.block_panels = 1, .steps = 5, .extras = 1}, ScalarType::f16},
-                                     Case{{.block_panels = 1, .steps = 4, .quarter_steps = 3, .extras = 1}, ScalarType::f16},
-                                     Case{{.block_panels = 1, .steps = 3, .extras = 2}, ScalarType::f32},
-                                     Case{{.height = 32, .block_panels = 1, .steps = 2, .extras = 3}, ScalarType::f32},
-                                     Case{{.block_panels = 2, .dense = 1}, ScalarType::f32},
-                                     Case{{.block_panels = 2, .dense = 1, .listed = 100}, ScalarType::bf16},
-                                     Case{{.height = 32, .dense = 1, .listed = 300}, ScalarType::f32}}) {
+  for (const auto& [cut, element] :
+       {Case{{.block_panels = 2, .steps = 1, .extras = 2}, ScalarType::f16},
+        Case{{.block_panels = 1, .steps = 5, .extras = 1}, ScalarType::f16},
+        Case{{.block_panels = 1, .steps = 4, .quarter_steps = 3, .extras = 1}, ScalarType::f16},
+        Case{{.block_panels = 1, .steps = 3, .extras = 2}, ScalarType::f32},
+        Case{{.height = 32, .block_panels = 1, .steps = 2, .extras = 3}, ScalarType::f32},
+        Case{{.block_panels = 2, .dense = 1}, ScalarType::f32},
+        Case{{.block_panels = 2, .dense = 1, .listed = 100}, ScalarType::bf16},
+        Case{{.height = 32, .dense = 1, .listed = 300}, ScalarType::f32}}) {
     // Of the payload few, as each is searched for slots again.
     expect_changed_bytes_refused(random_elements(20, 40, 0.4, 7, element), cut, 11);
   }
 }
 
 TEST(UnpackFragments, RefusesQuarterStepsOfFloats) {
-  const Packed<FragmentFormat> packed = pack(random_elements(20, 40, 0.4, 7, ScalarType::f32).view(), FragmentCut{.steps = 3, .extras = 2});
+  const Packed<FragmentFormat> packed =
+      pack(random_elements(20, 40, 0.4, 7, ScalarType::f32).view(), FragmentCut{.steps = 3, .extras = 2});
   ChangeableBytes changed(packed.bytes.span());
   changed.put_number(position_of(packed.format, "quarter_steps"), 1).seal_header();
-  EXPECT_THAT([&] { unpack(changed.bytes()); }, ThrowsMessage<FormatError>(HasSubstr("the header field quarter_steps does not agree")));
+  EXPECT_THAT([&] { unpack(changed.bytes()); },
+              ThrowsMessage<FormatError>(HasSubstr("the header field quarter_steps does not agree")));
 }
 
 TEST(UnpackFragments, RefusesDenseStepsOfHalves) {
-  const Packed<FragmentFormat> packed = pack(random_elements(20, 40, 0.4, 7).view(), FragmentCut{.steps = 3, .extras = 2});
+  const Packed<FragmentFormat> packed =
+      pack(random_elements(20, 40, 0.4, 7).view(), FragmentCut{.steps = 3, .extras = 2});
   ChangeableBytes changed(packed.bytes.span());
   changed.put_number(position_of(packed.format, "dense"), 1).seal_header();
-  EXPECT_THAT([&] { unpack(changed.bytes()); }, ThrowsMessage<FormatError>(HasSubstr("the header field dense does not agree")));
+  EXPECT_THAT([&] { unpack(changed.bytes()); },
+              ThrowsMessage<FormatError>(HasSubstr("the header field dense does not agree")));
 }
 
 TEST(UnpackFragments, RefusesListsWithoutDenseSteps) {
-  const Packed<FragmentFormat> packed = pack(random_elements(20, 40, 0.4, 7).view(), FragmentCut{.steps = 3, .extras = 2});
+  const Packed<FragmentFormat> packed =
+      pack(random_elements(20, 40, 0.4, 7).view(), FragmentCut{.steps = 3, .extras = 2});
   ChangeableBytes changed(packed.bytes.span());
   changed.put_number(position_of(packed.format, "listed"), 200).seal_header();
-  EXPECT_THAT([&] { unpack(changed.bytes()); }, ThrowsMessage<FormatError>(HasSubstr("the header field listed does not agree")));
+  EXPECT_THAT([&] { unpack(changed.bytes()); },
+              ThrowsMessage<FormatError>(HasSubstr("the header field listed does not agree")));
 }
 
 /// Whatever bits and begins are, values are read of the unit's list alone.
 TEST(UnpackFragments, RefusesListsThatBeginElsewhere) {
   for (const ScalarType element : {ScalarType::f16, ScalarType::f32}) {
-    const Packed<FragmentFormat> packed = pack(random_elements(16, 40, 0.4, 7, element).view(), FragmentCut{.dense = 1, .listed = 300});
+    const Packed<FragmentFormat> packed =
+        pack(random_elements(16, 40, 0.4, 7, element).view(), FragmentCut{.dense = 1, .listed = 300});
     const std::uint64_t lists = element == ScalarType::f32 ? 4 : 8;
     const std::uint64_t begins_at = packed.format.units_at + lists * 64;
     for (std::uint64_t at = packed.format.units_at; at < begins_at + lists * 16; at += 2) {

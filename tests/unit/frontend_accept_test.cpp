@@ -176,11 +176,13 @@ TEST(FrontendAccept, SquareMatricesShareASize) {
             "      C[i][j] += A[i][k] * B[k][j];\n");
 }
 
-/// The dense matrices transposed, alone and as PyTorch has both of a linear layer, with subscripts of two dimensions and flat ones.
+/// The dense matrices transposed, alone and as PyTorch has both of a linear layer, with subscripts of two dimensions
+/// and flat ones.
 TEST(FrontendAccept, DenseMatricesTransposed) {
   const auto source = [](const std::string& parameters, const std::string& update) {
-    return "void spmm(int M, int K, int N, " + parameters + ") {\nfor (int i = 0; i < M; i++) for (int k = 0; k < K; k++)\n" +
-           "for (int j = 0; j < N; j++) " + update + "\n}\n";
+    return "void spmm(int M, int K, int N, " + parameters +
+           ") {\nfor (int i = 0; i < M; i++) for (int k = 0; k < K; k++)\n" + "for (int j = 0; j < N; j++) " + update +
+           "\n}\n";
   };
   const Affine n = Affine::of("N");
   const Layout of_b{{{"k", Affine::of("K")}}, {{"j", n}}, {{n, Affine::of("j")}, {Affine::of("K"), Affine::of("k")}}};

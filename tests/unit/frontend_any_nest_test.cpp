@@ -63,7 +63,8 @@ INSTANTIATE_TEST_SUITE_P(Nests, FrontendReadsAnyNest, testing::ValuesIn(any_nest
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 /// What the guard of a statement on X[p][q], in loops p < 8 and q < 6, is read as.
-std::string guard_read_from(const std::string& condition, const std::string& statement_behind = "Y[i][p] += W[i][q] * X[p + q];") {
+std::string guard_read_from(const std::string& condition,
+                            const std::string& statement_behind = "Y[i][p] += W[i][q] * X[p + q];") {
   const LoopNest nest = parse_as_written(
       "void f(const float W[4][6], const float X[13], float Y[4][8], int T) {\n"
       "for (int i = 0; i < 4; i++) for (int p = 0; p < 8; p++) for (int q = 0; q < 6; q++) {\n"
@@ -75,14 +76,15 @@ std::string guard_read_from(const std::string& condition, const std::string& sta
 
 TEST(FrontendGuard, BoundsAreLowAtMostIndexAndIndexBelowHigh) {
   const char* const low = "0 <= 2*p + q - 1";
-  for (const char* written : {"if (h >= 0)", "if (0 <= h)", "if (h > -1)", "if (-1 < h)", "if (!(h < 0))", "if (h < 0) continue;",
-                              "if (0 > h) { continue; }", "if (2 * p + q >= 1)", "if (!!(h >= 0))", "const int inside = h >= 0; if (inside)",
-                              "if (!(h >= 0)) continue;"}) {
+  for (const char* written :
+       {"if (h >= 0)", "if (0 <= h)", "if (h > -1)", "if (-1 < h)", "if (!(h < 0))", "if (h < 0) continue;",
+        "if (0 > h) { continue; }", "if (2 * p + q >= 1)", "if (!!(h >= 0))", "const int inside = h >= 0; if (inside)",
+        "if (!(h >= 0)) continue;"}) {
     EXPECT_EQ(guard_read_from(written), low) << written;
   }
   const char* const high = "2*p + q - 1 < 13";
-  for (const char* written : {"if (h < 13)", "if (13 > h)", "if (h <= 12)", "if (12 >= h)", "if (h >= 13) continue;", "if (h > 12) continue;",
-                              "if (!(h >= 13))", "if (2 * p + q - 1 < 13)"}) {
+  for (const char* written : {"if (h < 13)", "if (13 > h)", "if (h <= 12)", "if (12 >= h)", "if (h >= 13) continue;",
+                              "if (h > 12) continue;", "if (!(h >= 13))", "if (2 * p + q - 1 < 13)"}) {
     EXPECT_EQ(guard_read_from(written), high) << written;
   }
   EXPECT_EQ(guard_read_from("if (h < T)"), "2*p + q - 1 < T");
@@ -92,9 +94,9 @@ TEST(FrontendGuard, BoundsAreLowAtMostIndexAndIndexBelowHigh) {
 
 TEST(FrontendGuard, ConjunctionsAreSplit) {
   const char* const both = "0 <= 2*p + q - 1 && 2*p + q - 1 < 13";
-  for (const char* written :
-       {"if (h >= 0 && h < 13)", "if (h >= 0) if (h < 13)", "if (h < 0 || h >= 13) continue;", "if (!(h < 0 || h >= 13))",
-        "if (h < 0) continue; if (h >= 13) continue;", "const int inside = h >= 0 && h < 13; if (inside)"}) {
+  for (const char* written : {"if (h >= 0 && h < 13)", "if (h >= 0) if (h < 13)", "if (h < 0 || h >= 13) continue;",
+                              "if (!(h < 0 || h >= 13))", "if (h < 0) continue; if (h >= 13) continue;",
+                              "const int inside = h >= 0 && h < 13; if (inside)"}) {
     EXPECT_EQ(guard_read_from(written), both) << written;
   }
   const char* const all = "W[i][q] != 0 && 0 <= 2*p + q - 1 && 2*p + q - 1 < 13";
@@ -111,7 +113,8 @@ LoopNest read_with(const std::string& text, const GivenSizes& sizes) {
 }
 
 const char* const strided =
-    "void f(int M, int K, int N, int stride, int pad, const float W[M][K], const float X[(N - 1) * stride + K - pad], float Y[M][N]) {\n"
+    "void f(int M, int K, int N, int stride, int pad, const float W[M][K], const float X[(N - 1) * stride + K - pad], "
+    "float Y[M][N]) {\n"
     "for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) for (int k = 0; k < K; k++)\n"
     "if (j * stride + k - pad >= 0) Y[i][j] += W[i][k] * X[j * stride + k - pad]; }\n";
 
@@ -134,7 +137,8 @@ TEST(FrontendSizes, MayBeZeroWhereNothingIsCounted) {
 TEST(FrontendSizes, FollowFromTheWeights) {
   const std::string text =
       "void f(int F, int C, int R, const float W[F][C][R][3], const float X[C][9], float Y[F][7]) {\n"
-      "for (int i = 0; i < F; i++) for (int j = 0; j < 7; j++) for (int c = 0; c < C; c++) for (int r = 0; r < R; r++)\n"
+      "for (int i = 0; i < F; i++) for (int j = 0; j < 7; j++) for (int c = 0; c < C; c++) for (int r = 0; r < R; "
+      "r++)\n"
       "for (int s = 0; s < 3; s++) Y[i][j] += W[i][c][r][s] * X[c][j + s]; }\n";
   const LoopNest nest = read_with(text, {{}, {8, 4, 1, 3}});
   EXPECT_EQ(print_declarations(nest), "W[8][4][1][3], X[4][9], Y[8][7]");
@@ -160,22 +164,30 @@ TEST(FrontendSizes, OfAnotherFunctionAreRefused) {
   expect_size_error(strided, {{{"S", 3}}, {}},
                     "--size S=3: names no integer parameter of the function f; those it has are M, K, N, stride, pad");
   expect_size_error(strided, {{{"W", 3}}, {}}, "--size W=3: names no integer parameter");
-  expect_size_error("void f(const float A[4][4], const float B[4][4], float C[4][4]) {\n"
-                    "for (int i = 0; i < 4; i++) for (int k = 0; k < 4; k++) for (int j = 0; j < 4; j++) C[i][j] += A[i][k] * B[k][j]; }\n",
-                    {{{"M", 4}}, {}}, "--size M=4: names no integer parameter of the function f; leave it out: the function has none");
+  expect_size_error(
+      "void f(const float A[4][4], const float B[4][4], float C[4][4]) {\n"
+      "for (int i = 0; i < 4; i++) for (int k = 0; k < 4; k++) for (int j = 0; j < 4; j++) C[i][j] += A[i][k] * "
+      "B[k][j]; }\n",
+      {{{"M", 4}}, {}},
+      "--size M=4: names no integer parameter of the function f; leave it out: the function has none");
 }
 
 TEST(FrontendSizes, ThatContradictTheWeightsAreRefused) {
   const std::string text =
       "void f(int F, int R, const float W[F][4][R][R], const float X[4][9], float Y[F][7]) {\n"
-      "for (int i = 0; i < F; i++) for (int j = 0; j < 7; j++) for (int c = 0; c < 4; c++) for (int r = 0; r < R; r++)\n"
+      "for (int i = 0; i < F; i++) for (int j = 0; j < 7; j++) for (int c = 0; c < 4; c++) for (int r = 0; r < R; "
+      "r++)\n"
       "for (int s = 0; s < R; s++) Y[i][j] += W[i][c][r][s] * X[c][j + s]; }\n";
-  expect_size_error(text, {{{"F", 9}}, {8, 4, 3, 3}}, "--size F=9: contradicts the weights, which are 8 x 4 x 3 x 3: in W that makes F 8");
-  expect_size_error(text, {{}, {8, 4, 1, 3}}, "--size R=1: contradicts the weights, which are 8 x 4 x 1 x 3: in W that makes R 3");
-  expect_size_error(text, {{}, {8, 5, 3, 3}}, "W: is declared with 4 elements in dimension 2, but the weights are 8 x 5 x 3 x 3");
+  expect_size_error(text, {{{"F", 9}}, {8, 4, 3, 3}},
+                    "--size F=9: contradicts the weights, which are 8 x 4 x 3 x 3: in W that makes F 8");
+  expect_size_error(text, {{}, {8, 4, 1, 3}},
+                    "--size R=1: contradicts the weights, which are 8 x 4 x 1 x 3: in W that makes R 3");
+  expect_size_error(text, {{}, {8, 5, 3, 3}},
+                    "W: is declared with 4 elements in dimension 2, but the weights are 8 x 5 x 3 x 3");
 }
 
-/// Draws nests of a product of several iterators for each of rows, reduction and columns, with dimensions that several iterators index.
+/// Draws nests of a product of several iterators for each of rows, reduction and columns, with dimensions that several
+/// iterators index.
 class NestDrawer {
  public:
   explicit NestDrawer(unsigned seed) : random_(seed) {}
@@ -209,7 +221,8 @@ class NestDrawer {
     for (unsigned number = 0; number < count; ++number) {
       iterators.push_back(name + std::to_string(number));
       const bool is_known = random_() % 3 != 0;
-      loops_.emplace_back(iterators.back(), is_known ? Affine(1 + static_cast<std::int64_t>(random_() % 9)) : Affine::of("Size_" + iterators.back()));
+      loops_.emplace_back(iterators.back(), is_known ? Affine(1 + static_cast<std::int64_t>(random_() % 9))
+                                                     : Affine::of("Size_" + iterators.back()));
     }
     return iterators;
   }
@@ -246,8 +259,11 @@ class NestDrawer {
         array.extents.push_back(upper_of(column));
         continue;
       }
-      const auto number = [&](std::int64_t least, std::int64_t most) { return least + static_cast<std::int64_t>(random_()) % (most - least + 1); };
-      const Affine index = Affine::of(column, number(1, 3)) + Affine::of(reductions.back(), number(1, 2)) - number(0, 2);
+      const auto number = [&](std::int64_t least, std::int64_t most) {
+        return least + static_cast<std::int64_t>(random_()) % (most - least + 1);
+      };
+      const Affine index =
+          Affine::of(column, number(1, 3)) + Affine::of(reductions.back(), number(1, 2)) - number(0, 2);
       const Affine extent = random_() % 3 == 0 ? Affine::of("Height") + number(-1, 1) : Affine(number(1, 40));
       reductions.pop_back();
       subscripts.push_back(index);

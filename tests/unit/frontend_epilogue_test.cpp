@@ -273,16 +273,17 @@ TEST(FrontendEpilogue, ReadsRandomExpressionsWithTheirValues) {
   }
 }
 
-/// A linear layer as PyTorch has it: what the residual's subscripts say is a layout, and vectors go over rows and columns as ever.
+/// A linear layer as PyTorch has it: what the residual's subscripts say is a layout, and vectors go over rows and
+/// columns as ever.
 TEST(FrontendEpilogue, FollowsTransposedMatrices) {
   const std::string parameters =
       "void linear(int M, int K, int N, const float W[M][K], const float X[N][K], float Y[N][M], const float bias[M], "
       "const float residual[N][M], const float plain[M][N]) {\n";
-  const LoopNest nest = parse_loop_nest(
-      parameters +
-          "for (int t = 0; t < N; t++) for (int i = 0; i < M; i++) { float sum = 0;\n"
-          "for (int k = 0; k < K; k++) sum += W[i][k] * X[t][k];\nY[t][i] = sum + bias[i] * residual[t][i] - plain[i][t]; } }\n",
-      "linear.c");
+  const LoopNest nest = parse_loop_nest(parameters +
+                                            "for (int t = 0; t < N; t++) for (int i = 0; i < M; i++) { float sum = 0;\n"
+                                            "for (int k = 0; k < K; k++) sum += W[i][k] * X[t][k];\nY[t][i] = sum + "
+                                            "bias[i] * residual[t][i] - plain[i][t]; } }\n",
+                                        "linear.c");
   EXPECT_EQ(nest.epilogue->subscripts, (std::vector<std::string>{"t", "i"}));
   const LoopNest canonical = canonicalize(nest);
   EXPECT_EQ(canonical.find_array("bias_")->extents, std::vector{Affine::of("M")});

@@ -36,8 +36,9 @@ TEST(HalfStepStreams, HaveAsManyPanelsInABlockAsAMultiprocessorGets) {
 
 TEST(HalfStepStreams, AreForWhatWasMeasured) {
   const LayerShape measured = layer_of(8192, 28672, 0.5, 8, "f16");
-  const LayerShape layers[] = {layer_of(4096, 4096, 0.5, 8, "f16"),     layer_of(8192, 28672, 0.3, 8, "f16"),   layer_of(8192, 28672, 0.6, 8, "f16"),
-                               layer_of(8192, 28672, 0.5, 64, "f16"), layer_of(1024, 262144, 0.5, 8, "f16")};
+  const LayerShape layers[] = {layer_of(4096, 4096, 0.5, 8, "f16"), layer_of(8192, 28672, 0.3, 8, "f16"),
+                               layer_of(8192, 28672, 0.6, 8, "f16"), layer_of(8192, 28672, 0.5, 64, "f16"),
+                               layer_of(1024, 262144, 0.5, 8, "f16")};
   expect_no_choices(half_step_streams, layers, measured, "f32");
 }
 
@@ -45,8 +46,10 @@ TEST(HalfStepStreams, AreForWhatWasMeasured) {
 TEST(HalfStepStreams, GiveWayToListsWhereMemoryIsSlow) {
   const KernelTarget h100 = kernel_target(device_of_gpu("h100").key, {});
   EXPECT_THAT(half_step_streams(layer_of(8192, 8192, 0.5, 16, "f16"), h100), testing::IsEmpty());
-  EXPECT_THAT(half_step_streams(layer_of(8192, 8192, 0.5, 32, "f16"), h100), testing::SizeIs(2)) << "of so many columns there are no lists";
-  EXPECT_THAT(half_step_streams(layer_of(8192, 8192, 0.4, 16, "f16"), h100), testing::SizeIs(2)) << "of so many zeros, too";
+  EXPECT_THAT(half_step_streams(layer_of(8192, 8192, 0.5, 32, "f16"), h100), testing::SizeIs(2))
+      << "of so many columns there are no lists";
+  EXPECT_THAT(half_step_streams(layer_of(8192, 8192, 0.4, 16, "f16"), h100), testing::SizeIs(2))
+      << "of so many zeros, too";
 }
 
 }  // namespace

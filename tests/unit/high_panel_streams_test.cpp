@@ -36,9 +36,12 @@ TEST(HighPanelStreams, KeepHalfStepsWhereQuarterStepsReadFewerBytes) {
 
 TEST(HighPanelStreams, AreForWhatWasMeasured) {
   const LayerShape measured = layer_of(8192, 8192, 0.3, 32, "f16");
-  const LayerShape layers[] = {layer_of(4096, 4096, 0.3, 32, "f16"),  layer_of(28672, 8192, 0.3, 32, "f16"), layer_of(8192, 8192, 0.2, 32, "f16"),  layer_of(8192, 8192, 0.6, 32, "f16"),
-                               layer_of(8192, 8192, 0.3, 24, "f16"),  layer_of(8192, 8192, 0.3, 64, "f16"),  layer_of(8192, 8192, 0.3, 16, "f16"),  layer_of(8192, 8192, 0.1, 16, "f16"),
-                               layer_of(8192, 8192, 0.2, 8, "f16"),   layer_of(11008, 4096, 0.2, 12, "f16"), layer_of(11008, 4096, 0.1, 8, "f16"), layer_of(4096, 14336, 0.2, 16, "f16")};
+  const LayerShape layers[] = {layer_of(4096, 4096, 0.3, 32, "f16"), layer_of(28672, 8192, 0.3, 32, "f16"),
+                               layer_of(8192, 8192, 0.2, 32, "f16"), layer_of(8192, 8192, 0.6, 32, "f16"),
+                               layer_of(8192, 8192, 0.3, 24, "f16"), layer_of(8192, 8192, 0.3, 64, "f16"),
+                               layer_of(8192, 8192, 0.3, 16, "f16"), layer_of(8192, 8192, 0.1, 16, "f16"),
+                               layer_of(8192, 8192, 0.2, 8, "f16"),  layer_of(11008, 4096, 0.2, 12, "f16"),
+                               layer_of(11008, 4096, 0.1, 8, "f16"), layer_of(4096, 14336, 0.2, 16, "f16")};
   expect_no_choices(high_panel_streams, layers, measured, "f32");
 }
 

@@ -17,15 +17,18 @@ namespace {
 
 Digit digit(const std::string& name, const Affine& extent) { return {name, extent}; }
 
-StoredDimension dimension(const Affine& extent, const Affine& index, bool padded = false) { return {extent, index, padded}; }
+StoredDimension dimension(const Affine& extent, const Affine& index, bool padded = false) {
+  return {extent, index, padded};
+}
 
 /// X[b][c][2p + r - 1][q + s]: images of 4 channels of 5 x 6 pixels, 3 x 2 output pixels, a kernel of 3 x 2.
 Layout image() {
   const Affine items = Affine::of("items");
-  return {{digit("c", 4), digit("r", 3), digit("s", 2)},
-          {digit("b", items), digit("p", 3), digit("q", 5)},
-          {dimension(items, Affine::of("b")), dimension(4, Affine::of("c")), dimension(5, Affine::of("p", 2) + Affine::of("r") - 1, true),
-           dimension(6, Affine::of("q") + Affine::of("s"))}};
+  return {
+      {digit("c", 4), digit("r", 3), digit("s", 2)},
+      {digit("b", items), digit("p", 3), digit("q", 5)},
+      {dimension(items, Affine::of("b")), dimension(4, Affine::of("c")),
+       dimension(5, Affine::of("p", 2) + Affine::of("r") - 1, true), dimension(6, Affine::of("q") + Affine::of("s"))}};
 }
 
 TEST(Layout, KnowsRowsOneBehindTheOther) {
@@ -95,15 +98,17 @@ TEST(Layout, PlacesBatchesInEitherOrder) {
   const Affine k = Affine::of("k");
   const Affine t = Affine::of("t");
   const std::vector<Digit> columns{digit("b", items), digit("t", 4)};
-  const PlacedLayout images_outside({{digit("k", Affine::of("K"))}, columns, {dimension(items, b), dimension(Affine::of("K"), k), dimension(4, t)}},
-                                    {{"K", 3}});
+  const PlacedLayout images_outside(
+      {{digit("k", Affine::of("K"))}, columns, {dimension(items, b), dimension(Affine::of("K"), k), dimension(4, t)}},
+      {{"K", 3}});
   EXPECT_EQ(images_outside.columns_of_item(), 4);
   EXPECT_EQ(images_outside.outermost_extent(9, 2), 2);
   EXPECT_EQ(images_outside.least_leading_dimension(2), 12);
   EXPECT_EQ(images_outside.offset(2, 1 * 4 + 3, 12), 12 + 2 * 4 + 3);
   EXPECT_EQ(images_outside.offset(2, 1 * 4 + 3, 20), 20 + 2 * 4 + 3);
-  const PlacedLayout rows_outside({{digit("k", Affine::of("K"))}, columns, {dimension(Affine::of("K"), k), dimension(items, b), dimension(4, t)}},
-                                  {{"K", 3}});
+  const PlacedLayout rows_outside(
+      {{digit("k", Affine::of("K"))}, columns, {dimension(Affine::of("K"), k), dimension(items, b), dimension(4, t)}},
+      {{"K", 3}});
   EXPECT_EQ(rows_outside.outermost_extent(3, 2), 3);
   EXPECT_EQ(rows_outside.least_leading_dimension(2), 8);
   EXPECT_EQ(rows_outside.offset(2, 1 * 4 + 3, 8), 2 * 8 + 4 + 3);
@@ -114,9 +119,8 @@ TEST(Layout, PlacesImagesAndLeavesOutTheirPadding) {
   EXPECT_EQ(placed.columns_of_item(), 15);
   EXPECT_EQ(placed.outermost_extent(9, 2), 2);
   EXPECT_EQ(placed.least_leading_dimension(2), 4 * 5 * 6);
-  const auto offset = [&](std::int64_t c, std::int64_t r, std::int64_t s, std::int64_t b, std::int64_t p, std::int64_t q) {
-    return placed.offset((c * 3 + r) * 2 + s, (b * 3 + p) * 5 + q, 150);
-  };
+  const auto offset = [&](std::int64_t c, std::int64_t r, std::int64_t s, std::int64_t b, std::int64_t p,
+                          std::int64_t q) { return placed.offset((c * 3 + r) * 2 + s, (b * 3 + p) * 5 + q, 150); };
   EXPECT_EQ(offset(3, 1, 1, 1, 2, 4), 150 + 3 * 30 + 4 * 6 + 5);
   EXPECT_EQ(offset(0, 1, 0, 0, 0, 0), 0);
   EXPECT_EQ(offset(0, 0, 0, 0, 0, 0), std::nullopt) << "in front of the first line";
@@ -162,8 +166,8 @@ Layout points_of_images(int lines, int points) {
   const Affine items = Affine::of("items");
   return {{digit("k", Affine::of("K"))},
           {digit("b", items), digit("p", lines), digit("q", points)},
-          {dimension(items, Affine::of("b")), dimension(Affine::of("K"), Affine::of("k")), dimension(lines, Affine::of("p")),
-           dimension(points, Affine::of("q"))}};
+          {dimension(items, Affine::of("b")), dimension(Affine::of("K"), Affine::of("k")),
+           dimension(lines, Affine::of("p")), dimension(points, Affine::of("q"))}};
 }
 
 TEST(Layout, JoinsTheLinesOfAnImage) {

@@ -116,17 +116,13 @@ TEST(InterpretBlocks, AcceptsAtomicAddsBehindABarrier) {
 
 TEST(InterpretBlocks, FindsAScalarOfAnotherThread) {
   const Node define{Statement{{}, Define{ScalarType::f32, "x", 1.0}}};
-  EXPECT_THAT(defect_of([&] {
-                run(blocks({lanes({define}), lanes({store(of_thread, Name{"x"})})}));
-              }),
+  EXPECT_THAT(defect_of([&] { run(blocks({lanes({define}), lanes({store(of_thread, Name{"x"})})})); }),
               HasSubstr("no value for x"));
 }
 
 TEST(InterpretBlocks, FindsAnIndexVariableOfALoopBefore) {
   const Node define{Statement{{}, Define{ScalarType::i32, "x", 1}}};
-  EXPECT_THAT(defect_of([&] {
-                run(blocks({lanes({define}), lanes({store(at("C", Affine::of("x")), 1.0)})}));
-              }),
+  EXPECT_THAT(defect_of([&] { run(blocks({lanes({define}), lanes({store(at("C", Affine::of("x")), 1.0)})})); }),
               HasSubstr("no value for x"));
 }
 
@@ -179,7 +175,8 @@ TEST(InterpretThreads, FindsABarrierOfTeamsWhereThereAreNone) {
 
 TEST(InterpretThreads, FindsABarrierThatNotAllReach) {
   const Node some{Branch{less(lane, 1), {barrier(Scope::block)}, {}}};
-  EXPECT_THAT(defect_of([&] { run(blocks({lanes({some})})); }), HasSubstr("all threads of the block reach the barrier"));
+  EXPECT_THAT(defect_of([&] { run(blocks({lanes({some})})); }),
+              HasSubstr("all threads of the block reach the barrier"));
 }
 
 // Blocks of a cluster, each with one S[2], and with an L[2] of the first of them.
@@ -195,7 +192,8 @@ Node leave(const Expression& value) { return Node{Statement{{less(0, rank)}, Sto
 Node take(const Access& from) { return Node{Statement{{less(rank, 1)}, Store{of_thread, from}}}; }
 
 TEST(InterpretClusters, FindsBehindABarrierWhatAnotherBlockLeft) {
-  EXPECT_EQ(run(clusters({barrier(Scope::cluster), leave(index("block") + lane + 3), barrier(Scope::cluster), take(at("L", other))})),
+  EXPECT_EQ(run(clusters({barrier(Scope::cluster), leave(index("block") + lane + 3), barrier(Scope::cluster),
+                          take(at("L", other))})),
             (std::vector<double>{4, 3, 5, 4}));
 }
 
@@ -205,28 +203,37 @@ TEST(InterpretClusters, FindsABlockThatMayNotHaveBegun) {
 }
 
 TEST(InterpretClusters, FindsAReadWithoutABarrierOfTheCluster) {
-  EXPECT_THAT(defect_of([] { run(clusters({barrier(Scope::cluster), leave(1.0), barrier(Scope::block), take(at("L", lane))})); }),
+  EXPECT_THAT(defect_of([] {
+                run(clusters({barrier(Scope::cluster), leave(1.0), barrier(Scope::block), take(at("L", lane))}));
+              }),
               HasSubstr("race: two parallel iterations write and read L[lane]"));
 }
 
 TEST(InterpretClusters, FindsAReadOfTheFirstBlockInFrontOfTheBarrierThatOrdersIt) {
   const Node late{Statement{{less(0, rank)}, Store{at("L", lane), 2.0}}};
-  EXPECT_THAT(defect_of([&] { run(clusters({barrier(Scope::cluster), take(at("L", lane)), barrier(Scope::cluster), late, barrier(Scope::cluster)})); }),
+  EXPECT_THAT(defect_of([&] {
+                run(clusters({barrier(Scope::cluster), take(at("L", lane)), barrier(Scope::cluster), late,
+                              barrier(Scope::cluster)}));
+              }),
               HasSubstr("race: two parallel iterations write and read L[lane]"));
 }
 
 TEST(InterpretClusters, FindsWhatOnlyTheClusterBeforeLeft) {
   const Node of_first{Statement{{less(0, rank), less(index("block"), 1)}, Store{at("L", lane), 1.0}}};
-  EXPECT_THAT(defect_of([&] { run(clusters({barrier(Scope::cluster), of_first, barrier(Scope::cluster), take(at("L", lane))})); }),
+  EXPECT_THAT(defect_of([&] {
+                run(clusters({barrier(Scope::cluster), of_first, barrier(Scope::cluster), take(at("L", lane))}));
+              }),
               HasSubstr("L[lane] is read before it is written"));
 }
 
 TEST(InterpretClusters, GivesEachBlockSharedMemoryOfItsOwn) {
-  EXPECT_EQ(run(clusters({store(at("S", lane), rank + 7), barrier(Scope::cluster), take(at("S", other))})), (std::vector<double>{7, 7, 7, 7}));
+  EXPECT_EQ(run(clusters({store(at("S", lane), rank + 7), barrier(Scope::cluster), take(at("S", other))})),
+            (std::vector<double>{7, 7, 7, 7}));
 }
 
 TEST(InterpretThreads, GivesEachThreadRegistersOfItsOwn) {
-  LoopNest nest = blocks({lanes({Node{Declare{"R", true}}, add(at("R", 0), lane + 1, false), store(of_thread, at("R", 0))})});
+  LoopNest nest =
+      blocks({lanes({Node{Declare{"R", true}}, add(at("R", 0), lane + 1, false), store(of_thread, at("R", 0))})});
   nest.arrays.push_back({"R", {1}, ArrayRole::registers});
   EXPECT_EQ(run(nest), (std::vector<double>{1, 2, 1, 2}));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who looks at one file learns how it may be used: sources of the project name its licence, generated files grant their use.
+// Who looks at one file learns how it may be used: sources of the project name its licence, generated files grant their
+// use.
 
 #include <gtest/gtest.h>
 

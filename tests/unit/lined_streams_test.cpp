@@ -41,14 +41,18 @@ TEST(LinedStreams, HaveAsManyPanelsInABlockAsAMultiprocessorGets) {
 
 TEST(LinedStreams, AreForWhatWasMeasured) {
   const LayerShape measured = layer_of(2048, 2048, 0.3, 32, "f16");
-  const LayerShape layers[] = {layer_of(1024, 1024, 0.3, 32, "f16"), layer_of(512, 8192, 0.3, 32, "f16"),   layer_of(8192, 8192, 0.3, 32, "f16"), layer_of(2048, 2048, 0.05, 32, "f16"),
-                               layer_of(768, 3072, 0.1, 32, "f16"),  layer_of(2048, 2048, 0.3, 24, "f16"), layer_of(2048, 2048, 0.3, 4, "f16"), layer_of(2048, 2048, 0.3, 64, "f16")};
+  const LayerShape layers[] = {layer_of(1024, 1024, 0.3, 32, "f16"), layer_of(512, 8192, 0.3, 32, "f16"),
+                               layer_of(8192, 8192, 0.3, 32, "f16"), layer_of(2048, 2048, 0.05, 32, "f16"),
+                               layer_of(768, 3072, 0.1, 32, "f16"),  layer_of(2048, 2048, 0.3, 24, "f16"),
+                               layer_of(2048, 2048, 0.3, 4, "f16"),  layer_of(2048, 2048, 0.3, 64, "f16")};
   expect_no_choices(lined_streams, layers, measured, "f32");
 }
 
 TEST(LinedStreams, AreForWholeLines) {
-  EXPECT_THAT(lined_streams(layer_of(2048, 2052, 0.3, 8, "f16"), hopper), testing::IsEmpty()) << "a line is eight rows of B";
-  EXPECT_THAT(lined_streams(layer_of(2048, 2050, 0.3, 16, "f16"), hopper), testing::IsEmpty()) << "or four of more columns";
+  EXPECT_THAT(lined_streams(layer_of(2048, 2052, 0.3, 8, "f16"), hopper), testing::IsEmpty())
+      << "a line is eight rows of B";
+  EXPECT_THAT(lined_streams(layer_of(2048, 2050, 0.3, 16, "f16"), hopper), testing::IsEmpty())
+      << "or four of more columns";
   EXPECT_THAT(lined_streams(layer_of(2048, 2050, 0.3, 32, "f16"), hopper), testing::SizeIs(2)) << "or two";
 }
 

@@ -107,8 +107,10 @@ std::vector<Stored> stored_products() {
        function("for (unsigned i = 0; i < (unsigned)M; i++) for (unsigned long p = R[i]; p < R[i + 1]; p++) " + for_j +
                     update,
                 "const unsigned long* R, const short* I, const float* V, const float B[K][N], float C[M][N]")},
-      {"BeginsAndEnds", function(for_i + "for (int p = begins[i]; p < ends[i]; p++) " + for_j + update,
-                                 "const int begins[M], const int* ends, const int* I, const float* V, const float B[K][N], float C[M][N]")},
+      {"BeginsAndEnds",
+       function(
+           for_i + "for (int p = begins[i]; p < ends[i]; p++) " + for_j + update,
+           "const int begins[M], const int* ends, const int* I, const float* V, const float B[K][N], float C[M][N]")},
       {"GuardedElements",
        function(for_i + for_p + "if (V[p] != 0) { int k = I[p]; " + for_j + "C[i][j] += V[p] * B[k][j]; }")},
       {"UpToTheLast", function(for_i + "for (int p = R[i]; p <= R[i + 1] - 1; p++) " + for_j + update)},

@@ -326,9 +326,7 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"a bitmap of another array", [] { pack_bitmap(of_halves, {"B"}); }, "'B'"},
         StepRefusal{"a bitmap twice", [] { pack_bitmap(packed, {"A"}); }, "the sparse array"},
         StepRefusal{"a bitmap in front of fragments",
-                    [] {
-                      pack_bitmap(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 2, 2}), {"A"});
-                    },
+                    [] { pack_bitmap(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 2, 2}), {"A"}); },
                     "the lanes have no sums of a tensor core; stream the rows and give the lanes their columns first: "
                     "stream(i, panels=2, warps=8); fragment(j, 8)"},
         StepRefusal{"a bitmap of floats", [] { pack_bitmap(fragmented(spmm_nest()), {"A"}); },
@@ -348,15 +346,9 @@ INSTANTIATE_TEST_SUITE_P(
                                   {"A"});
                     },
                     "a warp does not have all columns of C in 16 rows"},
-        StepRefusal{"a bitmap of two warps at once",
-                    [] {
-                      pack_bitmap(of_halves, {"A", 2});
-                    },
+        StepRefusal{"a bitmap of two warps at once", [] { pack_bitmap(of_halves, {"A", 2}); },
                     "the tensor core multiplies for one warp or for four"},
-        StepRefusal{"a bitmap of four warps of two panels",
-                    [] {
-                      pack_bitmap(of_halves, {"A", 4});
-                    },
+        StepRefusal{"a bitmap of four warps of two panels", [] { pack_bitmap(of_halves, {"A", 4}); },
                     "four warps that multiply at once have panels beside each other"},
         StepRefusal{"a bitmap of four warps and 16 columns",
                     [] {
@@ -373,35 +365,16 @@ INSTANTIATE_TEST_SUITE_P(
                           {"A"});
                     },
                     "a warp by itself has no registers for so many sums; write fragment(j, 64), or warps=4"},
-        StepRefusal{"two stages of tiles of warpgroups",
-                    [] {
-                      pipeline_tiles(of_warpgroups, {"k", 2, 2});
-                    },
+        StepRefusal{"two stages of tiles of warpgroups", [] { pipeline_tiles(of_warpgroups, {"k", 2, 2}); },
                     "the nearest legal value is 3"},
-        StepRefusal{"tiles of no bitmap",
-                    [] {
-                      pipeline_tiles(of_halves, {"k", 3, 2});
-                    },
+        StepRefusal{"tiles of no bitmap", [] { pipeline_tiles(of_halves, {"k", 3, 2}); },
                     "the sparse array is not stored as a bitmap; transform it first: transform(A, bitmap)"},
-        StepRefusal{"tiles twice",
-                    [] {
-                      pipeline_tiles(pipelined, {"k", 3, 2});
-                    },
+        StepRefusal{"tiles twice", [] { pipeline_tiles(pipelined, {"k", 3, 2}); },
                     "the tiles are copied already; pipeline once"},
-        StepRefusal{"one stage of tiles",
-                    [] {
-                      pipeline_tiles(packed, {"k", 1, 2});
-                    },
+        StepRefusal{"one stage of tiles", [] { pipeline_tiles(packed, {"k", 1, 2}); },
                     "one stage cannot be copied to while it is read"},
-        StepRefusal{"one stage of units",
-                    [] {
-                      pipeline_tiles(packed, {"k", 2, 1});
-                    },
-                    "the nearest legal value is 2"},
-        StepRefusal{"nine stages of units",
-                    [] {
-                      pipeline_tiles(packed, {"k", 2, 9});
-                    },
+        StepRefusal{"one stage of units", [] { pipeline_tiles(packed, {"k", 2, 1}); }, "the nearest legal value is 2"},
+        StepRefusal{"nine stages of units", [] { pipeline_tiles(packed, {"k", 2, 9}); },
                     "the nearest legal value is 8"}));
 
 }  // namespace

@@ -94,15 +94,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "choose --dtype f32 or tf32"},
         StepRefusal{"gather columns", [] { pack_gathered(lower(linear_nk_nest(ScalarType::f32), in_front()), {"A"}); },
                     "choose --layout kn, or a schedule of family panel"},
-        StepRefusal{"ring of three",
-                    [] {
-                      ring_windows(packed, {"k", 3});
-                    },
-                    "the nearest legal value is 4"},
-        StepRefusal{"ring twice",
-                    [] {
-                      ring_windows(ringed, {"k", 4});
-                    },
+        StepRefusal{"ring of three", [] { ring_windows(packed, {"k", 3}); }, "the nearest legal value is 4"},
+        StepRefusal{"ring twice", [] { ring_windows(ringed, {"k", 4}); },
                     "the windows are copied already; pipeline once"}));
 
 }  // namespace

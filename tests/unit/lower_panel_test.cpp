@@ -57,8 +57,9 @@ TEST(TileColumns, GivesEachLaneConsecutiveColumns) {
 TEST(SplitColumns, DealsColumnsInTurnAndAddsAtomically) {
   const std::string text = print(dealt);
   EXPECT_THAT(text, HasSubstr("warps (part = 0; part < panel_warps; part++)"));
-  EXPECT_THAT(text, HasSubstr("lanes (group = 0; group < sharing_groups; group++)  // group = a digit of threadIdx.x % 32\n"
-                              "            lanes (lane = 0;"));
+  EXPECT_THAT(text,
+              HasSubstr("lanes (group = 0; group < sharing_groups; group++)  // group = a digit of threadIdx.x % 32\n"
+                        "            lanes (lane = 0;"));
   EXPECT_THAT(text, HasSubstr("int count = size(columns(i, any of 0b11));\n"));
   EXPECT_THAT(text, HasSubstr("for (c = group + 4*part; c < count; c += 12) {\n"));
   EXPECT_THAT(text, HasSubstr("unsigned int k = columns(i, any of 0b11)[c];\n"));
@@ -85,7 +86,8 @@ TEST(AccumulateSums, StoresWhatOnePartHas) {
 TEST(ShuffleSums, AddsOverLaneGroups) {
   const std::string text = print(shuffled);
   EXPECT_THAT(text, HasSubstr("first_sum = add_groups(sums, group);\n"));
-  EXPECT_THAT(text, HasSubstr("if (group % copies < 1) {\n                for (e = 0; e < kept_sums; e += stored_width) {"));
+  EXPECT_THAT(text,
+              HasSubstr("if (group % copies < 1) {\n                for (e = 0; e < kept_sums; e += stored_width) {"));
   EXPECT_THAT(text, HasSubstr("unsigned int row = i + (e + first_sum) / vector_width;\n"));
   EXPECT_THAT(text, HasSubstr("atomicAdd(&C[row][at + w], sums[e + w]);"));
   EXPECT_EQ(shuffled.constant("kept_sums"), 1);
@@ -105,7 +107,8 @@ TEST(ShareSums, AddsOverWarpsBehindABarrierAndStoresOnce) {
   EXPECT_THAT(text, HasSubstr("barrier;  // of the block\n"));
   EXPECT_THAT(text, HasSubstr("total[w] += shared_sums[other][output + w];"));
   EXPECT_THAT(text, HasSubstr("stored_panels[s] = seat_of_store;"));
-  EXPECT_THAT(text, HasSubstr("unsigned int row = stored_panels[s] * panel_height + output / tile_columns % panel_height;"));
+  EXPECT_THAT(text,
+              HasSubstr("unsigned int row = stored_panels[s] * panel_height + output / tile_columns % panel_height;"));
   EXPECT_THAT(text, HasSubstr("if (row < M && at + w < N) C[row][at + w] = total[w];"));
   EXPECT_THAT(text, Not(HasSubstr("atomicAdd")));
 }
@@ -136,7 +139,8 @@ TEST(Vectorize, MovesTheColumnsOfALaneAtOnce) {
 }
 
 TEST(Vectorize, KeepsTheBoundOfTheRowsThatAreNotPacked) {
-  EXPECT_THAT(print(vectorize(shared, {"j"})), HasSubstr("if (i + u < M) sums[2*u + v] += A[i + u][k] * part_of_b[v];"));
+  EXPECT_THAT(print(vectorize(shared, {"j"})),
+              HasSubstr("if (i + u < M) sums[2*u + v] += A[i + u][k] * part_of_b[v];"));
 }
 
 TEST(Vectorize, AddsAtOnceWhereOthersAddToo) {
@@ -166,8 +170,9 @@ TEST(Prefetch, AsksOneIterationEarlier) {
 TEST(StageRegions, CopiesTheQuadsOfEachWarpAndReadsTheCopy) {
   const std::string text = print(staged);
   EXPECT_THAT(text, HasSubstr("// StagedColumns[block_copies][staged_steps]: shared memory of a block\n"));
-  EXPECT_THAT(text, HasSubstr("here = stage_quads(Columns, Values, StagedColumns, StagedValues, first_of_panel, quads, part, "
-                              "copy, group);\n"));
+  EXPECT_THAT(text,
+              HasSubstr("here = stage_quads(Columns, Values, StagedColumns, StagedValues, first_of_panel, quads, part, "
+                        "copy, group);\n"));
   EXPECT_THAT(text, HasSubstr("wait_for_copies();\n              barrier;  // of the warp\n              for (quad"));
   EXPECT_THAT(text, HasSubstr("load_quad(current[q], StagedColumns, StagedValues, copy, here, q * sharing_groups, "));
   EXPECT_THAT(text, Not(HasSubstr("find_quad")));
@@ -190,14 +195,16 @@ TEST(Overlap, WaitsLateAndTriggersBehindTheWait) {
 LoopNest staged_with_bias(const std::string& schedule) {
   LoopNest nest = spmm_nest();
   nest.arrays.push_back({"bias", {Affine::of("M")}, ArrayRole::operand});
-  nest.epilogue = Epilogue{{"i", "j"}, "sum", {}, Expression(Name{"sum"}) + Expression(element("bias", {Affine::of("i")}))};
+  nest.epilogue =
+      Epilogue{{"i", "j"}, "sum", {}, Expression(Name{"sum"}) + Expression(element("bias", {Affine::of("i")}))};
   std::vector<Directive> directives = expand(parse_schedule(schedule));
   directives.insert(directives.end() - 1, PlaceEpilogue{});
   return lower(nest, directives);
 }
 
 TEST(PlaceEpilogue, AsksForCopiesBeforeAnythingWaitsForAPanel) {
-  const std::string text = print(staged_with_bias("panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=2,ufk=8,stage=on"));
+  const std::string text =
+      print(staged_with_bias("panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=2,ufk=8,stage=on"));
   const std::size_t copies = text.find("stage_quads(");
   const std::size_t barrier = text.find("barrier;  // of the warp", copies);
   const std::size_t panel = text.find("panel_at(", copies);
@@ -209,7 +216,8 @@ TEST(PlaceEpilogue, AsksForCopiesBeforeAnythingWaitsForAPanel) {
 }
 
 TEST(PlaceEpilogue, ComputesWithoutConditionsFromRegisters) {
-  const std::string text = print(staged_with_bias("panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=2,ufk=8,stage=on"));
+  const std::string text =
+      print(staged_with_bias("panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=2,ufk=8,stage=on"));
   EXPECT_THAT(text, HasSubstr("registers early_bias_ = 0;"));
   EXPECT_THAT(text, Not(HasSubstr("at + w < N")));
 }
@@ -220,11 +228,10 @@ TEST(PanelPipeline, NamesEveryStepInOrder) {
   for (const LoweredStep& step : lower_by_steps(spmm_nest(), expand(schedule))) {
     names.push_back(step.name);
   }
-  EXPECT_THAT(names, testing::ElementsAre("input", "canonicalize", "unroll(i, 2)", "enumerate()", "merge()",
-                                          "own(i, panels=2, warp=1)", "tile(j, columns=32, vector=4)",
-                                          "split(k, warps=8, groups=4)", "accumulate()", "shuffle()", "share()",
-                                          "transform(A, regions)", "vectorize(j)", "batch(k, 8)", "stage(A)",
-                                          "overlap()"));
+  EXPECT_THAT(names, testing::ElementsAre(
+                         "input", "canonicalize", "unroll(i, 2)", "enumerate()", "merge()", "own(i, panels=2, warp=1)",
+                         "tile(j, columns=32, vector=4)", "split(k, warps=8, groups=4)", "accumulate()", "shuffle()",
+                         "share()", "transform(A, regions)", "vectorize(j)", "batch(k, 8)", "stage(A)", "overlap()"));
 }
 
 TEST(PanelPipeline, TakesLegalSchedules) {

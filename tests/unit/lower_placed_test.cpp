@@ -12,8 +12,8 @@
 #include "generator/lower/fragment_columns.h"
 #include "generator/lower/pack_fragments.h"
 #include "generator/lower/pack_placed.h"
-#include "generator/lower/place_ahead.h"
 #include "generator/lower/pipeline_windows.h"
+#include "generator/lower/place_ahead.h"
 #include "generator/lower/quarter_steps.h"
 #include "generator/lower/stream_windows.h"
 #include "generator/pipeline.h"
@@ -26,7 +26,9 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-LoopNest streamed_in(ScalarType element, const StreamWindows& directive) { return stream_windows(canonicalize(spmm_nest(element)), directive); }
+LoopNest streamed_in(ScalarType element, const StreamWindows& directive) {
+  return stream_windows(canonicalize(spmm_nest(element)), directive);
+}
 
 /// Two teams of eight warps: two panels of 32 rows, four warps for each.
 const LoopNest streamed = streamed_in(ScalarType::f32, {"i", 2, 8, 32, 4, 32});
@@ -48,9 +50,11 @@ TEST(PlacedWindows, HaveTheColumnsThatPlacesAreFor) {
 
 /// Four consecutive warps multiply at once, so they are of one team.
 TEST(PlacedWindows, AreMultipliedByConsecutiveWarps) {
-  EXPECT_THAT(print(streamed), HasSubstr("  warps (part = 0; part < turn_windows; part++)  // part = a digit of threadIdx.x / 32\n"
-                                         "    warps (member = 0; member < window_warps; member++)  // member = a digit of threadIdx.x / 32\n"
-                                         "      warps (place = 0; place < block_panels; place++) {  // place = a digit of threadIdx.x / 32\n"));
+  EXPECT_THAT(
+      print(streamed),
+      HasSubstr("  warps (part = 0; part < turn_windows; part++)  // part = a digit of threadIdx.x / 32\n"
+                "    warps (member = 0; member < window_warps; member++)  // member = a digit of threadIdx.x / 32\n"
+                "      warps (place = 0; place < block_panels; place++) {  // place = a digit of threadIdx.x / 32\n"));
 }
 
 TEST(FragmentColumnsOfWarps, AreInTheRowsOfAllPanels) {
@@ -58,8 +62,10 @@ TEST(FragmentColumnsOfWarps, AreInTheRowsOfAllPanels) {
   EXPECT_THAT(text, HasSubstr("int team_warp = member * block_panels + place;\n"));
   EXPECT_THAT(text, HasSubstr("unsigned int i = block * block_rows + e / 2 * 8 + 2*row_pair + e % 2;\n"));
   EXPECT_THAT(text, HasSubstr("unsigned int j = tile * tile_columns + team_warp * warp_columns + 2*column_pair;\n"));
-  EXPECT_THAT(text, HasSubstr("for (slot = 0; slot < window_columns; slot++) {\n")) << "all of a window, whoever shares it";
-  EXPECT_THAT(text, HasSubstr("if (j + v < N && i < M && k < K && A[i][k] != 0) sums[2*e + v] += A[i][k] * B[k][j + v];"));
+  EXPECT_THAT(text, HasSubstr("for (slot = 0; slot < window_columns; slot++) {\n"))
+      << "all of a window, whoever shares it";
+  EXPECT_THAT(text,
+              HasSubstr("if (j + v < N && i < M && k < K && A[i][k] != 0) sums[2*e + v] += A[i][k] * B[k][j + v];"));
   EXPECT_THAT(text, Not(HasSubstr("panel = ")));
   EXPECT_EQ(fragmented.constant("lane_sums"), 64 * 16 / 32) << "of 64 rows and 16 columns";
   EXPECT_EQ(of_one_team.constant("lane_sums"), 64 * 16 / 32);
@@ -69,7 +75,8 @@ TEST(FragmentColumnsOfWarps, AreInTheRowsOfAllPanels) {
 TEST(FragmentColumnsOfWarps, LeaveTheirSumsBehindABarrierForTheFirstTeam) {
   const std::string text = print(fragmented);
   EXPECT_THAT(text, HasSubstr("              barrier;  // of the block\n"
-                              "              int place_of_lane = team_warp * lane_products * 128 + (column_pair * row_pairs + row_pair) * 4;\n"
+                              "              int place_of_lane = team_warp * lane_products * 128 + (column_pair * "
+                              "row_pairs + row_pair) * 4;\n"
                               "              if (0 < part) {\n"));
   EXPECT_THAT(text, HasSubstr("              barrier;  // of the block\n"
                               "              if (part < 1) {\n"
@@ -92,11 +99,14 @@ TEST(PackPlaced, PlacesMeetsAndMultiplies) {
       "                  unsigned int round = first_round + (turned < rounds ? turned : turned - rounds);\n"
       "                  window = window_at(Windows, round, first_round);\n";
   EXPECT_THAT(text, HasSubstr("                if (its < rounds) {\n" + of_round +
-                              "                  place_split_values(Values[round][place], PlacedA[part], place, member, column_pair * row_pairs + row_pair, 0, 0, part);\n"
+                              "                  place_split_values(Values[round][place], PlacedA[part], place, "
+                              "member, column_pair * row_pairs + row_pair, 0, 0, part);\n"
                               "                }\n"
                               "                barrier;  // of the block\n"
-                              "                if (its < rounds) {\n" + of_round +
-                              "                  multiply_split_placed(PlacedA[part], B, window * window_columns, K, tile * tile_columns, N, team_warp, row_pair, column_pair, sums, 0, 0, 0, part);\n"
+                              "                if (its < rounds) {\n" +
+                              of_round +
+                              "                  multiply_split_placed(PlacedA[part], B, window * window_columns, K, "
+                              "tile * tile_columns, N, team_warp, row_pair, column_pair, sums, 0, 0, 0, part);\n"
                               "                }\n"
                               "                barrier;  // of the block\n"));
   EXPECT_THAT(text, HasSubstr("// PlacedA[turn_windows][window_columns][block_rows]: shared memory of a block\n"));
@@ -106,7 +116,8 @@ TEST(PackPlaced, PlacesMeetsAndMultiplies) {
 }
 
 TEST(PackPlaced, AsksForPlacesBesideListedValuesOfDenseSteps) {
-  EXPECT_TRUE(packed.packed.dense_steps && packed.packed.listed_values && packed.packed.placed_values && packed.packed.splits_values);
+  EXPECT_TRUE(packed.packed.dense_steps && packed.packed.listed_values && packed.packed.placed_values &&
+              packed.packed.splits_values);
   EXPECT_EQ(packed.packed.height, 32);
   EXPECT_EQ(packed.packed.block_panels, 2);
   EXPECT_EQ(packed.packed.columns, 128);
@@ -125,15 +136,18 @@ TEST(PackPlaced, RoundsNumbersOfTensorFloats) {
 
 TEST(PipelinedPlaces, AreMetAtInTeamsAndOnceForATurnBehindTheCopies) {
   const std::string text = print(pipelined);
-  EXPECT_THAT(text, HasSubstr("                  place_split_values(StagedValues[stage][copy], PlacedA[part], place, member, column_pair * row_pairs + row_pair, stage, 0, part);\n"
-                              "                }\n"
-                              "                barrier;  // of the team\n"
-                              "                if (its < rounds) {\n"
-                              "                  multiply_split_placed(PlacedA[part], StagedB[stage][part], 0, window_columns, 0, tile_columns, team_warp, row_pair, column_pair, sums, stage, stage, 0, part);\n"
-                              "                }\n"
-                              "              }\n"
-                              "              // From here on the operands have been read, so that sums may take their places.\n"
-                              "              barrier;  // of the block\n"));
+  EXPECT_THAT(
+      text, HasSubstr("                  place_split_values(StagedValues[stage][copy], PlacedA[part], place, member, "
+                      "column_pair * row_pairs + row_pair, stage, 0, part);\n"
+                      "                }\n"
+                      "                barrier;  // of the team\n"
+                      "                if (its < rounds) {\n"
+                      "                  multiply_split_placed(PlacedA[part], StagedB[stage][part], 0, window_columns, "
+                      "0, tile_columns, team_warp, row_pair, column_pair, sums, stage, stage, 0, part);\n"
+                      "                }\n"
+                      "              }\n"
+                      "              // From here on the operands have been read, so that sums may take their places.\n"
+                      "              barrier;  // of the block\n"));
   EXPECT_THAT(text, HasSubstr("wait_for_stage(early_stages - 1);\n                barrier;  // of the team\n"));
   EXPECT_THAT(text, HasSubstr("if (member < 1) stage_unit("));
   EXPECT_THAT(text, Not(HasSubstr("window_at")));
@@ -141,19 +155,28 @@ TEST(PipelinedPlaces, AreMetAtInTeamsAndOnceForATurnBehindTheCopies) {
 
 TEST(PipelinedPlaces, OfOneTeamAreMetAtByTheBlock) {
   const std::string text = print(pipelined_for_one_team);
-  EXPECT_THAT(text, HasSubstr("row_pair, stage, 0, part);\n              }\n              barrier;  // of the block\n"));
+  EXPECT_THAT(text,
+              HasSubstr("row_pair, stage, 0, part);\n              }\n              barrier;  // of the block\n"));
   EXPECT_THAT(text, Not(HasSubstr("of the team")));
 }
 
 TEST(PipelinedPlaces, HaveColumnsOfBCopiedWhereTheyLie) {
-  const LoopNest tokens = fragment_columns(stream_windows(canonicalize(linear_nk_nest(ScalarType::f32)), {"i", 4, 2, 16, 2, 32}), {"j", 128, 16});
+  const LoopNest tokens = fragment_columns(
+      stream_windows(canonicalize(linear_nk_nest(ScalarType::f32)), {"i", 4, 2, 16, 2, 32}), {"j", 128, 16});
   const std::string text = print(pipeline_windows(pack_placed(tokens, {"A"}), {"k", 2}));
-  EXPECT_THAT(text, HasSubstr("stage_columns(B, Windows, StagedB, first_round, rounds, rotation, s, s, part, tile, team_thread, K, N);\n"));
-  EXPECT_THAT(text, HasSubstr("multiply_split_placed(PlacedA[part], StagedB[stage][part], 0, window_columns, 0, tile_columns, "));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "stage_columns(B, Windows, StagedB, first_round, rounds, rotation, s, s, part, tile, team_thread, K, N);\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("multiply_split_placed(PlacedA[part], StagedB[stage][part], 0, window_columns, 0, tile_columns, "));
 }
 
 TEST(CopyInBulk, IsWaitedForInFrontOfThePlaces) {
-  EXPECT_THAT(print(copy_in_bulk(pipelined, {})), HasSubstr("                  wait_for_operands(turn, stage, part);\n                  place_split_values("));
+  EXPECT_THAT(
+      print(copy_in_bulk(pipelined, {})),
+      HasSubstr("                  wait_for_operands(turn, stage, part);\n                  place_split_values("));
 }
 
 /// The blocks have met when sums take the places of operands, in all of them, and not in front of the turns.
@@ -188,7 +211,9 @@ const LoopNest two_teams = fragment_columns(streamed_in(ScalarType::f32, {"i", 1
 
 LoopNest placed_ahead(const LoopNest& nest) { return place_ahead(copy_in_bulk(nest, {}), {"A"}); }
 
-LoopNest in_stages(const LoopNest& nest, int stages) { return pipeline_windows(pack_placed(nest, {"A"}), {"k", stages}); }
+LoopNest in_stages(const LoopNest& nest, int stages) {
+  return pipeline_windows(pack_placed(nest, {"A"}), {"k", stages});
+}
 
 /// Who multiplies takes the turn in front of the one that is placed, of which both buffers have one.
 TEST(PlaceAhead, GivesCopiesAndPlacesToOtherWarps) {
@@ -198,15 +223,20 @@ TEST(PlaceAhead, GivesCopiesAndPlacesToOtherWarps) {
   EXPECT_THAT(text, HasSubstr("barrier;  // of the team\n"
                               "                  if (role < 1) {\n"
                               "                    if (0 < turn) {\n"));
-  EXPECT_THAT(text, HasSubstr("int buffer = (turn - 1) % buffers;\n"
-                              "                      if (its < rounds) {\n"
-                              "                        multiply_split_placed(PlacedA[buffer][part], StagedB[stage][part], 0, window_columns, 0, tile_columns, team_warp, row_pair, column_pair, sums, stage, "
-                              "stage, buffer, part);\n"));
-  EXPECT_THAT(text, HasSubstr("int stage = (turn - 1) % stages;\n                      unsigned int its = (turn - 1) * turn_windows + part;\n"));
-  EXPECT_THAT(text, HasSubstr("int buffer = turn % buffers;\n"
-                              "                    if (its < rounds) {\n"
-                              "                      wait_for_operands(turn, stage, part);\n"
-                              "                      place_split_values(StagedValues[stage][copy], PlacedA[buffer][part], place, member, column_pair * row_pairs + row_pair, stage, buffer, part);\n"));
+  EXPECT_THAT(text,
+              HasSubstr("int buffer = (turn - 1) % buffers;\n"
+                        "                      if (its < rounds) {\n"
+                        "                        multiply_split_placed(PlacedA[buffer][part], StagedB[stage][part], 0, "
+                        "window_columns, 0, tile_columns, team_warp, row_pair, column_pair, sums, stage, "
+                        "stage, buffer, part);\n"));
+  EXPECT_THAT(text, HasSubstr("int stage = (turn - 1) % stages;\n                      unsigned int its = (turn - 1) * "
+                              "turn_windows + part;\n"));
+  EXPECT_THAT(text,
+              HasSubstr("int buffer = turn % buffers;\n"
+                        "                    if (its < rounds) {\n"
+                        "                      wait_for_operands(turn, stage, part);\n"
+                        "                      place_split_values(StagedValues[stage][copy], PlacedA[buffer][part], "
+                        "place, member, column_pair * row_pairs + row_pair, stage, buffer, part);\n"));
   EXPECT_THAT(text, HasSubstr("if (0 < role) {\n                  for (s = 0; s < early_stages; s++) {\n"));
   EXPECT_EQ(ahead.constant("early_stages"), 1);
   EXPECT_EQ(ahead.constant("roles"), 2);
@@ -236,7 +266,8 @@ TEST(PlaceAhead, ExchangesRegistersWhereThreadsAreMany) {
 
 TEST(PlaceEpilogue, FinishesTheSumsOfColumnsOfWarps) {
   LoopNest nest = spmm_nest(ScalarType::f32);
-  nest.epilogue = Epilogue{{"i", "j"}, "sum", {}, Expression(Name{"sum"}) + Expression(element("bias", {Affine::of("i")}))};
+  nest.epilogue =
+      Epilogue{{"i", "j"}, "sum", {}, Expression(Name{"sum"}) + Expression(element("bias", {Affine::of("i")}))};
   nest.arrays.push_back({"bias", {Affine::of("M")}, ArrayRole::operand, ScalarType::f32});
   const StreamSchedule schedule{.columns = 64, .dense = StreamSchedule::Dense::placed};
   const LoopNest lowered = lower(nest, directives_of({schedule, "user"}, true));
@@ -246,12 +277,15 @@ TEST(PlaceEpilogue, FinishesTheSumsOfColumnsOfWarps) {
 
 TEST(PlacedPipeline, NamesEveryStepInOrder) {
   std::vector<std::string> names;
-  const StreamSchedule schedule{.columns = 64, .panels = 2, .share = 2, .rows = 32, .dense = StreamSchedule::Dense::placed};
-  for (const LoweredStep& step : lower_by_steps(spmm_nest(ScalarType::tf32), directives_of({schedule, "user"}, false))) {
+  const StreamSchedule schedule{
+      .columns = 64, .panels = 2, .share = 2, .rows = 32, .dense = StreamSchedule::Dense::placed};
+  for (const LoweredStep& step :
+       lower_by_steps(spmm_nest(ScalarType::tf32), directives_of({schedule, "user"}, false))) {
     names.push_back(step.name);
   }
-  EXPECT_THAT(names, testing::ElementsAre("input", "canonicalize", "stream(i, panels=2, warps=2, rows=32, share=2, window=32)", "fragment(j, 64, warp=16)",
-                                          "transform(A, placed)", "pipeline(k, 4)", "overlap()"));
+  EXPECT_THAT(names,
+              testing::ElementsAre("input", "canonicalize", "stream(i, panels=2, warps=2, rows=32, share=2, window=32)",
+                                   "fragment(j, 64, warp=16)", "transform(A, placed)", "pipeline(k, 4)", "overlap()"));
 }
 
 // Must refuse: a step, and words of the reason.
@@ -260,50 +294,101 @@ INSTANTIATE_TEST_SUITE_P(
     Placed, RefusedStep,
     testing::Values(
         StepRefusal{"windows of 16 columns", [] { streamed_in(ScalarType::f32, {"i", 4, 1, 16, 1, 16}); },
-                    "stream(i, panels=4, warps=1, window=16): window=16 is none that values are stored for; leave it out, or write window=32 in front of transform(A, placed)"},
+                    "stream(i, panels=4, warps=1, window=16): window=16 is none that values are stored for; leave it "
+                    "out, or write window=32 in front of transform(A, placed)"},
         StepRefusal{"8 columns of a warp", [] { fragment_columns(streamed, {"j", 64, 8}); },
-                    "fragment(j, 64, warp=8): the tensor core gives a warp 16 of the columns that four warps multiply at once; the nearest legal value is 16"},
-        StepRefusal{"columns for three warps", [] { fragment_columns(streamed_in(ScalarType::f32, {"i", 3, 1, 16, 1, 32}), {"j", 48, 16}); },
-                    "fragment(j, 48, warp=16): 3 warps multiply the same windows, and the tensor core takes what four of them have at once; "
+                    "fragment(j, 64, warp=8): the tensor core gives a warp 16 of the columns that four warps multiply "
+                    "at once; the nearest legal value is 16"},
+        StepRefusal{"columns for three warps",
+                    [] { fragment_columns(streamed_in(ScalarType::f32, {"i", 3, 1, 16, 1, 32}), {"j", 48, 16}); },
+                    "fragment(j, 48, warp=16): 3 warps multiply the same windows, and the tensor core takes what four "
+                    "of them have at once; "
                     "choose panels and share so that their product is 4 or 8"},
-        StepRefusal{"columns for sixteen warps", [] { fragment_columns(streamed_in(ScalarType::f32, {"i", 4, 4, 16, 4, 32}), {"j", 256, 16}); },
+        StepRefusal{"columns for sixteen warps",
+                    [] { fragment_columns(streamed_in(ScalarType::f32, {"i", 4, 4, 16, 4, 32}), {"j", 256, 16}); },
                     "16 warps multiply the same windows"},
         StepRefusal{"columns for half of the warps", [] { fragment_columns(streamed, {"j", 64, 16}); },
-                    "fragment(j, 64, warp=16): 8 warps with 16 columns each multiply the same windows; the nearest legal value is 128"},
+                    "fragment(j, 64, warp=16): 8 warps with 16 columns each multiply the same windows; the nearest "
+                    "legal value is 128"},
         StepRefusal{"place too early", [] { pack_placed(streamed, {"A"}); },
-                    "transform(A, placed): the warps have no columns of their own; stream the rows and give the warps their columns first: "
+                    "transform(A, placed): the warps have no columns of their own; stream the rows and give the warps "
+                    "their columns first: "
                     "stream(i, panels=2, warps=8, rows=32, share=4, window=32); fragment(j, 128, warp=16)"},
-        StepRefusal{"place for warps of panels", [] { pack_placed(fragment_columns(streamed, {"j", 64}), {"A"}); }, "the warps have no columns of their own"},
-        StepRefusal{"place the dense array", [] { pack_placed(fragmented, {"B"}); }, "'B' is not a sparse array of the nest"},
+        StepRefusal{"place for warps of panels", [] { pack_placed(fragment_columns(streamed, {"j", 64}), {"A"}); },
+                    "the warps have no columns of their own"},
+        StepRefusal{"place the dense array", [] { pack_placed(fragmented, {"B"}); },
+                    "'B' is not a sparse array of the nest"},
         StepRefusal{"place twice", [] { pack_placed(packed, {"A"}); }, "'A' is not a sparse array of the nest"},
-        StepRefusal{"place halves", [] { pack_placed(fragment_columns(streamed_in(ScalarType::f16, {"i", 4, 1, 16, 1, 32}), {"j", 64, 16}), {"A"}); },
-                    "numbers of 16 bits are not placed for the tensor core; list them: transform(A, listed); or choose --dtype f32 or tf32"},
-        StepRefusal{"place doubles", [] { pack_placed(fragment_columns(streamed_in(ScalarType::f64, {"i", 4, 1, 16, 1, 32}), {"j", 64, 16}), {"A"}); },
+        StepRefusal{
+            "place halves",
+            [] {
+              pack_placed(fragment_columns(streamed_in(ScalarType::f16, {"i", 4, 1, 16, 1, 32}), {"j", 64, 16}), {"A"});
+            },
+            "numbers of 16 bits are not placed for the tensor core; list them: transform(A, listed); or choose --dtype "
+            "f32 or tf32"},
+        StepRefusal{"place doubles",
+                    [] {
+                      pack_placed(fragment_columns(streamed_in(ScalarType::f64, {"i", 4, 1, 16, 1, 32}), {"j", 64, 16}),
+                                  {"A"});
+                    },
                     "the tensor cores that this is for multiply numbers of 16 bits and terms of float32"},
-        StepRefusal{"place in usual windows", [] { pack_placed(fragment_columns(streamed_in(ScalarType::f32, {"i", 4, 1}), {"j", 64, 16}), {"A"}); },
-                    "windows have 128 columns, and places are for 32; write window=32 in stream()"},
-        StepRefusal{"place in 256 rows", [] { pack_placed(fragment_columns(streamed_in(ScalarType::f32, {"i", 8, 1, 32, 1, 32}), {"j", 128, 16}), {"A"}); },
-                    "a block has 256 rows, and the lanes of 8 warps have registers for the sums of 192; choose panels and rows so that their product is 192 at most"},
+        StepRefusal{
+            "place in usual windows",
+            [] { pack_placed(fragment_columns(streamed_in(ScalarType::f32, {"i", 4, 1}), {"j", 64, 16}), {"A"}); },
+            "windows have 128 columns, and places are for 32; write window=32 in stream()"},
+        StepRefusal{"place in 256 rows",
+                    [] {
+                      pack_placed(
+                          fragment_columns(streamed_in(ScalarType::f32, {"i", 8, 1, 32, 1, 32}), {"j", 128, 16}),
+                          {"A"});
+                    },
+                    "a block has 256 rows, and the lanes of 8 warps have registers for the sums of 192; choose panels "
+                    "and rows so that their product is 192 at most"},
         StepRefusal{"panels of 24 rows", [] { streamed_in(ScalarType::f32, {"i", 4, 1, 24, 1, 32}); },
-                    "rows=24 is no panel of the tensor core; it multiplies 16 rows at once: write a multiple of 16, 192 at most"},
-        StepRefusal{"panels of 208 rows", [] { streamed_in(ScalarType::f32, {"i", 1, 4, 208, 4, 32}); }, "rows=208 is no panel of the tensor core"},
-        StepRefusal{"panels of 48 rows in usual windows", [] { streamed_in(ScalarType::f32, {"i", 4, 1, 48}); }, "write a multiple of 16, 32 at most"},
+                    "rows=24 is no panel of the tensor core; it multiplies 16 rows at once: write a multiple of 16, "
+                    "192 at most"},
+        StepRefusal{"panels of 208 rows", [] { streamed_in(ScalarType::f32, {"i", 1, 4, 208, 4, 32}); },
+                    "rows=208 is no panel of the tensor core"},
+        StepRefusal{"panels of 48 rows in usual windows", [] { streamed_in(ScalarType::f32, {"i", 4, 1, 48}); },
+                    "write a multiple of 16, 32 at most"},
         StepRefusal{"fragments of columns of warps", [] { pack_fragments(fragmented, {"A"}); },
-                    "transform(A, fragments): the warps have columns of their own, in which they multiply what is placed in shared memory; place it there: transform(A, placed)"},
-        StepRefusal{"dense steps of columns of warps", [] { pack_dense(fragmented, {"A"}); }, "transform(A, dense): the warps have columns of their own"},
-        StepRefusal{"listed values of columns of warps", [] { pack_listed(fragmented, {"A"}); }, "transform(A, listed): the warps have columns of their own"},
-        StepRefusal{"pipeline columns of warps", [] { pipeline_windows(fragmented, {"k", 3}); }, "the sparse array is not stored in fragments"},
-        StepRefusal{"place ahead what is listed", [] { place_ahead(pipeline_windows(pack_listed(fragment_columns(streamed_in(ScalarType::f32, {"i", 2, 2}), {"j", 16}), {"A"}), {"k", 3}), {"A"}); },
+                    "transform(A, fragments): the warps have columns of their own, in which they multiply what is "
+                    "placed in shared memory; place it there: transform(A, placed)"},
+        StepRefusal{"dense steps of columns of warps", [] { pack_dense(fragmented, {"A"}); },
+                    "transform(A, dense): the warps have columns of their own"},
+        StepRefusal{"listed values of columns of warps", [] { pack_listed(fragmented, {"A"}); },
+                    "transform(A, listed): the warps have columns of their own"},
+        StepRefusal{"pipeline columns of warps", [] { pipeline_windows(fragmented, {"k", 3}); },
+                    "the sparse array is not stored in fragments"},
+        StepRefusal{"place ahead what is listed",
+                    [] {
+                      place_ahead(
+                          pipeline_windows(
+                              pack_listed(fragment_columns(streamed_in(ScalarType::f32, {"i", 2, 2}), {"j", 16}),
+                                          {"A"}),
+                              {"k", 3}),
+                          {"A"});
+                    },
                     "ahead(A): no values of the sparse array are placed; place them first: transform(A, placed)"},
-        StepRefusal{"place ahead of no copies", [] { place_ahead(packed, {"A"}); }, "ahead(A): nothing is copied ahead of its use; copy it first: pipeline(k, 4)"},
+        StepRefusal{"place ahead of no copies", [] { place_ahead(packed, {"A"}); },
+                    "ahead(A): nothing is copied ahead of its use; copy it first: pipeline(k, 4)"},
         StepRefusal{"place ahead of copies by lanes", [] { place_ahead(in_stages(of_one_team, 3), {"A"}); },
-                    "ahead(A): the copies have no barriers, at which those who place wait for them; let them come in bulk first: copy(bulk)"},
-        StepRefusal{"place ahead in two stages", [] { placed_ahead(in_stages(of_one_team, 2)); }, "ahead(A): copies of 2 stages are not a turn ahead of who places a turn ahead; write pipeline(k, 3)"},
-        StepRefusal{"place the dense array ahead", [] { place_ahead(copy_in_bulk(in_stages(of_one_team, 3), {}), {"B"}); }, "ahead(B): no values of the sparse array are placed"},
-        StepRefusal{"place ahead twice", [] { place_ahead(placed_ahead(in_stages(of_one_team, 3)), {"A"}); }, "ahead(A): the values are placed ahead already; ask for that once"},
-        StepRefusal{"deal turns of which values are placed ahead", [] { cluster_turns(placed_ahead(in_stages(of_one_team, 3)), {"k", 2}); },
-                    "cluster(k, 2): warps of their own place values ahead of these turns; deal the turns in front of ahead()"},
-        StepRefusal{"quarter placed values", [] { quarter_steps(packed, {"A"}); }, "quarter(A): its steps have the columns as they stand, none of which is left out"}));
+                    "ahead(A): the copies have no barriers, at which those who place wait for them; let them come in "
+                    "bulk first: copy(bulk)"},
+        StepRefusal{
+            "place ahead in two stages", [] { placed_ahead(in_stages(of_one_team, 2)); },
+            "ahead(A): copies of 2 stages are not a turn ahead of who places a turn ahead; write pipeline(k, 3)"},
+        StepRefusal{"place the dense array ahead",
+                    [] { place_ahead(copy_in_bulk(in_stages(of_one_team, 3), {}), {"B"}); },
+                    "ahead(B): no values of the sparse array are placed"},
+        StepRefusal{"place ahead twice", [] { place_ahead(placed_ahead(in_stages(of_one_team, 3)), {"A"}); },
+                    "ahead(A): the values are placed ahead already; ask for that once"},
+        StepRefusal{
+            "deal turns of which values are placed ahead",
+            [] { cluster_turns(placed_ahead(in_stages(of_one_team, 3)), {"k", 2}); },
+            "cluster(k, 2): warps of their own place values ahead of these turns; deal the turns in front of ahead()"},
+        StepRefusal{"quarter placed values", [] { quarter_steps(packed, {"A"}); },
+                    "quarter(A): its steps have the columns as they stand, none of which is left out"}));
 
 }  // namespace
 }  // namespace esc

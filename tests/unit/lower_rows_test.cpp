@@ -83,7 +83,8 @@ TEST(AssignTasks, GivesHeavyTasksAWarpAndLightOnesALaneGroup) {
                               "// light_blocks = ceil((tasks - heavy) / 32)\n"));
   EXPECT_THAT(text, HasSubstr("bool is_heavy = block < heavy_blocks;\n"));
   EXPECT_THAT(text, HasSubstr("bool present = task < (is_heavy ? heavy : tasks);\n"));
-  EXPECT_THAT(text, HasSubstr("if (present) first, i, length, split = load_task(First, Rows, Lengths, Splits, task);\n"));
+  EXPECT_THAT(text,
+              HasSubstr("if (present) first, i, length, split = load_task(First, Rows, Lengths, Splits, task);\n"));
   EXPECT_THAT(text, HasSubstr("unsigned int stride = is_heavy ? sharing_groups : 1;\n"));
   EXPECT_THAT(text, HasSubstr("for (c = start; c < length; c += stride) {\n"));
   EXPECT_THAT(text, HasSubstr("atomicAdd(&C[i][j], Values[first + c] * B[k][j]);"));
@@ -101,7 +102,8 @@ TEST(ShuffleSums, SetsSplitRowsToZeroInFront) {
   EXPECT_EQ(shuffled.zeroed, Zeroed::nothing);
   ASSERT_EQ(shuffled.before.size(), 1U);
   EXPECT_EQ(shuffled.before.front(), zero_split_rows(accumulated));
-  EXPECT_THAT(print(shuffled.before.front()), HasSubstr("unsigned int row = number < split_rows ? SplitRows[number] : 0;\n"));
+  EXPECT_THAT(print(shuffled.before.front()),
+              HasSubstr("unsigned int row = number < split_rows ? SplitRows[number] : 0;\n"));
   EXPECT_THAT(print(shuffled.before.front()), HasSubstr("C[row][column] = 0;"));
 }
 
@@ -132,15 +134,20 @@ TEST(Vectorize, DeliversSumsOfATask) {
 
 TEST(BatchColumns, TakesSeveralNonZerosOfATask) {
   const std::string text = print(batched);
-  EXPECT_THAT(text, HasSubstr("unsigned int step = stride * pairs_at_once;\n          for (c = start; c < length; c += step) {"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("unsigned int step = stride * pairs_at_once;\n          for (c = start; c < length; c += step) {"));
   EXPECT_THAT(text, HasSubstr("load_pairs(current, Columns, Values, first, c, stride, length);\n"));
   EXPECT_THAT(text, HasSubstr("multiply_pairs(current, B, columns, sums);\n"));
 }
 
 TEST(Prefetch, AsksAnEmptyTaskForNothing) {
   const std::string text = print(prefetched);
-  EXPECT_THAT(text, HasSubstr("if (start < length) {\n            load_pairs(next, Columns, Values, first, start, stride, length);"));
-  EXPECT_THAT(text, HasSubstr("if (c + step < length) {\n              load_pairs(next, Columns, Values, first, c + step,"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("if (start < length) {\n            load_pairs(next, Columns, Values, first, start, stride, length);"));
+  EXPECT_THAT(text,
+              HasSubstr("if (c + step < length) {\n              load_pairs(next, Columns, Values, first, c + step,"));
 }
 
 TEST(RowsPipeline, NamesEveryStepInOrder) {
@@ -171,103 +178,35 @@ void cut_pairs_of_rows() {
 INSTANTIATE_TEST_SUITE_P(
     Rows, RefusedStep,
     testing::Values(
-        StepRefusal{"cut too early",
-                    [] {
-                      cut_rows(canonical, {"k", 4});
-                    },
+        StepRefusal{"cut too early", [] { cut_rows(canonical, {"k", 4}); },
                     "there is no loop over merged columns 'k' to cut"},
-        StepRefusal{"cut unknown",
-                    [] {
-                      cut_rows(merged, {"x", 4});
-                    },
+        StepRefusal{"cut unknown", [] { cut_rows(merged, {"x", 4}); },
                     "there is no loop over merged columns 'x' to cut"},
-        StepRefusal{"cut twice",
-                    [] {
-                      cut_rows(cut, {"k", 4});
-                    },
-                    "and cut once"},
+        StepRefusal{"cut twice", [] { cut_rows(cut, {"k", 4}); }, "and cut once"},
         StepRefusal{"cut panels", cut_pairs_of_rows,
                     "a panel has 2 rows, and only rows can be cut; unroll the row loop by 1"},
-        StepRefusal{"cut to nothing",
-                    [] {
-                      cut_rows(merged, {"k", 0});
-                    },
+        StepRefusal{"cut to nothing", [] { cut_rows(merged, {"k", 0}); },
                     "task=0 is outside 1 to 512; the nearest legal value is 1"},
-        StepRefusal{"cut to 513",
-                    [] {
-                      cut_rows(merged, {"k", 513});
-                    },
-                    "the nearest legal value is 512"},
-        StepRefusal{"cut by 48",
-                    [] {
-                      cut_rows(merged, {"k", 48});
-                    },
+        StepRefusal{"cut to 513", [] { cut_rows(merged, {"k", 513}); }, "the nearest legal value is 512"},
+        StepRefusal{"cut by 48", [] { cut_rows(merged, {"k", 48}); },
                     "task=48 is no power of two; the nearest legal value is 32"},
-        StepRefusal{"assign columns",
-                    [] {
-                      assign_tasks(packed, {"c", 4, 8});
-                    },
+        StepRefusal{"assign columns", [] { assign_tasks(packed, {"c", 4, 8}); },
                     "there is no loop 'c' over tasks to map to the grid"},
-        StepRefusal{"unroll tasks",
-                    [] {
-                      unroll(packed, {"task", 2});
-                    },
+        StepRefusal{"unroll tasks", [] { unroll(packed, {"task", 2}); },
                     "the statements of loop 'task' are already transformed"},
-        StepRefusal{"pack dense",
-                    [] {
-                      pack_tasks(cut, {"B", 4});
-                    },
-                    "'B' is not a sparse array of the nest"},
-        StepRefusal{"pack twice",
-                    [] {
-                      pack_tasks(packed, {"A", 4});
-                    },
-                    "'A' is not a sparse array of the nest"},
-        StepRefusal{"pack too early",
-                    [] {
-                      pack_tasks(merged, {"A", 4});
-                    },
+        StepRefusal{"pack dense", [] { pack_tasks(cut, {"B", 4}); }, "'B' is not a sparse array of the nest"},
+        StepRefusal{"pack twice", [] { pack_tasks(packed, {"A", 4}); }, "'A' is not a sparse array of the nest"},
+        StepRefusal{"pack too early", [] { pack_tasks(merged, {"A", 4}); },
                     "the rows are not cut; cut the rows into tasks first"},
-        StepRefusal{"light 0",
-                    [] {
-                      pack_tasks(cut, {"A", 0});
-                    },
-                    "light=0 is outside 1 to 512"},
-        StepRefusal{"map rows",
-                    [] {
-                      assign_tasks(merged, {"i", 1, 1});
-                    },
+        StepRefusal{"light 0", [] { pack_tasks(cut, {"A", 0}); }, "light=0 is outside 1 to 512"},
+        StepRefusal{"map rows", [] { assign_tasks(merged, {"i", 1, 1}); },
                     "there is no loop 'i' over tasks to map to the grid"},
-        StepRefusal{"map unknown",
-                    [] {
-                      assign_tasks(packed, {"x", 1, 1});
-                    },
-                    "the loops of the nest are task, j, c"},
-        StepRefusal{"17 warps",
-                    [] {
-                      assign_tasks(packed, {"task", 17, 1});
-                    },
-                    "warps=17 is outside 1 to 16"},
-        StepRefusal{"0 groups",
-                    [] {
-                      assign_tasks(packed, {"task", 1, 0});
-                    },
-                    "groups=0 is outside 1 to 32"},
-        StepRefusal{"tiles too early",
-                    [] {
-                      tile_columns(packed, {"j", 8, 2});
-                    },
-                    "are not mapped to the grid"},
-        StepRefusal{"tiles twice",
-                    [] {
-                      tile_columns(tiled, {"j", 8, 2});
-                    },
-                    "there is no column loop 'j'"},
-        StepRefusal{"too many lanes",
-                    [] {
-                      tile_columns(assigned, {"j", 32, 4});
-                    },
-                    "more than a warp's 32"},
+        StepRefusal{"map unknown", [] { assign_tasks(packed, {"x", 1, 1}); }, "the loops of the nest are task, j, c"},
+        StepRefusal{"17 warps", [] { assign_tasks(packed, {"task", 17, 1}); }, "warps=17 is outside 1 to 16"},
+        StepRefusal{"0 groups", [] { assign_tasks(packed, {"task", 1, 0}); }, "groups=0 is outside 1 to 32"},
+        StepRefusal{"tiles too early", [] { tile_columns(packed, {"j", 8, 2}); }, "are not mapped to the grid"},
+        StepRefusal{"tiles twice", [] { tile_columns(tiled, {"j", 8, 2}); }, "there is no column loop 'j'"},
+        StepRefusal{"too many lanes", [] { tile_columns(assigned, {"j", 32, 4}); }, "more than a warp's 32"},
         StepRefusal{"accumulate too early", [] { accumulate_sums(assigned, {}); },
                     "the columns of A are not dealt to the threads"},
         StepRefusal{"accumulate twice", [] { accumulate_sums(accumulated, {}); }, "accumulate once"},
@@ -275,10 +214,7 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"shuffle twice", [] { shuffle_sums(shuffled, {}); }, "shuffle once"},
         StepRefusal{"share tasks", [] { share_sums(shuffled, {}); },
                     "the sums of the warps of a panel are not in their registers"},
-        StepRefusal{"batch by 9",
-                    [] {
-                      batch_columns(vectorized, {"k", 9});
-                    },
+        StepRefusal{"batch by 9", [] { batch_columns(vectorized, {"k", 9}); },
                     "unroll=9 is outside 1 to 8; the nearest legal value is 8"},
         StepRefusal{"stage tasks", [] { stage_regions(batched, {"A"}); }, "'A' is not stored in regions"}));
 

@@ -118,9 +118,7 @@ TEST(Coarsen, LoadsEachElementOfBOnceAndAddsAtTheEnd) {
   EXPECT_THAT(text, HasSubstr("if (0 < count && j + 32 < N) atomicAdd(&C[i + 1][j + 32], c1_1);"));
 }
 
-TEST(Coarsen, ByOneNeedsNoTail) {
-  EXPECT_THAT(print(coarsen(on_lanes, {"k", 1})), Not(HasSubstr("unrolled")));
-}
+TEST(Coarsen, ByOneNeedsNoTail) { EXPECT_THAT(print(coarsen(on_lanes, {"k", 1})), Not(HasSubstr("unrolled"))); }
 
 TEST(TransformData, AddressesThePackedArraysByOffsetAndAffinePart) {
   const std::string text = print(transformed);
@@ -161,101 +159,37 @@ TEST(Pipeline, OfAMatrixWithoutNonZerosHasNoCases) {
 INSTANTIATE_TEST_SUITE_P(
     Atomic, RefusedStep,
     testing::Values(
-        StepRefusal{"unroll unknown",
-                    [] {
-                      unroll(canonical, {"x", 2});
-                    },
+        StepRefusal{"unroll unknown", [] { unroll(canonical, {"x", 2}); },
                     "no row loop 'x' to unroll; the loops of the nest are i, j, k"},
-        StepRefusal{"unroll column",
-                    [] {
-                      unroll(canonical, {"j", 2});
-                    },
-                    "unroll(j, 2): there is no row loop 'j'"},
-        StepRefusal{"unroll twice",
-                    [] {
-                      unroll(unrolled, {"i", 2});
-                    },
-                    "already unrolled by 2"},
-        StepRefusal{"unroll enumerated",
-                    [] {
-                      unroll(enumerate(unroll(canonical, {"i", 1}), std::nullopt), {"i", 2});
-                    },
+        StepRefusal{"unroll column", [] { unroll(canonical, {"j", 2}); }, "unroll(j, 2): there is no row loop 'j'"},
+        StepRefusal{"unroll twice", [] { unroll(unrolled, {"i", 2}); }, "already unrolled by 2"},
+        StepRefusal{"unroll enumerated", [] { unroll(enumerate(unroll(canonical, {"i", 1}), std::nullopt), {"i", 2}); },
                     "the statements of loop 'i' are already transformed; unroll the row loop before anything else"},
-        StepRefusal{"unroll by 0",
-                    [] {
-                      unroll(canonical, {"i", 0});
-                    },
+        StepRefusal{"unroll by 0", [] { unroll(canonical, {"i", 0}); },
                     "UFi=0 is outside 1 to 8; the nearest legal value is 1"},
-        StepRefusal{"unroll by 9",
-                    [] {
-                      unroll(canonical, {"i", 9});
-                    },
-                    "the nearest legal value is 8"},
-        StepRefusal{"unroll mapped",
-                    [] {
-                      unroll(on_grid, {"i", 2});
-                    },
-                    "no row loop 'i'"},
+        StepRefusal{"unroll by 9", [] { unroll(canonical, {"i", 9}); }, "the nearest legal value is 8"},
+        StepRefusal{"unroll mapped", [] { unroll(on_grid, {"i", 2}); }, "no row loop 'i'"},
         StepRefusal{"enumerate twice", [] { enumerate(enumerate(canonical, std::nullopt), std::nullopt); },
                     "already enumerated"},
         StepRefusal{"enumerate mapped", [] { enumerate(on_grid, std::nullopt); }, "before the loops are mapped"},
         StepRefusal{"grid unknown", [] { map_blocks(enumerated, {"x"}); }, "no row loop 'x' to map to the grid"},
         StepRefusal{"grid column", [] { map_blocks(enumerated, {"j"}); }, "no row loop 'j'"},
         StepRefusal{"grid too early", [] { map_blocks(unrolled, {"i"}); }, "are not enumerated"},
-        StepRefusal{"lanes too early",
-                    [] {
-                      map_threads(enumerated, {"j", 32, 32});
-                    },
+        StepRefusal{"lanes too early", [] { map_threads(enumerated, {"j", 32, 32}); },
                     "map the row loop to the grid first"},
-        StepRefusal{"lanes twice",
-                    [] {
-                      map_threads(on_lanes, {"j", 32, 32});
-                    },
-                    "already mapped to lanes"},
-        StepRefusal{"lanes unknown",
-                    [] {
-                      map_threads(on_grid, {"x", 32, 32});
-                    },
-                    "no column loop 'x'"},
-        StepRefusal{"lanes 33",
-                    [] {
-                      map_threads(on_grid, {"j", 33, 32});
-                    },
+        StepRefusal{"lanes twice", [] { map_threads(on_lanes, {"j", 32, 32}); }, "already mapped to lanes"},
+        StepRefusal{"lanes unknown", [] { map_threads(on_grid, {"x", 32, 32}); }, "no column loop 'x'"},
+        StepRefusal{"lanes 33", [] { map_threads(on_grid, {"j", 33, 32}); },
                     "33 columns per warp is not a multiple of 32"},
-        StepRefusal{"lanes 160",
-                    [] {
-                      map_threads(on_grid, {"j", 160, 32});
-                    },
-                    "the nearest legal value is 128"},
-        StepRefusal{"threads 300",
-                    [] {
-                      map_threads(on_grid, {"j", 32, 300});
-                    },
-                    "the nearest legal value is 256"},
+        StepRefusal{"lanes 160", [] { map_threads(on_grid, {"j", 160, 32}); }, "the nearest legal value is 128"},
+        StepRefusal{"threads 300", [] { map_threads(on_grid, {"j", 32, 300}); }, "the nearest legal value is 256"},
         StepRefusal{"threads of the largest number",
-                    [] {
-                      map_threads(on_grid, {"j", 32, std::numeric_limits<int>::max()});
-                    },
+                    [] { map_threads(on_grid, {"j", 32, std::numeric_limits<int>::max()}); },
                     "the nearest legal value is 256"},
-        StepRefusal{"coarsen too early",
-                    [] {
-                      coarsen(on_grid, {"k", 2});
-                    },
-                    "map the row and column loops first"},
-        StepRefusal{"coarsen twice",
-                    [] {
-                      coarsen(coarsened, {"k", 2});
-                    },
-                    "no loop over enumerated columns 'k'"},
-        StepRefusal{"coarsen unknown",
-                    [] {
-                      coarsen(on_lanes, {"x", 2});
-                    },
-                    "no loop over enumerated columns 'x'"},
-        StepRefusal{"coarsen 17",
-                    [] {
-                      coarsen(on_lanes, {"k", 17});
-                    },
+        StepRefusal{"coarsen too early", [] { coarsen(on_grid, {"k", 2}); }, "map the row and column loops first"},
+        StepRefusal{"coarsen twice", [] { coarsen(coarsened, {"k", 2}); }, "no loop over enumerated columns 'k'"},
+        StepRefusal{"coarsen unknown", [] { coarsen(on_lanes, {"x", 2}); }, "no loop over enumerated columns 'x'"},
+        StepRefusal{"coarsen 17", [] { coarsen(on_lanes, {"k", 17}); },
                     "UFk=17 is outside 1 to 16; the nearest legal value is 16"},
         StepRefusal{"transform too early", [] { transform_data(on_lanes, {"A"}); },
                     "the columns are not coarsened; coarsen the reduction loop first, as in coarsen(k, 1)"},

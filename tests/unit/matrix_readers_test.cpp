@@ -135,7 +135,8 @@ TEST(NpyReader, TakesWeightsOfAConvolutionAsRowsOfFilters) {
   for (std::size_t at = 0; at < weights.size(); ++at) {
     weights[at] = at % 3 == 1 ? 0.0F : static_cast<float>(at + 1);
   }
-  EXPECT_EQ(npy_of(npy_bytes(npy_dictionary("<f4", false, "(2, 3, 2, 2)"), raw_bytes<float>(weights))), matrix_of(2, 12, weights));
+  EXPECT_EQ(npy_of(npy_bytes(npy_dictionary("<f4", false, "(2, 3, 2, 2)"), raw_bytes<float>(weights))),
+            matrix_of(2, 12, weights));
 }
 
 TEST(NpyReader, WidensFloat16) {
@@ -184,9 +185,10 @@ TEST(ReadMatrix, ChoosesByTheEndingInAnyCase) {
   EXPECT_EQ(read_matrix(folder.file("a.smtx", "1, 2, 1\n0 1\n1\n")), expected);
   EXPECT_EQ(read_matrix(folder.file("b.MTX", "%%MatrixMarket matrix coordinate pattern general\n1 2 1\n1 2\n")),
             expected);
-  EXPECT_EQ(read_matrix(folder.file("c.Npy", npy_bytes(npy_dictionary("<f4", false, "(1, 2)"),
-                                                       raw_bytes<float>({0, static_cast<float>(drawn_value(0, 0, 1))})))),
-            expected);
+  EXPECT_EQ(
+      read_matrix(folder.file("c.Npy", npy_bytes(npy_dictionary("<f4", false, "(1, 2)"),
+                                                 raw_bytes<float>({0, static_cast<float>(drawn_value(0, 0, 1))})))),
+      expected);
 }
 
 TEST(ReadWeightShape, HasTheExtentsOfFourDimensions) {
@@ -196,7 +198,8 @@ TEST(ReadWeightShape, HasTheExtentsOfFourDimensions) {
             (std::vector<std::int64_t>{1, 3, 2, 1}));
   EXPECT_TRUE(read_weight_shape(folder.file("b.NPY", npy_bytes(npy_dictionary("<f4", false, "(3, 2)"), data))).empty());
   EXPECT_TRUE(read_weight_shape(folder.file("a.smtx", "1, 2, 1\n0 1\n1\n")).empty());
-  EXPECT_THROW(read_weight_shape(folder.file("c.npy", npy_bytes(npy_dictionary("<f4", false, "(6)"), data))), UserError);
+  EXPECT_THROW(read_weight_shape(folder.file("c.npy", npy_bytes(npy_dictionary("<f4", false, "(6)"), data))),
+               UserError);
   EXPECT_THROW(read_weight_shape("no_such_file.npy"), UserError);
 }
 

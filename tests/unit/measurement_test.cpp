@@ -5,9 +5,9 @@
 
 #include <gmock/gmock.h>
 
+#include "generator/schedule/half_speeds.h"
 #include "generator/schedule/quartered_streams.h"
 #include "generator/schedule/schedule_choice.h"
-#include "generator/schedule/half_speeds.h"
 #include "tests/support/rule_layers.h"
 
 namespace esc {
@@ -98,9 +98,10 @@ TEST(HalfSpeeds, SayWhatWasMeasuredOfLayersTheMostLikeThem) {
     const std::optional<HalfSpeed> known = half_speed(shape, stream);
     ASSERT_TRUE(known) << bcol;
     EXPECT_LT(known->over_dense, 1) << bcol;
-    EXPECT_THAT(describe(*known, shape, stream), AllOf(HasSubstr("this kernel takes " + std::to_string(bcol) + " in tiles"),
-                                                       HasSubstr("4096 x 4096 with 60 % zeros and "),
-                                                       HasSubstr("on one NVIDIA H200"), HasSubstr("times as fast")));
+    EXPECT_THAT(describe(*known, shape, stream),
+                AllOf(HasSubstr("this kernel takes " + std::to_string(bcol) + " in tiles"),
+                      HasSubstr("4096 x 4096 with 60 % zeros and "), HasSubstr("on one NVIDIA H200"),
+                      HasSubstr("times as fast")));
     EXPECT_TRUE(known->is_like);
   }
   EXPECT_NEAR(half_speed(layer_of(8192, 8192, 0.4, 256, "f16"), stream)->over_dense, 0.28, 1e-9);

@@ -25,16 +25,19 @@ inline std::string safetensors_bytes(const std::string& header, std::string_view
 }
 
 /// `"NAME": {...}` of such a header.
-inline std::string header_entry(const std::string& name, const std::string& type, const std::string& shape, std::size_t begin, std::size_t end) {
-  return "\"" + name + "\": {\"dtype\": \"" + type + "\", \"shape\": " + shape + ", \"data_offsets\": [" + std::to_string(begin) + ", " +
-         std::to_string(end) + "]}";
+inline std::string header_entry(const std::string& name, const std::string& type, const std::string& shape,
+                                std::size_t begin, std::size_t end) {
+  return "\"" + name + "\": {\"dtype\": \"" + type + "\", \"shape\": " + shape + ", \"data_offsets\": [" +
+         std::to_string(begin) + ", " + std::to_string(end) + "]}";
 }
 
 /// A .safetensors file of tensors, one behind the other.
 class SafetensorsText {
  public:
-  SafetensorsText& add(const std::string& name, const std::string& type, const std::string& shape, const std::string& data) {
-    header_ += (header_.empty() ? "" : ", ") + header_entry(name, type, shape, data_.size(), data_.size() + data.size());
+  SafetensorsText& add(const std::string& name, const std::string& type, const std::string& shape,
+                       const std::string& data) {
+    header_ +=
+        (header_.empty() ? "" : ", ") + header_entry(name, type, shape, data_.size(), data_.size() + data.size());
     data_ += data;
     return *this;
   }
@@ -58,6 +61,8 @@ inline std::vector<Weight> safetensors_of(std::string_view bytes) {
   return assemble_weights(read_safetensors(std::make_shared<const MemoryBytes>("a.safetensors", bytes)));
 }
 
-inline std::vector<Weight> npz_of(std::string_view bytes) { return read_npz(std::make_shared<const MemoryBytes>("a.npz", bytes)); }
+inline std::vector<Weight> npz_of(std::string_view bytes) {
+  return read_npz(std::make_shared<const MemoryBytes>("a.npz", bytes));
+}
 
 }  // namespace esc

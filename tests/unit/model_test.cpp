@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that their own libraries have written, and small ones made here: which weights they have, and which matrices those are.
+// Models that their own libraries have written, and small ones made here: which weights they have, and which matrices
+// those are.
 
 #include "generator/model/model.h"
 
@@ -35,15 +36,19 @@ std::string written(const std::string& name) { return (written_models / name).st
 SparseMatrix transposed(const SparseMatrix& matrix) {
   std::vector<double> dense(static_cast<std::size_t>(matrix.rows * matrix.columns), 0);
   for (std::int64_t row = 0; row < matrix.rows; ++row) {
-    for (std::int64_t at = matrix.offsets[static_cast<std::size_t>(row)]; at < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++at) {
-      dense[static_cast<std::size_t>(matrix.column_of[static_cast<std::size_t>(at)] * matrix.rows + row)] = matrix.values[static_cast<std::size_t>(at)];
+    for (std::int64_t at = matrix.offsets[static_cast<std::size_t>(row)];
+         at < matrix.offsets[static_cast<std::size_t>(row) + 1]; ++at) {
+      dense[static_cast<std::size_t>(matrix.column_of[static_cast<std::size_t>(at)] * matrix.rows + row)] =
+          matrix.values[static_cast<std::size_t>(at)];
     }
   }
   return matrix_of(matrix.columns, matrix.rows, dense);
 }
 
 /// The same pattern, whatever its values.
-bool has_pattern(const SparseMatrix& one, const SparseMatrix& other) { return fingerprint(one).pattern == fingerprint(other).pattern; }
+bool has_pattern(const SparseMatrix& one, const SparseMatrix& other) {
+  return fingerprint(one).pattern == fingerprint(other).pattern;
+}
 
 std::vector<std::string> names_of(const std::vector<Weight>& weights) {
   std::vector<std::string> names;
@@ -66,8 +71,8 @@ TEST(WrittenModels, TensorsOfEveryFloatTypeAreTheSameMatrix) {
 
 TEST(WrittenModels, SayWhatTheyHave) {
   const Model model = open_model(written("layers.safetensors"));
-  EXPECT_THAT(names_of(model.weights), ElementsAre("conv.weight", "down_proj.weight", "gate_proj.weight", "head.weight", "position_ids", "query.weight",
-                                                   "up_proj.bias", "up_proj.weight"));
+  EXPECT_THAT(names_of(model.weights), ElementsAre("conv.weight", "down_proj.weight", "gate_proj.weight", "head.weight",
+                                                   "position_ids", "query.weight", "up_proj.bias", "up_proj.weight"));
   EXPECT_STREQ(find_weight(model, "gate_proj.weight").type->name, "BF16");
   EXPECT_THAT(find_weight(model, "conv.weight").shape, ElementsAre(6, 4, 3, 3));
   EXPECT_EQ(find_weight(model, "query.weight").form, WeightForm::masked);
@@ -125,7 +130,8 @@ TEST(WrittenModels, SciPysFormatsAreTheSameMatrix) {
 
 TEST(WrittenModels, ArraysOfNumPyAreTensors) {
   const SparseMatrix dense = read_matrix(written("dense.npy"));
-  for (const char* name : {"arrays.npz:up", "arrays.npz:fortran", "arrays_deflated.npz:up", "arrays_deflated.npz:half"}) {
+  for (const char* name :
+       {"arrays.npz:up", "arrays.npz:fortran", "arrays_deflated.npz:up", "arrays_deflated.npz:half"}) {
     EXPECT_EQ(read_layer(written(name)), dense) << name;
   }
 }
@@ -138,7 +144,8 @@ void expect_survey(const Weight& weight) {
                           : element == StoredElement::bfloat16 ? ScalarType::bf16
                           : element == StoredElement::float32  ? ScalarType::f32
                                                                : ScalarType::f64;
-  SparseMatrix matrix = read_weight(weight, {.allow_nonfinite = true, .element = type == ScalarType::f32 ? type : ScalarType::f64});
+  SparseMatrix matrix =
+      read_weight(weight, {.allow_nonfinite = true, .element = type == ScalarType::f32 ? type : ScalarType::f64});
   round_values(matrix, type);
   const WeightSurvey survey = survey_weight(weight);
   const LengthStatistics lengths = row_statistics(matrix);
@@ -150,8 +157,8 @@ void expect_survey(const Weight& weight) {
 
 TEST(Survey, SaysWhatTheMatricesSay) {
   std::size_t surveyed = 0;
-  for (const std::string file : {"layers.safetensors", "bitmask.safetensors", "model.safetensors.index.json", "csc.npz", "blocks.npz", "arrays.npz",
-                                 "arrays_deflated.npz"}) {
+  for (const std::string file : {"layers.safetensors", "bitmask.safetensors", "model.safetensors.index.json", "csc.npz",
+                                 "blocks.npz", "arrays.npz", "arrays_deflated.npz"}) {
     const Model model = open_model(written(file));
     for (const Weight& weight : model.weights) {
       if (why_no_matrix(weight).empty()) {
@@ -166,25 +173,29 @@ TEST(Survey, SaysWhatTheMatricesSay) {
 /// Sizes that end inside, at and behind a word of bits and a chunk of elements.
 TEST(Survey, TakesMatricesOfAnySize) {
   std::mt19937 random(7);
-  for (const auto& [rows, columns] : std::vector<std::pair<int, int>>{{1, 1}, {1, 63}, {64, 64}, {3, 65}, {129, 257}, {1, 40000}, {40000, 1}, {32768, 2}, {200, 333}}) {
+  for (const auto& [rows, columns] : std::vector<std::pair<int, int>>{
+           {1, 1}, {1, 63}, {64, 64}, {3, 65}, {129, 257}, {1, 40000}, {40000, 1}, {32768, 2}, {200, 333}}) {
     std::vector<float> values(static_cast<std::size_t>(rows * columns));
     for (float& value : values) {
       value = random() % 3 != 0 ? (random() % 2 != 0 ? 0.0F : -0.0F) : static_cast<float>(random() % 100);
     }
-    const std::string bytes = SafetensorsText().add("w", "F32", "[" + std::to_string(rows) + ", " + std::to_string(columns) + "]",
-                                                    raw_bytes<float>(values)).bytes();
+    const std::string bytes = SafetensorsText()
+                                  .add("w", "F32", "[" + std::to_string(rows) + ", " + std::to_string(columns) + "]",
+                                       raw_bytes<float>(values))
+                                  .bytes();
     expect_survey(safetensors_of(bytes).front());
   }
 }
 
 TEST(Survey, CountsValuesThatAreNotFinite) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  const std::vector<Weight> weights = safetensors_of(SafetensorsText()
-                                                         .add("a", "F32", "[1, 4]", raw_bytes<float>({1, infinity, 0, std::nanf("")}))
-                                                         .add("b", "BF16", "[1, 3]", raw_bytes<std::uint16_t>({0x7f80, 0x3f80, 0x8000}))
-                                                         .add("c", "F16", "[1, 3]", raw_bytes<std::uint16_t>({0x7c00, 0xfc01, 0x7bff}))
-                                                         .add("d", "F64", "[1, 2]", raw_bytes<double>({-infinity, 1e300}))
-                                                         .bytes());
+  const std::vector<Weight> weights =
+      safetensors_of(SafetensorsText()
+                         .add("a", "F32", "[1, 4]", raw_bytes<float>({1, infinity, 0, std::nanf("")}))
+                         .add("b", "BF16", "[1, 3]", raw_bytes<std::uint16_t>({0x7f80, 0x3f80, 0x8000}))
+                         .add("c", "F16", "[1, 3]", raw_bytes<std::uint16_t>({0x7c00, 0xfc01, 0x7bff}))
+                         .add("d", "F64", "[1, 2]", raw_bytes<double>({-infinity, 1e300}))
+                         .bytes());
   EXPECT_EQ(survey_weight(weights[0]).nonfinite, 2);
   EXPECT_EQ(survey_weight(weights[1]).nonfinite, 1);
   EXPECT_EQ(survey_weight(weights[1]).nonzeros, 2);
@@ -210,7 +221,8 @@ TEST(Survey, ReadsManyWeightsAtOnce) {
 /// Bytes that must not be asked for, but for some at the begin.
 class GuardedBytes final : public StoredBytes {
  public:
-  GuardedBytes(std::string text, std::uint64_t allowed) : StoredBytes("a.safetensors", text.size()), text_(std::move(text)), allowed_(allowed) {}
+  GuardedBytes(std::string text, std::uint64_t allowed)
+      : StoredBytes("a.safetensors", text.size()), text_(std::move(text)), allowed_(allowed) {}
   void read_at(std::uint64_t begin, std::span<std::byte> buffer) const override {
     EXPECT_LE(begin + buffer.size(), allowed_);
     std::memcpy(buffer.data(), text_.data() + begin, buffer.size());
@@ -222,7 +234,10 @@ class GuardedBytes final : public StoredBytes {
 };
 
 TEST(Models, ReadNothingThatIsNotAskedFor) {
-  const std::string bytes = SafetensorsText().add("a", "F32", "[2, 2]", raw_bytes<float>({1, 0, 0, 2})).add("b", "F32", "[1, 2]", raw_bytes<float>({3, 4})).bytes();
+  const std::string bytes = SafetensorsText()
+                                .add("a", "F32", "[2, 2]", raw_bytes<float>({1, 0, 0, 2}))
+                                .add("b", "F32", "[1, 2]", raw_bytes<float>({3, 4}))
+                                .bytes();
   const auto guarded = std::make_shared<const GuardedBytes>(bytes, bytes.size() - 2 * sizeof(float));
   const std::vector<Weight> weights = assemble_weights(read_safetensors(guarded));
   EXPECT_EQ(read_weight(weights[0], {}), matrix_of(2, 2, std::vector<double>{1, 0, 0, 2}));
@@ -230,8 +245,8 @@ TEST(Models, ReadNothingThatIsNotAskedFor) {
 
 TEST(Models, NoticeAFileThatIsCutMeanwhile) {
   const TestFolder folder;
-  const std::filesystem::path path =
-      folder.file("a.safetensors", SafetensorsText().add("a", "F32", "[64, 64]", std::string(64 * 64 * 4, '\1')).bytes());
+  const std::filesystem::path path = folder.file(
+      "a.safetensors", SafetensorsText().add("a", "F32", "[64, 64]", std::string(64 * 64 * 4, '\1')).bytes());
   const Model model = open_model(path);
   std::filesystem::resize_file(path, 200);
   EXPECT_THROW(read_weight(model.weights.front(), {}), UserError);

@@ -75,11 +75,13 @@ TEST(NestJson, RefusesOtherTexts) {
   const auto expect_refused = [](const std::string& wrong) {
     EXPECT_THROW(static_cast<void>(parse_nest_json(wrong, "nest.json")), UserError) << wrong;
   };
-  for (const char* const wrong : {"", "{", "[]", "7", "{}", "null", R"({"nest":1})", R"({"nest":2,"arrays":[],"body":[]})"}) {
+  for (const char* const wrong :
+       {"", "{", "[]", "7", "{}", "null", R"({"nest":1})", R"({"nest":2,"arrays":[],"body":[]})"}) {
     expect_refused(wrong);
   }
-  for (const auto& [from, to] : {std::pair("sparse", "spare"), std::pair("reduction", "x"), std::pair("multiply", "x"), std::pair("f32", "f8"),
-                                 std::pair("differs", "affine"), std::pair("\"guard\"", "\"gard\"")}) {
+  for (const auto& [from, to] :
+       {std::pair("sparse", "spare"), std::pair("reduction", "x"), std::pair("multiply", "x"), std::pair("f32", "f8"),
+        std::pair("differs", "affine"), std::pair("\"guard\"", "\"gard\"")}) {
     std::string wrong = text;
     const std::size_t at = wrong.find(from);
     ASSERT_NE(at, std::string::npos) << from;
@@ -93,8 +95,9 @@ TEST(LayoutClass, IsKnOrNkOrSaysWhatRunsOverEachDimension) {
   EXPECT_EQ(layout_class(parse_loop_nest(nest_with_epilogue("bias+relu"), "spmm.c")), "kn");
   EXPECT_EQ(layout_class(parse_loop_nest(nest_with_epilogue("bias+residual", NestLayout::nk), "spmm.c")), "nk");
   const auto convolution = [](std::string_view text, int edge, int stride, int image) {
-    return layout_class(parse_loop_nest(std::string(text), "conv.c", NestHeaders::of_system,
-                                        {{{"H", image}, {"W", image}, {"stride", stride}, {"pad", edge / 2}, {"dilation", 1}}, {8, 4, edge, edge}}));
+    return layout_class(parse_loop_nest(
+        std::string(text), "conv.c", NestHeaders::of_system,
+        {{{"H", image}, {"W", image}, {"stride", stride}, {"pad", edge / 2}, {"dilation", 1}}, {8, 4, edge, edge}}));
   };
   EXPECT_EQ(convolution(conv2d_template, 3, 1, 14), "n_k_nk_nk.n_m_n_n");
   EXPECT_EQ(convolution(conv2d_template, 3, 1, 28), "n_k_nk_nk.n_m_n_n") << "sizes do not matter";

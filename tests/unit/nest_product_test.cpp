@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows that kernels are judged by are those of the interpreted nest, bit by bit, however it is written.
 
+#include "generator/verify/nest_product.h"
+
 #include <gtest/gtest.h>
 
 #include "generator/frontend/parse_loop_nest.h"
@@ -8,7 +10,6 @@
 #include "generator/ir/interpret.h"
 #include "generator/matrix/drawn_value.h"
 #include "generator/matrix/sample.h"
-#include "generator/verify/nest_product.h"
 #include "generator/verify/product_case.h"
 #include "tests/unit/accepted_nests.h"
 
@@ -16,7 +17,8 @@ namespace esc {
 namespace {
 
 /// What the nest is interpreted on: A dense, B without its gaps, C zero.
-Memory memory_of(const LoopNest& nest, const SparseMatrix& a, const std::vector<double>& b, const ProductCase& product) {
+Memory memory_of(const LoopNest& nest, const SparseMatrix& a, const std::vector<double>& b,
+                 const ProductCase& product) {
   Memory memory;
   const auto add = [&](ArrayRole role, std::int64_t rows, std::int64_t columns) -> std::vector<double>& {
     const ArrayDeclaration& array = nest.array(role);
@@ -58,7 +60,8 @@ TEST_P(NestProductOf, HasTheRowsThatTheInterpreterLeaves) {
   const auto n = static_cast<std::int32_t>(size(2, 5));
   const ProductCase product{n, n + 2, n};
   const std::vector<double> b = draw_b(a.columns, product, 3, nest.element());
-  const std::vector<double> c = interpret(nest, memory_of(nest, a, b, product)).arrays.at(nest.array(ArrayRole::output).name).elements;
+  const std::vector<double> c =
+      interpret(nest, memory_of(nest, a, b, product)).arrays.at(nest.array(ArrayRole::output).name).elements;
   const NestProduct nest_product(nest, a);
   for (std::int64_t row = 0; row < a.rows; ++row) {
     const RowOfC found = nest_product.row(row, {b, product.ldb, n});
@@ -105,18 +108,22 @@ TEST(NestProduct, RunsOtherStatementsThanTheProduct) {
   }
 }
 
-/// Y[b][i] += W[i][c][r] * X[b][c][r] with the loop over r around that over c: a sum that rounding makes another one in the order of W.
+/// Y[b][i] += W[i][c][r] * X[b][c][r] with the loop over r around that over c: a sum that rounding makes another one in
+/// the order of W.
 TEST(NestProduct, AddsInTheOrderOfTheLoops) {
   const Affine b = Affine::of("b");
   const Affine c = Affine::of("c");
   const Affine r = Affine::of("r");
   const Access w = element("W", {Affine::of("i"), c, r});
   LoopNest nest;
-  nest.arrays = {{"W", {Affine::of("M"), 2, 2}, ArrayRole::sparse}, {"X", {Affine::of("N"), 2, 2}, ArrayRole::dense}, {"Y", {Affine::of("N"), Affine::of("M")}, ArrayRole::output}};
-  Node node{Statement{{is_nonzero(w)}, Update{element("Y", {b, Affine::of("i")}), product({w, element("X", {b, c, r})})}}};
+  nest.arrays = {{"W", {Affine::of("M"), 2, 2}, ArrayRole::sparse},
+                 {"X", {Affine::of("N"), 2, 2}, ArrayRole::dense},
+                 {"Y", {Affine::of("N"), Affine::of("M")}, ArrayRole::output}};
+  Node node{
+      Statement{{is_nonzero(w)}, Update{element("Y", {b, Affine::of("i")}), product({w, element("X", {b, c, r})})}}};
   for (const auto& [iterator, extent, role] :
-       {std::tuple("c", Affine(2), Role::reduction), std::tuple("r", Affine(2), Role::reduction), std::tuple("i", Affine::of("M"), Role::row),
-        std::tuple("b", Affine::of("N"), Role::column)}) {
+       {std::tuple("c", Affine(2), Role::reduction), std::tuple("r", Affine(2), Role::reduction),
+        std::tuple("i", Affine::of("M"), Role::row), std::tuple("b", Affine::of("N"), Role::column)}) {
     node = sequential_loop(iterator, 0, extent, 1, role, {std::move(node)});
   }
   nest.body = {std::move(node)};

@@ -19,8 +19,8 @@ namespace {
 
 TEST(NestTemplates, AreCWithoutWarnings) {
   for (const char* name : {"spmm.c", "conv2d.c", "conv2d_nhwc.c", "conv2d_groups.c", "linear_nk.c", "spmm_csr.c"}) {
-    const ProcessResult compiled = run_process({ESC_HOST_COMPILER, "-x", "c", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
-                                                std::string(ESC_SOURCE_DIR "/templates/") + name});
+    const ProcessResult compiled = run_process({ESC_HOST_COMPILER, "-x", "c", "-std=c11", "-Wall", "-Wextra", "-Werror",
+                                                "-fsyntax-only", std::string(ESC_SOURCE_DIR "/templates/") + name});
     EXPECT_EQ(compiled.status, 0) << compiled.output;
     EXPECT_EQ(compiled.output, "");
   }
@@ -56,7 +56,8 @@ struct Convolution {
     return given;
   }
   GivenSizes plain_sizes() const {
-    return {{{"H", height}, {"W", width}, {"stride", stride}, {"pad", pad}, {"dilation", dilation}}, {filters, channels, rows, columns}};
+    return {{{"H", height}, {"W", width}, {"stride", stride}, {"pad", pad}, {"dilation", dilation}},
+            {filters, channels, rows, columns}};
   }
 };
 
@@ -66,9 +67,10 @@ constexpr Convolution convolutions[] = {{2, 3, 7, 6, 4, 3, 3, 1, 1, 1},
                                         {1, 4, 5, 5, 3, 1, 1, 1, 0, 1}};
 
 /// Where the element stands; the channels are the last dimension or the second.
-std::size_t place(bool is_last, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w, std::int64_t channels, std::int64_t height,
-                  std::int64_t width) {
-  return static_cast<std::size_t>(is_last ? ((n * height + h) * width + w) * channels + c : ((n * channels + c) * height + h) * width + w);
+std::size_t place(bool is_last, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w, std::int64_t channels,
+                  std::int64_t height, std::int64_t width) {
+  return static_cast<std::size_t>(is_last ? ((n * height + h) * width + w) * channels + c
+                                          : ((n * channels + c) * height + h) * width + w);
 }
 
 void expect_convolution(std::string_view text, const Convolution& size, bool channels_last) {
@@ -126,9 +128,8 @@ TEST(NestTemplates, ConvolveImagesWithChannelsLast) {
 }
 
 /// Two groups of two filters, a depthwise convolution, and one with two filters for each channel.
-constexpr Convolution grouped_convolutions[] = {{2, 3, 7, 6, 4, 3, 3, 1, 1, 1, 2},
-                                                {1, 1, 9, 8, 5, 3, 2, 2, 0, 1, 5},
-                                                {3, 1, 8, 7, 6, 2, 3, 3, 2, 2, 3}};
+constexpr Convolution grouped_convolutions[] = {
+    {2, 3, 7, 6, 4, 3, 3, 1, 1, 1, 2}, {1, 1, 9, 8, 5, 3, 2, 2, 0, 1, 5}, {3, 1, 8, 7, 6, 2, 3, 3, 2, 2, 3}};
 
 TEST(NestTemplates, ConvolveImagesInGroups) {
   for (const Convolution& size : grouped_convolutions) {
@@ -137,10 +138,11 @@ TEST(NestTemplates, ConvolveImagesInGroups) {
 }
 
 TEST(NestTemplates, AreProductsThatArePrintedAndReadBack) {
-  for (const auto& [text, sizes] : {std::pair(conv2d_template, convolutions[0].sizes()), std::pair(conv2d_nhwc_template, convolutions[1].sizes()),
-                                    std::pair(conv2d_groups_template, grouped_convolutions[0].sizes()),
-                                    std::pair(conv2d_groups_template, grouped_convolutions[1].sizes()),
-                                    std::pair(linear_nk_template, GivenSizes())}) {
+  for (const auto& [text, sizes] :
+       {std::pair(conv2d_template, convolutions[0].sizes()), std::pair(conv2d_nhwc_template, convolutions[1].sizes()),
+        std::pair(conv2d_groups_template, grouped_convolutions[0].sizes()),
+        std::pair(conv2d_groups_template, grouped_convolutions[1].sizes()),
+        std::pair(linear_nk_template, GivenSizes())}) {
     const LoopNest nest = parse_loop_nest(text, "nest.c", NestHeaders::of_system, sizes);
     EXPECT_EQ(nest.array(ArrayRole::dense).name, "X");
     EXPECT_EQ(nest.array(ArrayRole::output).name, "Y");

@@ -34,8 +34,11 @@ std::vector<std::string> for_one_column(const LayerShape& shape, const std::vect
 }
 
 TEST(OneColumnStreams, TakeTheColumnByItself) {
-  EXPECT_THAT(for_one_column(layer_of(4096, 4096, 0.3, 1, "f16"), {"stream:panels=2,warps=4,stages=2", "panel:columns=1,vector=1,groups=4,panels=8", "stream:columns=1,panels=2,warps=4,stages=2"}),
-              testing::ElementsAre("stream:columns=1,panels=2,warps=4,stages=2,pdl=on", testing::StartsWith("panel:"))) << "each schedule once";
+  EXPECT_THAT(for_one_column(layer_of(4096, 4096, 0.3, 1, "f16"),
+                             {"stream:panels=2,warps=4,stages=2", "panel:columns=1,vector=1,groups=4,panels=8",
+                              "stream:columns=1,panels=2,warps=4,stages=2"}),
+              testing::ElementsAre("stream:columns=1,panels=2,warps=4,stages=2,pdl=on", testing::StartsWith("panel:")))
+      << "each schedule once";
 }
 
 TEST(OneColumnStreams, HaveAsManyPanelsInABlockAsAMultiprocessorGets) {
@@ -54,17 +57,23 @@ TEST(OneColumnStreams, HaveAsManyPanelsInABlockAsAMultiprocessorGets) {
 }
 
 TEST(OneColumnStreams, AreForWhatWasMeasured) {
-  const LayerShape layers[] = {layer_of(2048, 2048, 0.2, 1, "f16"), layer_of(1024, 8192, 0.3, 1, "f16"), layer_of(4096, 4096, 0.15, 1, "f16"), layer_of(4096, 4096, 0.3, 2, "f16"),
-                               layer_of(4096, 4096, 0.3, 1, "f32"), layer_of(8192, 8192, 0.3, 1, "f16"), layer_of(28672, 1024, 0.3, 1, "f16")};
+  const LayerShape layers[] = {layer_of(2048, 2048, 0.2, 1, "f16"),  layer_of(1024, 8192, 0.3, 1, "f16"),
+                               layer_of(4096, 4096, 0.15, 1, "f16"), layer_of(4096, 4096, 0.3, 2, "f16"),
+                               layer_of(4096, 4096, 0.3, 1, "f32"),  layer_of(8192, 8192, 0.3, 1, "f16"),
+                               layer_of(28672, 1024, 0.3, 1, "f16")};
   for (const LayerShape& shape : layers) {
-    EXPECT_THAT(one_column_streams(shape, hopper), testing::IsEmpty()) << shape.rows << " x " << shape.columns << ", " << shape.nonzeros << ", bCol " << shape.bcol;
+    EXPECT_THAT(one_column_streams(shape, hopper), testing::IsEmpty())
+        << shape.rows << " x " << shape.columns << ", " << shape.nonzeros << ", bCol " << shape.bcol;
   }
   EXPECT_THAT(one_column_streams(layer_of(4096, 4096, 0.3, 1, "f16"), test::ampere_and_hopper), testing::IsEmpty());
 }
 
 TEST(OneColumnStreams, LeaveWhatSharesWindowsAndHighPanelsInQuarters) {
-  const std::vector<std::string> sharing{"stream:columns=8,panels=1,warps=8,stages=3,pdl=on,cluster=2", "stream:columns=8,panels=2,warps=4,stages=3,pdl=on,share=2",
-                                         "stream:columns=8,panels=2,warps=4,stages=3,pdl=on,dense=listed", "stream:columns=8,panels=3,warps=4,stages=2,pdl=on,rows=32,copies=bulk,quarters=on"};
+  const std::vector<std::string> sharing{
+      "stream:columns=8,panels=1,warps=8,stages=3,pdl=on,cluster=2",
+      "stream:columns=8,panels=2,warps=4,stages=3,pdl=on,share=2",
+      "stream:columns=8,panels=2,warps=4,stages=3,pdl=on,dense=listed",
+      "stream:columns=8,panels=3,warps=4,stages=2,pdl=on,rows=32,copies=bulk,quarters=on"};
   EXPECT_EQ(for_one_column(layer_of(4096, 4096, 0.3, 1, "f16"), sharing), sharing);
 }
 
@@ -82,11 +91,14 @@ TEST(OneColumnStreams, AreChosenInBothLayouts) {
     const ScheduleChoice choice = choose_schedule(shape);
     EXPECT_EQ(std::get<StreamSchedule>(choice.schedule).columns, 1) << layout;
     EXPECT_TRUE(std::get<StreamSchedule>(choice.schedule).quarters) << layout;
-    EXPECT_THAT(choice.source, testing::StartsWith("by rule: layers larger than a cache are streamed with quarter steps")) << layout;
+    EXPECT_THAT(choice.source,
+                testing::StartsWith("by rule: layers larger than a cache are streamed with quarter steps"))
+        << layout;
   }
   LayerShape small = layer_of(4096, 4096, 0.2, 1, "f16");
   small.layout = "nk";
-  EXPECT_THAT(choose_schedule(small).source, testing::StartsWith("by rule: layers that a cache holds are streamed for one column"));
+  EXPECT_THAT(choose_schedule(small).source,
+              testing::StartsWith("by rule: layers that a cache holds are streamed for one column"));
 }
 
 }  // namespace

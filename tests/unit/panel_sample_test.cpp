@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sample that an emulation of a large matrix covers: which blocks run and which rows are then compared.
 
-#include "generator/emit/region_text.h"
 #include "generator/verify/panel_sample.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include "generator/emit/region_text.h"
 #include "generator/matrix/sample.h"
 #include "generator/patterns/csr_view.h"
 #include "transformer/pack.h"
@@ -60,8 +60,8 @@ TEST(PanelSample, TakesEveryFourthBlockOfRegionsWithItsRows) {
 
 /// All blocks of a covered row run, those of a row that is split included, and what runs is little of the whole.
 TEST(PanelSample, TakesAllBlocksOfTheRowsOfTasksThatItCovers) {
-  const auto packed =
-      transformer::pack(csr_view(power_law()), transformer::TaskCut{.longest = 32, .light = 4, .block_heavy = 4, .block_light = 16});
+  const auto packed = transformer::pack(
+      csr_view(power_law()), transformer::TaskCut{.longest = 32, .light = 4, .block_heavy = 4, .block_light = 16});
   const transformer::TaskFormat& format = packed.format;
   const transformer::TaskReader reader(packed.bytes.span(), format);
   const PanelSample sample(packed.bytes.span(), 10000, 1000);
@@ -96,8 +96,8 @@ TEST(PanelSample, CoversSomeRowWhereOneIsLongerThanItAll) {
     }
     matrix.offsets.push_back(static_cast<std::int64_t>(matrix.values.size()));
   }
-  const auto packed =
-      transformer::pack(csr_view(matrix), transformer::TaskCut{.longest = 32, .light = 4, .block_heavy = 4, .block_light = 16});
+  const auto packed = transformer::pack(
+      csr_view(matrix), transformer::TaskCut{.longest = 32, .light = 4, .block_heavy = 4, .block_light = 16});
   const PanelSample sample(packed.bytes.span(), 1000000, 1000);
   EXPECT_FALSE(sample.rows()[0]);
   EXPECT_GT(count(sample.rows()), 0);

@@ -116,11 +116,8 @@ TEST(PeerPlugin, IsRefusedForEachRuleThatItsDescriptionBreaks) {
 TEST(PeerPlugins, HaveNamesOfTheirOwn) {
   EXPECT_THAT(load_peer_plugins({}), IsEmpty());
   EXPECT_THAT(load_peer_plugins({ESC_PEER_HOST_PRODUCT}), SizeIs(1));
-  EXPECT_THAT(
-      [] {
-        load_peer_plugins({ESC_PEER_HOST_PRODUCT, ESC_PEER_HOST_PRODUCT});
-      },
-      ThrowsMessage<UserError>(HasSubstr("has the name of another --peer, host-product")));
+  EXPECT_THAT([] { load_peer_plugins({ESC_PEER_HOST_PRODUCT, ESC_PEER_HOST_PRODUCT}); },
+              ThrowsMessage<UserError>(HasSubstr("has the name of another --peer, host-product")));
 }
 
 TEST(PluginOperands, AreTheMatrixInTheTypeOfItsElements) {

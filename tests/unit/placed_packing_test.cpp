@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placed values, as words and as two halves each: units decoded by the definition, packed on any number of threads and by the serial text, how values
-// are ordered for the banks of shared memory, how many of them a unit is given, and what the unpacker
-// refuses.
+// Placed values, as words and as two halves each: units decoded by the definition, packed on any number of threads and
+// by the serial text, how values are ordered for the banks of shared memory, how many of them a unit is given, and what
+// the unpacker refuses.
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
@@ -39,11 +39,19 @@ struct Parts {
   std::uint32_t placed = placed_words;
 };
 
-constexpr FragmentCut placed_cut(std::uint32_t height, std::uint32_t panels, std::uint32_t listed, const Parts& parts = {}) {
-  return {.height = height, .block_panels = panels, .dense = 1, .listed = listed, .placed = parts.placed, .joined = parts.joined, .shares = parts.shares};
+constexpr FragmentCut placed_cut(std::uint32_t height, std::uint32_t panels, std::uint32_t listed,
+                                 const Parts& parts = {}) {
+  return {.height = height,
+          .block_panels = panels,
+          .dense = 1,
+          .listed = listed,
+          .placed = parts.placed,
+          .joined = parts.joined,
+          .shares = parts.shares};
 }
 
-constexpr FragmentBlock placed_panels(std::uint32_t panels, std::uint32_t height = strip_rows, const Parts& parts = {}) {
+constexpr FragmentBlock placed_panels(std::uint32_t panels, std::uint32_t height = strip_rows,
+                                      const Parts& parts = {}) {
   return {.panels = panels,
           .height = height,
           .dense_steps = true,
@@ -56,7 +64,8 @@ constexpr FragmentBlock placed_panels(std::uint32_t panels, std::uint32_t height
 
 /// Elements that are non-zero with this probability, each of a drawn value.
 template <typename Draw>
-CsrMatrix drawn_elements(std::int64_t rows, std::int64_t columns, double density, std::uint64_t seed, const Draw& draw) {
+CsrMatrix drawn_elements(std::int64_t rows, std::int64_t columns, double density, std::uint64_t seed,
+                         const Draw& draw) {
   CsrMatrix matrix = random_elements(rows, columns, density, seed, single);
   std::mt19937_64 random(seed + 1);
   for (double& value : matrix.values) {
@@ -87,7 +96,8 @@ class PlacedOrder : public testing::TestWithParam<std::uint32_t> {
   static Parts parts(std::uint32_t joined, std::uint32_t shares) { return {joined, shares, GetParam()}; }
 };
 
-INSTANTIATE_TEST_SUITE_P(All, PlacedOrder, testing::ValuesIn(orders), [](const auto& order) { return order.param == placed_halves ? "halves" : "words"; });
+INSTANTIATE_TEST_SUITE_P(All, PlacedOrder, testing::ValuesIn(orders),
+                         [](const auto& order) { return order.param == placed_halves ? "halves" : "words"; });
 
 TEST_P(PlacedOrder, IsDecoded) {
   std::uint64_t seed = 220;
@@ -103,15 +113,19 @@ TEST_P(PlacedOrder, IsDecoded) {
     }
     const auto one_full_row = [](std::int64_t row, std::int64_t) { return row == 21; };
     const auto one_full_column = [](std::int64_t, std::int64_t column) { return column == 37; };
-    EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed, single), placed_cut(height, 1, 2, parts(1, 8))), "") << "a round for two non-zeros at most";
-    EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed, single), placed_cut(height, 1, 3, parts(1, 1))), "") << "values go in pairs";
+    EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed, single), placed_cut(height, 1, 2, parts(1, 8))), "")
+        << "a round for two non-zeros at most";
+    EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed, single), placed_cut(height, 1, 3, parts(1, 1))), "")
+        << "values go in pairs";
     EXPECT_EQ(problem_of(matrix_where(40, 150, single, one_full_row), placed_cut(height, 4, 10, parts(2, 2))), "");
     EXPECT_EQ(problem_of(matrix_where(40, 150, single, one_full_column), placed_cut(height, 4, 10, parts(2, 8))), "");
     EXPECT_EQ(problem_of(matrix_where(1, 1, single, one_full_row), placed_cut(height, 16, 2, parts(4, 1))), "");
   }
-  EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, 1, single), placed_cut(16, 1, 1, parts(1, 1))), "") << "lists with bits";
+  EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, 1, single), placed_cut(16, 1, 1, parts(1, 1))), "")
+      << "lists with bits";
   EXPECT_EQ(problem_of(random_elements(3, 70001, 0.002, 3, single), placed_cut(16, 1, 8, parts(1, 1))), "");
-  EXPECT_EQ(problem_of(random_elements(192, 64, 1, 4, single), placed_cut(32, 6, max_unit_places, parts(6, 8))), "") << "every place of the greatest unit";
+  EXPECT_EQ(problem_of(random_elements(192, 64, 1, 4, single), placed_cut(32, 6, max_unit_places, parts(6, 8))), "")
+      << "every place of the greatest unit";
 }
 
 RC_GTEST_PROP(PlacedValues, OfAnyMatrixAreDecoded, ()) {
@@ -135,12 +149,15 @@ TEST_P(PlacedOrder, IsDecodedWhateverValuesAre) {
     for (const std::uint32_t listed : {200U, 3000U}) {
       for (const Parts& of_unit : {parts(1, 1), parts(2, 4), parts(6, 8)}) {
         for (int matrices = 0; matrices < 5; ++matrices) {
-          EXPECT_EQ(problem_of(drawn_elements(100, 70, 0.4, ++seed, draw), placed_cut(16, 6, listed, of_unit)), "") << seed;
+          EXPECT_EQ(problem_of(drawn_elements(100, 70, 0.4, ++seed, draw), placed_cut(16, 6, listed, of_unit)), "")
+              << seed;
         }
       }
     }
   }
-  const auto one_value = [](double value) { return drawn_elements(20, 40, 0.3, 5, [&](std::mt19937_64&) { return value; }); };
+  const auto one_value = [](double value) {
+    return drawn_elements(20, 40, 0.3, 5, [&](std::mt19937_64&) { return value; });
+  };
   for (const double value : {-1.0, 0x1.ffcp5, -0x1.fffffep5, 0x1.0040002p3, 0x1p-149, -0x1p-126, 0x1.fffffep127}) {
     EXPECT_EQ(problem_of(one_value(static_cast<float>(value)), placed_cut(16, 2, 200, parts(2, 2))), "") << value;
   }
@@ -148,14 +165,18 @@ TEST_P(PlacedOrder, IsDecodedWhateverValuesAre) {
 
 /// Beside what is not finite the exponent is that of the greatest of the others.
 TEST_P(PlacedOrder, MayBeOfInfiniteValues) {
-  const auto draw = [](std::mt19937_64& random) { return random() % 20 == 0 ? (random() % 2 == 0 ? INFINITY : -INFINITY) : drawn_normal(random); };
+  const auto draw = [](std::mt19937_64& random) {
+    return random() % 20 == 0 ? (random() % 2 == 0 ? INFINITY : -INFINITY) : drawn_normal(random);
+  };
   EXPECT_EQ(problem_of(drawn_elements(40, 70, 0.5, 8, draw), placed_cut(16, 4, 300, parts(2, 4))), "");
 }
 
 TEST(PlacedValues, ThatHaveNoRoomTakeFurtherRounds) {
   const CsrMatrix matrix =
       matrix_where(64, 80, single, [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; });
-  const auto format_of = [&](std::uint32_t listed, const Parts& parts) { return plan(matrix.view(), placed_cut(16, 2, listed, parts)); };
+  const auto format_of = [&](std::uint32_t listed, const Parts& parts) {
+    return plan(matrix.view(), placed_cut(16, 2, listed, parts));
+  };
   for (const std::uint32_t shares : {1U, 2U, 4U, 8U}) {
     const Parts parts{1, shares};
     EXPECT_TRUE(format_of(128, parts).regular()) << "a quarter of 16 rows and 32 columns";
@@ -169,8 +190,11 @@ TEST(PlacedValues, ThatHaveNoRoomTakeFurtherRounds) {
 }
 
 TEST_P(PlacedOrder, TakesRoomForAZeroWhereAShareHasAnOddNumber) {
-  const CsrMatrix matrix = matrix_where(16, 32, single, [](std::int64_t row, std::int64_t column) { return row % 8 == 0 && column % 8 == 0; });
-  const auto rounds_with = [&](std::uint32_t listed, std::uint32_t shares) { return plan(matrix.view(), placed_cut(16, 1, listed, parts(1, shares))).counts.rounds; };
+  const CsrMatrix matrix = matrix_where(
+      16, 32, single, [](std::int64_t row, std::int64_t column) { return row % 8 == 0 && column % 8 == 0; });
+  const auto rounds_with = [&](std::uint32_t listed, std::uint32_t shares) {
+    return plan(matrix.view(), placed_cut(16, 1, listed, parts(1, shares))).counts.rounds;
+  };
   EXPECT_EQ(rounds_with(8, 4), 1U) << "two in each of four shares";
   EXPECT_EQ(rounds_with(16, 8), 1U);
   EXPECT_EQ(rounds_with(15, 8), 2U);
@@ -180,7 +204,8 @@ TEST_P(PlacedOrder, TakesRoomForAZeroWhereAShareHasAnOddNumber) {
 
 /// What is left for a further round stands in later shares, and in later places of the share that is cut.
 TEST_P(PlacedOrder, IsThatInWhichValuesAreTaken) {
-  const Packed<FragmentFormat> packed = pack(random_elements(64, 32, 0.5, 4, single).view(), placed_cut(32, 2, 200, parts(2, 4)));
+  const Packed<FragmentFormat> packed =
+      pack(random_elements(64, 32, 0.5, 4, single).view(), placed_cut(32, 2, 200, parts(2, 4)));
   const FragmentFormat& format = packed.format;
   const FragmentReader reader(packed.bytes.span(), format);
   ASSERT_GT(format.counts.rounds, 4U);
@@ -203,20 +228,24 @@ TEST_P(PlacedOrder, IsThatInWhichValuesAreTaken) {
   EXPECT_EQ(nonzeros, format.counts.nonzeros);
 }
 
-/// How many values of a matrix of two panels are stored at once with another one of their bank, and how many at least, whoever orders them. A thread has two values
-/// that stand beside each other; the first ones of 32 threads are stored at once, then the second ones.
+/// How many values of a matrix of two panels are stored at once with another one of their bank, and how many at least,
+/// whoever orders them. A thread has two values that stand beside each other; the first ones of 32 threads are stored
+/// at once, then the second ones.
 struct RepeatedBanks {
   std::uint64_t found = 0;
   std::uint64_t least = 0;
   std::uint64_t values = 0;
 };
 
-/// How many values may be stored in turns of such sizes, of which the greatest ones stand in front, without a bank twice in one: at most what some turns
-/// behind store together and of each bank as many as there are turns in front of these.
-std::uint64_t most_without_repetition(const std::array<std::uint64_t, 32>& of_bank, const std::vector<std::uint64_t>& turns) {
+/// How many values may be stored in turns of such sizes, of which the greatest ones stand in front, without a bank
+/// twice in one: at most what some turns behind store together and of each bank as many as there are turns in front of
+/// these.
+std::uint64_t most_without_repetition(const std::array<std::uint64_t, 32>& of_bank,
+                                      const std::vector<std::uint64_t>& turns) {
   std::uint64_t most = ~std::uint64_t{0};
   for (std::size_t in_front = 0; in_front <= turns.size(); ++in_front) {
-    std::uint64_t sum = std::accumulate(turns.begin() + static_cast<std::ptrdiff_t>(in_front), turns.end(), std::uint64_t{0});
+    std::uint64_t sum =
+        std::accumulate(turns.begin() + static_cast<std::ptrdiff_t>(in_front), turns.end(), std::uint64_t{0});
     for (const std::uint64_t count : of_bank) {
       sum += std::min<std::uint64_t>(count, in_front);
     }
@@ -227,7 +256,8 @@ std::uint64_t most_without_repetition(const std::array<std::uint64_t, 32>& of_ba
 
 RepeatedBanks repeated_banks(double density, const Parts& parts) {
   const std::uint32_t shares = parts.shares;
-  const Packed<FragmentFormat> packed = pack(random_elements(64, 32, density, 6, single).view(), placed_cut(32, 2, 2048, parts));
+  const Packed<FragmentFormat> packed =
+      pack(random_elements(64, 32, density, 6, single).view(), placed_cut(32, 2, 2048, parts));
   const Bytes bytes(packed.bytes.span());
   const auto number_at = [&](std::uint64_t at, int width) { return bytes.number(packed.format.units_at + at, width); };
   const auto begin = [&](std::uint32_t share) { return number_at(packed.format.share_begin_at(share), 2); };
@@ -250,7 +280,8 @@ RepeatedBanks repeated_banks(double density, const Parts& parts) {
         repeated.found += turns.back() - different.size();
       }
     }
-    repeated.least += std::accumulate(turns.begin(), turns.end(), std::uint64_t{0}) - most_without_repetition(of_bank, turns);
+    repeated.least +=
+        std::accumulate(turns.begin(), turns.end(), std::uint64_t{0}) - most_without_repetition(of_bank, turns);
   }
   return repeated;
 }
@@ -267,7 +298,8 @@ TEST_P(PlacedOrder, HasDifferentBanksWhereValuesAreStoredAtOnce) {
 
 TEST(PlacedValues, HaveTheSameBytesForAnyNumberOfThreads) {
   const CsrMatrix matrix = random_elements(100, 500, 0.42, 4, single);
-  for (const FragmentCut& cut : {placed_cut(32, 3, 420), placed_cut(16, 6, 600, {3, 4}), placed_cut(16, 6, 600, {3, 4, placed_halves})}) {
+  for (const FragmentCut& cut :
+       {placed_cut(32, 3, 420), placed_cut(16, 6, 600, {3, 4}), placed_cut(16, 6, 600, {3, 4, placed_halves})}) {
     const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
     ASSERT_FALSE(packed.format.regular());
     const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
@@ -276,11 +308,18 @@ TEST(PlacedValues, HaveTheSameBytesForAnyNumberOfThreads) {
 }
 
 TEST(PlacedFormat, FollowsFromItsNumbers) {
-  constexpr FragmentShape shape{
-      {.height = 32, .block_panels = 2, .steps = 9, .extras = 3, .dense = 1, .listed = 101, .placed = 1, .joined = 2, .shares = 4},
-      100,
-      1000,
-      single};
+  constexpr FragmentShape shape{{.height = 32,
+                                 .block_panels = 2,
+                                 .steps = 9,
+                                 .extras = 3,
+                                 .dense = 1,
+                                 .listed = 101,
+                                 .placed = 1,
+                                 .joined = 2,
+                                 .shares = 4},
+                                100,
+                                1000,
+                                single};
   constexpr FragmentFormat format = describe(shape, {5000, 64});
   static_assert(format.is_dense() && format.is_listed() && format.is_placed());
   static_assert(format.shape.steps == placed_steps && format.shape.extras == 0);
@@ -294,7 +333,7 @@ TEST(PlacedFormat, FollowsFromItsNumbers) {
   static_assert(format.unit_at(1, 0) == 256 + 640 && format.bytes == 256 + 64 * 640, "of two panels together");
   static_assert(describe(FragmentShape{shape, 1, 65536 * 32, single}, {0, 65536}).window == ScalarType::u16);
   static_assert(describe(FragmentShape{shape, 1, 65536 * 32 + 1, single}, {0, 65537}).window == ScalarType::u32);
-  const auto with = [&](std::uint32_t FragmentShape::*number, std::uint32_t value) {
+  const auto with = [&](std::uint32_t FragmentShape::* number, std::uint32_t value) {
     FragmentShape other = shape;
     other.*number = value;
     return describe(other, {5000, 16});
@@ -304,13 +343,16 @@ TEST(PlacedFormat, FollowsFromItsNumbers) {
   EXPECT_EQ(with(&FragmentShape::listed, 2).shape.placed, placed_words);
   const FragmentFormat as_halves = with(&FragmentShape::placed, placed_halves);
   EXPECT_TRUE(as_halves.is_placed() && as_halves.place_order().has_halves());
-  EXPECT_EQ(std::tuple(as_halves.unit_bytes(), as_halves.unit_places(), as_halves.shape.joined, as_halves.shape.shares), std::tuple(640U, 64U * 32, 2U, 4U));
+  EXPECT_EQ(std::tuple(as_halves.unit_bytes(), as_halves.unit_places(), as_halves.shape.joined, as_halves.shape.shares),
+            std::tuple(640U, 64U * 32, 2U, 4U));
   FragmentShape of_halves = shape;
   of_halves.element = ScalarType::f16;
   FragmentShape too_high = shape;
   too_high.block_panels = too_high.joined = 7;
-  for (const FragmentFormat& other : {with(&FragmentShape::listed, 0), with(&FragmentShape::dense, 0), with(&FragmentShape::placed, 0), with(&FragmentShape::listed, 1),
-                                      with(&FragmentShape::block_panels, 3), describe(of_halves, {5000, 8}), describe(too_high, {5000, 8})}) {
+  for (const FragmentFormat& other :
+       {with(&FragmentShape::listed, 0), with(&FragmentShape::dense, 0), with(&FragmentShape::placed, 0),
+        with(&FragmentShape::listed, 1), with(&FragmentShape::block_panels, 3), describe(of_halves, {5000, 8}),
+        describe(too_high, {5000, 8})}) {
     EXPECT_FALSE(other.is_placed());
     EXPECT_EQ(std::tuple(other.shape.placed, other.shape.joined, other.shape.shares), std::tuple(0U, 1U, 1U));
     EXPECT_EQ(other.round_units(), other.shape.block_panels);
@@ -345,7 +387,8 @@ TEST(PlacedWords, StandInTilesOfFourColumns) {
 TEST(PlacedHalves, StandInTilesOfEightColumns) {
   constexpr PlaceOrder order{placed_halves};
   static_assert(order.place_bytes() == 2 && order.tile_columns() == 8);
-  static_assert(order.place_of({0, 1}) == 2 && order.place_of({0, 4}) == 1 && order.place_of({0, 7}) == 7 && order.place_of({0, 8}) == 64);
+  static_assert(order.place_of({0, 1}) == 2 && order.place_of({0, 4}) == 1 && order.place_of({0, 7}) == 7 &&
+                order.place_of({0, 8}) == 64);
   static_assert(order.place_of({1, 6}) == 8 + 5 && order.place_of({9, 25}) == 256 + 3 * 64 + 8 + 2);
   static_assert(order.bank_of(1) == 0 && order.bank_of(2) == 1 && order.bank_of(63) == 31 && order.bank_of(64) == 0);
 }
@@ -355,14 +398,16 @@ TEST(ChoosePlaced, GivesRoomForWhatEveryUnitHas) {
       matrix_where(64, 256, single, [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; });
   const FragmentCut cut = choose_fragments(matrix.view(), placed_panels(2), {});
   EXPECT_EQ(cut.placed, placed_words);
-  EXPECT_EQ(cut.listed, (832U - 32) / 6 / 2 * 2 + 1) << "128 and a zero, as many pairs as fill the last 32 bytes, and one of a pair";
+  EXPECT_EQ(cut.listed, (832U - 32) / 6 / 2 * 2 + 1)
+      << "128 and a zero, as many pairs as fill the last 32 bytes, and one of a pair";
   EXPECT_TRUE(plan(matrix.view(), cut).regular());
   const FragmentCut joined = choose_fragments(matrix.view(), placed_panels(4, 16, {4, 8}), {});
   EXPECT_EQ(std::tuple(joined.placed, joined.joined, joined.shares), std::tuple(placed_words, 4U, 8U));
   EXPECT_EQ(joined.listed, (99U * 32 - 32) / 6 / 2 * 2 + 1) << "512, and a zero for each share";
   EXPECT_TRUE(plan(matrix.view(), joined).regular());
   const FragmentCut halves = choose_fragments(matrix.view(), placed_panels(4, 16, {4, 8, placed_halves}), {});
-  EXPECT_EQ(std::tuple(halves.placed, halves.joined, halves.shares, halves.listed), std::tuple(placed_halves, 4U, 8U, joined.listed));
+  EXPECT_EQ(std::tuple(halves.placed, halves.joined, halves.shares, halves.listed),
+            std::tuple(placed_halves, 4U, 8U, joined.listed));
   EXPECT_TRUE(plan(matrix.view(), halves).regular());
   const CsrMatrix full = random_elements(32, 64, 1, 1, single);
   EXPECT_EQ(choose_fragments(full.view(), placed_panels(1, 32), {}).listed, (194U * 32 - 32) / 6 / 2 * 2 + 1);
@@ -372,7 +417,8 @@ TEST(ChoosePlaced, GivesRoomForWhatEveryUnitHas) {
 
 /// Also where every share has a zero besides.
 TEST(ChoosePlaced, GivesRoomForAZeroOfEachShare) {
-  const CsrMatrix matrix = matrix_where(16, 256, single, [](std::int64_t row, std::int64_t column) { return row % 8 == 0 && column % 8 == 0; });
+  const CsrMatrix matrix = matrix_where(
+      16, 256, single, [](std::int64_t row, std::int64_t column) { return row % 8 == 0 && column % 8 == 0; });
   const FragmentCut cut = choose_fragments(matrix.view(), placed_panels(1, 16, {1, 8}), {.round = 1e6});
   EXPECT_GE(cut.listed, 16U);
   EXPECT_TRUE(plan(matrix.view(), cut).regular());
@@ -408,13 +454,15 @@ TEST(PlacedCut, ThatCannotBeIsRefused) {
   const CsrMatrix matrix = random_elements(4, 4, 1, 1, single);
   EXPECT_THROW(pack(matrix.view(), FragmentCut{.dense = 1, .listed = 10, .placed = 3}), std::invalid_argument);
   for (const Parts& parts : {Parts{0, 1}, {3, 1}, {1, 0}, {1, 3}, {1, 16}}) {
-    EXPECT_THROW(pack(matrix.view(), placed_cut(16, 2, 10, parts)), std::invalid_argument) << parts.joined << ", " << parts.shares;
+    EXPECT_THROW(pack(matrix.view(), placed_cut(16, 2, 10, parts)), std::invalid_argument)
+        << parts.joined << ", " << parts.shares;
   }
 }
 
 TEST(UnpackPlaced, RefusesChangedBytes) {
-  for (const FragmentCut& cut : {placed_cut(16, 2, 70), placed_cut(32, 1, 300, {1, 8}), placed_cut(16, 2, 90, {2, 4}), placed_cut(16, 1, 300, {1, 2}),
-                                placed_cut(16, 2, 70, {1, 1, placed_halves}), placed_cut(16, 2, 90, {2, 4, placed_halves})}) {
+  for (const FragmentCut& cut : {placed_cut(16, 2, 70), placed_cut(32, 1, 300, {1, 8}), placed_cut(16, 2, 90, {2, 4}),
+                                 placed_cut(16, 1, 300, {1, 2}), placed_cut(16, 2, 70, {1, 1, placed_halves}),
+                                 placed_cut(16, 2, 90, {2, 4, placed_halves})}) {
     expect_changed_bytes_refused(random_elements(20, 40, 0.4, 7, single), cut, 3);
     expect_changed_bytes_refused(drawn_elements(20, 40, 0.4, 7, drawn_normal), cut, 7);
   }
@@ -461,7 +509,8 @@ TEST(UnpackPlaced, RefusesOtherBeginsAndPlaces) {
       const auto place = static_cast<std::uint16_t>(other.number(format.place_at(value), 2));
       other.refused(format.place_at(value), static_cast<std::uint16_t>(other.number(format.place_at(value - 1), 2)));
       other.refused(format.place_at(value), static_cast<std::uint16_t>(place + 1));
-      other.refused(format.place_at(value), static_cast<std::uint16_t>(place + format.place_order().place_bytes() * format.unit_places()));
+      other.refused(format.place_at(value),
+                    static_cast<std::uint16_t>(place + format.place_order().place_bytes() * format.unit_places()));
       other.refused(format.place_at(value), std::uint16_t{0xffff});
     }
     other.refused(format.place_at(end), std::uint16_t{4});
@@ -474,7 +523,8 @@ TEST(UnpackPlaced, RefusesOtherExponents) {
   const std::uint64_t of_empty = other.format().unit_bytes() + exponent_at;
   EXPECT_EQ(other.number(of_empty, 4), least_exponent);
   EXPECT_GT(other.number(exponent_at, 4), least_exponent);
-  for (const std::uint32_t exponent : {0U, 1U, 13U, 14U, 15U, 120U, 121U, 122U, 123U, 254U, 255U, 256U, 0x80000000U, 0xffffffffU}) {
+  for (const std::uint32_t exponent :
+       {0U, 1U, 13U, 14U, 15U, 120U, 121U, 122U, 123U, 254U, 255U, 256U, 0x80000000U, 0xffffffffU}) {
     other.refused(exponent_at, exponent);
     other.refused(of_empty, exponent);
   }
@@ -494,7 +544,10 @@ TEST(UnpackPlaced, RefusesTheOtherOrder) {
 TEST(UnpackPlaced, RefusesPlacesOfOtherSteps) {
   const auto refused = [](const CsrMatrix& matrix, const FragmentCut& cut) {
     const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
-    for (const auto& [name, number] : {std::pair<const char*, std::uint64_t>{"placed", placed_words}, {"placed", placed_halves}, {"joined", 2}, {"shares", 4}}) {
+    for (const auto& [name, number] : {std::pair<const char*, std::uint64_t>{"placed", placed_words},
+                                       {"placed", placed_halves},
+                                       {"joined", 2},
+                                       {"shares", 4}}) {
       ChangeableBytes changed(packed.bytes.span());
       changed.put_number(position_of(packed.format, name), number).seal_header();
       EXPECT_THAT([&] { unpack(changed.bytes()); },

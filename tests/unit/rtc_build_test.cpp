@@ -111,7 +111,9 @@ TEST_P(EveryScheduleOfHalves, CompilesForBothGenerationsOfGpus) {
 INSTANTIATE_TEST_SUITE_P(RtcBuild, EveryScheduleOfHalves,
                          testing::Values("panel:ufi=2,columns=32,vector=4,groups=4,warps=8,stage=on",
                                          "rows:columns=64,vector=4,unroll=8,task=512,light=16,warps=8",
-                                         "stream:columns=8,panels=4,warps=2,stages=3", "stream:columns=64,panels=1,warps=1,stages=2,pdl=off", "stream:columns=8,stages=3,copies=bulk",
+                                         "stream:columns=8,panels=4,warps=2,stages=3",
+                                         "stream:columns=64,panels=1,warps=1,stages=2,pdl=off",
+                                         "stream:columns=8,stages=3,copies=bulk",
                                          "stream:columns=32,panels=2,stages=3,copies=bulk"));
 
 TEST(RtcBuild, HasTheKernelInFrontOfOneThatAdds) {
@@ -175,7 +177,8 @@ TEST(CubinStore, BuildsEqualTextsOnce) {
 
 /// A matrix without split rows needs no kernel that sets rows to zero, another with the same text does.
 TEST(CubinStore, TellsATextWithOtherKernelsApart) {
-  KernelText text{"template <int i> __global__ void layer_kernel(int* out) { out[0] = i; }\n", {"layer_kernel<1>"}, h200};
+  KernelText text{
+      "template <int i> __global__ void layer_kernel(int* out) { out[0] = i; }\n", {"layer_kernel<1>"}, h200};
   CubinStore store(build);
   EXPECT_EQ(store.get(text)->symbols.size(), 1U);
   text.kernels.emplace_back("layer_kernel<2>");

@@ -89,7 +89,8 @@ TEST(PanelSchedule, HoldsMoreColumnsInALaneWhereTheyAreApart) {
   EXPECT_NO_THROW(check_legal(wide, {61, false})) << "nothing is moved at once";
   EXPECT_THROW(check_legal(wide, 64), ScheduleError);
   EXPECT_NO_THROW(check_legal(parse_schedule("panel:ufi=4,columns=16,vector=16,groups=32,ufk=4"), {64, false}));
-  EXPECT_THROW(check_legal(parse_schedule("panel:ufi=4,columns=16,vector=16,groups=32,ufk=4"), {8, false}), ScheduleError);
+  EXPECT_THROW(check_legal(parse_schedule("panel:ufi=4,columns=16,vector=16,groups=32,ufk=4"), {8, false}),
+               ScheduleError);
   EXPECT_THROW(parse_schedule("panel:ufi=8,columns=16,vector=16,groups=32,ufk=4,stage=on"), ScheduleError);
   EXPECT_THROW(parse_schedule("panel:columns=32,vector=32"), ScheduleError);
 }

@@ -12,14 +12,20 @@ TEST(StreamSchedule, LeavesOutKeysForTheirDefaults) {
   EXPECT_EQ(print(parse_schedule("stream:panels=2")), "stream:columns=8,panels=2,warps=2,stages=4,pdl=on");
   EXPECT_EQ(std::get<StreamSchedule>(parse_schedule("stream:warps=2")), StreamSchedule());
   EXPECT_EQ(print(parse_schedule("stream:copies=lanes")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
-  EXPECT_EQ(print(parse_schedule("stream:copies=bulk,pdl=off")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=off,copies=bulk");
+  EXPECT_EQ(print(parse_schedule("stream:copies=bulk,pdl=off")),
+            "stream:columns=8,panels=4,warps=2,stages=4,pdl=off,copies=bulk");
   EXPECT_EQ(print(parse_schedule("stream:quarters=off")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
-  EXPECT_EQ(print(parse_schedule("stream:quarters=on,copies=bulk")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,copies=bulk,quarters=on");
-  EXPECT_EQ(print(parse_schedule("stream:quarters=on,cluster=4")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,cluster=4,quarters=on");
+  EXPECT_EQ(print(parse_schedule("stream:quarters=on,copies=bulk")),
+            "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,copies=bulk,quarters=on");
+  EXPECT_EQ(print(parse_schedule("stream:quarters=on,cluster=4")),
+            "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,cluster=4,quarters=on");
   EXPECT_EQ(print(parse_schedule("stream:dense=off")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
-  EXPECT_EQ(print(parse_schedule("stream:dense=on,rows=32")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,rows=32,dense=on");
-  EXPECT_EQ(print(parse_schedule("stream:dense=listed,cluster=2")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,cluster=2,dense=listed");
-  EXPECT_EQ(print(parse_schedule("stream:columns=64,rows=32,dense=placed")), "stream:columns=64,panels=4,warps=2,stages=4,pdl=on,rows=32,dense=placed");
+  EXPECT_EQ(print(parse_schedule("stream:dense=on,rows=32")),
+            "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,rows=32,dense=on");
+  EXPECT_EQ(print(parse_schedule("stream:dense=listed,cluster=2")),
+            "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,cluster=2,dense=listed");
+  EXPECT_EQ(print(parse_schedule("stream:columns=64,rows=32,dense=placed")),
+            "stream:columns=64,panels=4,warps=2,stages=4,pdl=on,rows=32,dense=placed");
   EXPECT_EQ(print(parse_schedule("stream:columns=64,panels=1,warps=4,share=4,copies=bulk,ahead=on,dense=placed")),
             "stream:columns=64,panels=1,warps=4,stages=4,pdl=on,share=4,copies=bulk,ahead=on,dense=placed");
   EXPECT_EQ(print(parse_schedule("stream:cluster=1")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
@@ -28,7 +34,8 @@ TEST(StreamSchedule, LeavesOutKeysForTheirDefaults) {
 TEST(StreamSchedule, ReadsKeysInAnyOrder) {
   EXPECT_EQ(std::get<StreamSchedule>(parse_schedule("stream:pdl=off,stages=3,warps=1,panels=16,columns=64")),
             (StreamSchedule{.columns = 64, .panels = 16, .warps = 1, .stages = 3, .pdl = false}));
-  EXPECT_EQ(std::get<StreamSchedule>(parse_schedule("stream:copies=bulk,rows=32")), (StreamSchedule{.rows = 32, .copies = StreamSchedule::Copies::bulk}));
+  EXPECT_EQ(std::get<StreamSchedule>(parse_schedule("stream:copies=bulk,rows=32")),
+            (StreamSchedule{.rows = 32, .copies = StreamSchedule::Copies::bulk}));
 }
 
 TEST(StreamSchedule, RoundTrips) {
@@ -37,8 +44,17 @@ TEST(StreamSchedule, RoundTrips) {
       for (int warps = 1; warps <= StreamSchedule::max_panels / panels; ++warps) {
         const int stages = 2 + (panels + warps) % (StreamSchedule::max_stages - 1);
         const auto copies = (panels + stages) % 2 == 0 ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes;
-        const StreamSchedule schedule{
-            .columns = columns, .panels = panels, .warps = warps, .stages = stages, .pdl = warps % 2 == 0, .share = warps % 2 == 0 ? 2 : 1, .rows = stages % 2 == 0 ? 16 : 32, .copies = copies, .cluster = 1 << panels % 4, .quarters = stages % 3 == 0, .dense = static_cast<StreamSchedule::Dense>((stages + columns / 8) % 3)};
+        const StreamSchedule schedule{.columns = columns,
+                                      .panels = panels,
+                                      .warps = warps,
+                                      .stages = stages,
+                                      .pdl = warps % 2 == 0,
+                                      .share = warps % 2 == 0 ? 2 : 1,
+                                      .rows = stages % 2 == 0 ? 16 : 32,
+                                      .copies = copies,
+                                      .cluster = 1 << panels % 4,
+                                      .quarters = stages % 3 == 0,
+                                      .dense = static_cast<StreamSchedule::Dense>((stages + columns / 8) % 3)};
         EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule)) << print(schedule);
         EXPECT_NO_THROW(check_legal(schedule, 64)) << print(schedule);
         EXPECT_LE(schedule.threads(), 512);
@@ -52,7 +68,12 @@ TEST(StreamSchedule, OfPlacedValuesRoundTrips) {
     for (const int share : {1, 2, 4}) {
       for (int warps = share; panels * warps <= StreamSchedule::max_panels; warps += share) {
         if (panels * share == 4 || panels * share == 8) {
-          const StreamSchedule schedule{.columns = 16 * panels * share, .panels = panels, .warps = warps, .share = share, .rows = rows, .dense = StreamSchedule::Dense::placed};
+          const StreamSchedule schedule{.columns = 16 * panels * share,
+                                        .panels = panels,
+                                        .warps = warps,
+                                        .share = share,
+                                        .rows = rows,
+                                        .dense = StreamSchedule::Dense::placed};
           EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule)) << print(schedule);
           EXPECT_NO_THROW(check_legal(schedule, 65)) << print(schedule);
         }
@@ -66,25 +87,35 @@ TEST(StreamSchedule, ExpandsToDirectives) {
             "stream(i, panels=2, warps=3); fragment(j, 16); transform(A, fragments); pipeline(k, 5); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:pdl=off"))),
             "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); pipeline(k, 4)");
-  EXPECT_EQ(print(expand(parse_schedule("stream:columns=32,copies=units"))),
-            "stream(i, panels=4, warps=2); fragment(j, 32); transform(A, fragments); pipeline(k, 4); copy(units); overlap()");
-  EXPECT_EQ(print(parse_schedule("stream:columns=32,copies=units")), "stream:columns=32,panels=4,warps=2,stages=4,pdl=on,copies=units");
-  EXPECT_EQ(print(expand(parse_schedule("stream:columns=32,copies=bulk"))),
-            "stream(i, panels=4, warps=2); fragment(j, 32); transform(A, fragments); pipeline(k, 4); copy(bulk); overlap()");
+  EXPECT_EQ(
+      print(expand(parse_schedule("stream:columns=32,copies=units"))),
+      "stream(i, panels=4, warps=2); fragment(j, 32); transform(A, fragments); pipeline(k, 4); copy(units); overlap()");
+  EXPECT_EQ(print(parse_schedule("stream:columns=32,copies=units")),
+            "stream:columns=32,panels=4,warps=2,stages=4,pdl=on,copies=units");
+  EXPECT_EQ(
+      print(expand(parse_schedule("stream:columns=32,copies=bulk"))),
+      "stream(i, panels=4, warps=2); fragment(j, 32); transform(A, fragments); pipeline(k, 4); copy(bulk); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:warps=4,share=4,rows=32,pdl=off"))),
             "stream(i, panels=4, warps=4, rows=32, share=4); fragment(j, 8); transform(A, fragments); pipeline(k, 4)");
-  EXPECT_EQ(print(expand(parse_schedule("stream:quarters=on"))),
-            "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); quarter(A); pipeline(k, 4); overlap()");
+  EXPECT_EQ(
+      print(expand(parse_schedule("stream:quarters=on"))),
+      "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); quarter(A); pipeline(k, 4); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:dense=on"))),
             "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, dense); pipeline(k, 4); overlap()");
-  EXPECT_EQ(print(expand(parse_schedule("stream:dense=listed,copies=bulk"))),
-            "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, listed); pipeline(k, 4); copy(bulk); overlap()");
-  EXPECT_EQ(print(expand(parse_schedule("stream:columns=128,panels=2,warps=8,stages=3,share=4,rows=32,copies=bulk,cluster=2,dense=placed"))),
-            "stream(i, panels=2, warps=8, rows=32, share=4, window=32); fragment(j, 128, warp=16); transform(A, placed); pipeline(k, 3); copy(bulk); cluster(k, 2); overlap()");
-  EXPECT_EQ(print(expand(parse_schedule("stream:columns=128,panels=1,warps=8,share=8,rows=176,copies=bulk,cluster=2,ahead=on,dense=placed"))),
-            "stream(i, panels=1, warps=8, rows=176, share=8, window=32); fragment(j, 128, warp=16); transform(A, placed); pipeline(k, 4); copy(bulk); cluster(k, 2); ahead(A); overlap()");
+  EXPECT_EQ(
+      print(expand(parse_schedule("stream:dense=listed,copies=bulk"))),
+      "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, listed); pipeline(k, 4); copy(bulk); overlap()");
+  EXPECT_EQ(print(expand(parse_schedule(
+                "stream:columns=128,panels=2,warps=8,stages=3,share=4,rows=32,copies=bulk,cluster=2,dense=placed"))),
+            "stream(i, panels=2, warps=8, rows=32, share=4, window=32); fragment(j, 128, warp=16); transform(A, "
+            "placed); pipeline(k, 3); copy(bulk); cluster(k, 2); overlap()");
+  EXPECT_EQ(print(expand(parse_schedule(
+                "stream:columns=128,panels=1,warps=8,share=8,rows=176,copies=bulk,cluster=2,ahead=on,dense=placed"))),
+            "stream(i, panels=1, warps=8, rows=176, share=8, window=32); fragment(j, 128, warp=16); transform(A, "
+            "placed); pipeline(k, 4); copy(bulk); cluster(k, 2); ahead(A); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:copies=bulk,cluster=2"))),
-            "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); pipeline(k, 4); copy(bulk); cluster(k, 2); overlap()");
+            "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); pipeline(k, 4); copy(bulk); "
+            "cluster(k, 2); overlap()");
   EXPECT_EQ(print(expand(parse_schedule("stream:rows=32,pdl=off"))),
             "stream(i, panels=4, warps=2, rows=32); fragment(j, 8); transform(A, fragments); pipeline(k, 4)");
 }
@@ -96,7 +127,8 @@ TEST(StreamSchedule, HasRoomForTheSumsOfWarpsAndBlocks) {
 
 /// Sums take the places of operands and of what is placed of these.
 TEST(StreamSchedule, HasRoomForWhatIsPlacedOrForTheSums) {
-  StreamSchedule schedule{.columns = 64, .panels = 4, .warps = 3, .stages = 2, .cluster = 4, .dense = StreamSchedule::Dense::placed};
+  StreamSchedule schedule{
+      .columns = 64, .panels = 4, .warps = 3, .stages = 2, .cluster = 4, .dense = StreamSchedule::Dense::placed};
   constexpr std::int64_t operands = 2 * 3 * (4 * 1000 + 100);
   constexpr std::int64_t placed = 3 * 4 * 32 * 64;
   constexpr std::int64_t sums = 4 * 64 * 64;
@@ -121,13 +153,15 @@ TEST(StreamSchedule, SaysWhatAllFamiliesHave) {
 
 TEST(StreamSchedule, MayHaveOneColumnWhateverIsAskedFor) {
   EXPECT_EQ(print(expand(parse_schedule("stream:columns=1,copies=bulk,quarters=on"))),
-            "stream(i, panels=4, warps=2); fragment(j, 1); transform(A, fragments); quarter(A); pipeline(k, 4); copy(bulk); overlap()");
+            "stream(i, panels=4, warps=2); fragment(j, 1); transform(A, fragments); quarter(A); pipeline(k, 4); "
+            "copy(bulk); overlap()");
   const StreamSchedule schedule{.columns = 1, .rows = 32};
   EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule));
   EXPECT_NO_THROW(check_legal(schedule, 1));
   EXPECT_NO_THROW(check_legal(schedule, 1000));
   const StreamSchedule eight{.columns = 8, .rows = 32};
-  EXPECT_EQ(shared_bytes(schedule, 100, 100), shared_bytes(eight, 100, 100)) << "parts of the column have sums as columns have";
+  EXPECT_EQ(shared_bytes(schedule, 100, 100), shared_bytes(eight, 100, 100))
+      << "parts of the column have sums as columns have";
   EXPECT_EQ(staged_window_bytes(schedule, "f16", "kn"), 2 * 256);
 }
 

@@ -83,12 +83,14 @@ TEST(Scheduler, IsLegalForEveryBCol) {
       const ScheduleChoice choice = choose_schedule({bcol, size, size, size * size / 7});
       EXPECT_NO_THROW(check_legal(choice.schedule, bcol)) << print(choice.schedule) << ", bCol " << bcol;
       const bool is_large = size == 100000 && bcol >= 32;
-      EXPECT_THAT(choice.source, testing::StartsWith(!is_large    ? "database: one NVIDIA H200"
-                                                     : bcol == 32 ? "by rule: large layers of few non-zeros gather rows of B"
-                                                                  : "by rule: layers of this size and share of zeros are streamed"));
+      EXPECT_THAT(choice.source,
+                  testing::StartsWith(!is_large    ? "database: one NVIDIA H200"
+                                      : bcol == 32 ? "by rule: large layers of few non-zeros gather rows of B"
+                                                   : "by rule: layers of this size and share of zeros are streamed"));
     }
     EXPECT_NO_THROW(check_legal(uneven_rows_schedule(bcol).schedule, bcol)) << bcol;
-    for (const LayerShape& shape : {LayerShape{bcol, 64, 64, 400}, LayerShape{bcol, 2048, 512, 99999}, LayerShape{bcol, 512, 512, 9999, 500, 3.0}}) {
+    for (const LayerShape& shape : {LayerShape{bcol, 64, 64, 400}, LayerShape{bcol, 2048, 512, 99999},
+                                    LayerShape{bcol, 512, 512, 9999, 500, 3.0}}) {
       const std::vector<ScheduleChoice> spread = spread_schedules(shape);
       EXPECT_TRUE(std::holds_alternative<RowsSchedule>(spread.back().schedule));
       for (const ScheduleChoice& choice : spread) {

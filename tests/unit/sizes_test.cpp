@@ -26,12 +26,15 @@ void expect_refusal(const std::function<void()>& act, const std::string& words) 
 TEST(Sizes, AreNamesWithNumbers) {
   EXPECT_EQ(parse_sizes({}), Environment());
   EXPECT_EQ(parse_sizes({"stride=2"}), (Environment{{"stride", 2}}));
-  EXPECT_EQ(parse_sizes({"stride=2,pad=0", "H=2147483647"}), (Environment{{"H", 2147483647}, {"pad", 0}, {"stride", 2}}));
+  EXPECT_EQ(parse_sizes({"stride=2,pad=0", "H=2147483647"}),
+            (Environment{{"H", 2147483647}, {"pad", 0}, {"stride", 2}}));
 }
 
 TEST(Sizes, AreRefusedWithTheOption) {
   for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
-           {"stride", "--size stride: has 'stride' where a name with a whole number is needed; write it as in stride=2, or several as in"},
+           {"stride",
+            "--size stride: has 'stride' where a name with a whole number is needed; write it as in stride=2, or "
+            "several as in"},
            {"", "--size : has ''"},
            {"stride=", "has 'stride='"},
            {"stride=two", "has 'stride=two'"},
@@ -42,7 +45,8 @@ TEST(Sizes, AreRefusedWithTheOption) {
            {"stride=+2", "has 'stride=+2'"},
            {"=2", "'' is no name of a parameter"},
            {"a b=2", "'a b' is no name of a parameter"},
-           {"pad=-1", "--size pad=-1: is outside 0 to 2147483647; give the number that the parameter has in every call"},
+           {"pad=-1",
+            "--size pad=-1: is outside 0 to 2147483647; give the number that the parameter has in every call"},
            {"H=2147483648", "--size H=2147483648: is outside"},
            {"H=99999999999999999999", "is outside"},
            {"H=4,W=4,H=4", "--size H=4: gives H a second number; give each parameter once"}}) {

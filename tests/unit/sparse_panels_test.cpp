@@ -30,8 +30,11 @@ TEST(SparsePanels, GiveEachWarpRowsOfItsOwn) {
 
 TEST(SparsePanels, AreForWhatWasMeasured) {
   const LayerShape measured = layer_of(4096, 4096, 0.02, 64);
-  const LayerShape layers[] = {layer_of(4096, 2048, 0.05, 128), layer_of(33288, 512, 0.05, 128), layer_of(4096, 4096, 0.007, 64), layer_of(4096, 4096, 0.1, 64), layer_of(11008, 4096, 0.05, 64), layer_of(4096, 4096, 0.02, 128), layer_of(2048, 8192, 0.02, 64),
-                               layer_of(8192, 8192, 0.05, 32), layer_of(4096, 4096, 0.05, 16), layer_of(4096, 4096, 0.05, 256)};
+  const LayerShape layers[] = {layer_of(4096, 2048, 0.05, 128), layer_of(33288, 512, 0.05, 128),
+                               layer_of(4096, 4096, 0.007, 64), layer_of(4096, 4096, 0.1, 64),
+                               layer_of(11008, 4096, 0.05, 64), layer_of(4096, 4096, 0.02, 128),
+                               layer_of(2048, 8192, 0.02, 64),  layer_of(8192, 8192, 0.05, 32),
+                               layer_of(4096, 4096, 0.05, 16),  layer_of(4096, 4096, 0.05, 256)};
   expect_no_choices(sparse_panels, layers, measured, "f16");
 }
 

@@ -26,7 +26,8 @@ KernelTarget target_of(const std::string& gpu) {
   return kernel_target(device.key, {device.key.capability});
 }
 
-LayerShape layer(std::int64_t rows, std::int64_t columns, double zeros, long long bcol, const std::string& dtype = "f16") {
+LayerShape layer(std::int64_t rows, std::int64_t columns, double zeros, long long bcol,
+                 const std::string& dtype = "f16") {
   return {.bcol = bcol,
           .rows = rows,
           .columns = columns,
@@ -143,7 +144,8 @@ TEST(StreamedSchedules, LeaveOtherLayersToOtherFamilies) {
 
 TEST(StreamedSchedules, AreLegalAndFitOnEveryTarget) {
   std::map<std::string, int> found;
-  for (const std::string gpu : {"h200", "h100", "a100", "a30", "a10", "rtx3090", "l4", "l40s", "gh200", "b200", "gb200", "rtx5090"}) {
+  for (const std::string gpu :
+       {"h200", "h100", "a100", "a30", "a10", "rtx3090", "l4", "l40s", "gh200", "b200", "gb200", "rtx5090"}) {
     const KernelTarget target = target_of(gpu);
     for (const std::int64_t rows : {1, 16, 500, 512, 1000, 2112, 2113, 4096, 11008, 28672, 100000, 2000000}) {
       for (const std::int64_t columns : {1, 200, 256, 257, 512, 2048, 4096, 28672, 100000}) {
@@ -201,15 +203,18 @@ TEST(StreamedSchedules, FitEachOfTheArchitecturesThatAKernelIsBuiltFor) {
   const ScheduleChoice choice = streamed_schedules(shape, both).front();
   EXPECT_TRUE(
       fits_shared_memory(std::get<StreamSchedule>(choice.schedule), streamed_size(shape).unit_bytes, shape, both));
-  EXPECT_THAT(streamed_schedules(layer(8192, 8192, 0.7, 8), kernel_target(device_of_gpu("h200").key, {75, 90})), IsEmpty());
+  EXPECT_THAT(streamed_schedules(layer(8192, 8192, 0.7, 8), kernel_target(device_of_gpu("h200").key, {75, 90})),
+              IsEmpty());
 }
 
-/// What somebody has measured of the very layer counts more than what holds for layers like it; what this program has of it was measured with other families alone.
+/// What somebody has measured of the very layer counts more than what holds for layers like it; what this program has
+/// of it was measured with other families alone.
 TEST(StreamedSchedules, StandBehindALayerOfYourDatabase) {
   LayerShape shape = layer(4096, 4096, 0.7, 128, "f32");
   shape.pattern = std::string(64, 'a');
   const Schedule measured = parse_schedule("panel:columns=32,warps=4");
-  const ScheduleDatabase yours(shipped_database().head(), {.layers = {{.bcol = 128, .pattern = shape.pattern, .schedule = measured}}});
+  const ScheduleDatabase yours(shipped_database().head(),
+                               {.layers = {{.bcol = 128, .pattern = shape.pattern, .schedule = measured}}});
   const std::array<const ScheduleDatabase*, 2> both{&yours, &shipped_database()};
   EXPECT_EQ(ranked_schedules(shape, both).front().schedule, measured);
   shape.pattern = std::string(64, 'b');
@@ -225,8 +230,10 @@ TEST(StreamedSchedules, StandInFrontOfThoseMeasuredInFloat32) {
     EXPECT_EQ(family(choose_schedule(in_layout("nk", large), h200).schedule), "bitmap");
     // With so many zeros that bitmaps are not taken, in a layout in which no other layer of 16 bits has been measured.
     large = in_layout("nk", layer(4096, 4096, 0.8, 4, dtype));
-    EXPECT_EQ(choose_schedule(large, h200).source, "by rule: layers of this size and share of zeros are streamed; not measured for " + dtype);
-    const std::vector<ScheduleChoice> ranking = ranked_schedules(large, databases_for(large, h200, {&shipped_databases()}));
+    EXPECT_EQ(choose_schedule(large, h200).source,
+              "by rule: layers of this size and share of zeros are streamed; not measured for " + dtype);
+    const std::vector<ScheduleChoice> ranking =
+        ranked_schedules(large, databases_for(large, h200, {&shipped_databases()}));
     EXPECT_EQ(family(ranking[3].schedule), "stream");
     EXPECT_THAT(ranking[4].source, StartsWith("database: one NVIDIA H200"));
     const LayerShape sparse = in_layout("nk", layer(512, 512, 0.95, 8, dtype));
@@ -278,8 +285,11 @@ TEST(StreamedSchedules, CopyUnitsAloneWhereBHasOtherColumns) {
 
 TEST(StreamedSchedules, HaveNoQuarterStepsWhereTheyDoNotPay) {
   const DeviceKey h200 = device_of_gpu("h200").key;
-  for (const LayerShape& shape : {layer(8192, 8192, 0.6, 8), layer(4096, 4096, 0.8, 8), layer(2048, 2048, 0.9, 8), layer(8192, 8192, 0.8, 32, "f32")}) {
-    EXPECT_TRUE(std::ranges::none_of(ranked_schedules(shape, databases_for(shape, h200, {&shipped_databases()})), has_quarters)) << shape.rows << " x " << shape.columns;
+  for (const LayerShape& shape : {layer(8192, 8192, 0.6, 8), layer(4096, 4096, 0.8, 8), layer(2048, 2048, 0.9, 8),
+                                  layer(8192, 8192, 0.8, 32, "f32")}) {
+    EXPECT_TRUE(
+        std::ranges::none_of(ranked_schedules(shape, databases_for(shape, h200, {&shipped_databases()})), has_quarters))
+        << shape.rows << " x " << shape.columns;
   }
 }
 
@@ -297,7 +307,8 @@ TEST(StreamedSchedules, HaveLinesInBoxesWhereBHasTheColumnsOfABlock) {
   EXPECT_EQ(line_rows_of_boxes(32, 4098, 32), 2);
 }
 
-/// In 16 bits values are listed where half of them are not zero and columns are few, by one block for each multiprocessor of a device whose memory is slow.
+/// In 16 bits values are listed where half of them are not zero and columns are few, by one block for each
+/// multiprocessor of a device whose memory is slow.
 TEST(StreamedSchedules, ListTheValuesOfHalfFullLayersThatFillTheDeviceOnce) {
   const KernelTarget h100 = target_of("h100");
   for (const LayerShape& shape : {layer(8192, 8192, 0.5, 1), layer(8192, 8192, 0.5, 16, "bf16"),
@@ -309,8 +320,9 @@ TEST(StreamedSchedules, ListTheValuesOfHalfFullLayersThatFillTheDeviceOnce) {
     EXPECT_EQ(choose_schedule(shape, device_of_gpu("h100").key).schedule, choices.front().schedule)
         << print({"h100", shape});
   }
-  for (const LayerShape& shape : {layer(8192, 8192, 0.6, 8), layer(8192, 8192, 0.5, 32), layer(16384, 4096, 0.5, 8), layer(65536, 1024, 0.5, 8), layer(1024, 65536, 0.5, 8),
-                                  layer(4096, 4096, 0.5, 8), layer(8192, 8192, 0.5, 8, "f32"), in_layout("nk", layer(8192, 8192, 0.5, 8))}) {
+  for (const LayerShape& shape : {layer(8192, 8192, 0.6, 8), layer(8192, 8192, 0.5, 32), layer(16384, 4096, 0.5, 8),
+                                  layer(65536, 1024, 0.5, 8), layer(1024, 65536, 0.5, 8), layer(4096, 4096, 0.5, 8),
+                                  layer(8192, 8192, 0.5, 8, "f32"), in_layout("nk", layer(8192, 8192, 0.5, 8))}) {
     EXPECT_THAT(listed_streams(shape, h100), IsEmpty()) << shape.rows << " x " << shape.columns;
   }
   EXPECT_THAT(listed_streams(layer(8192, 8192, 0.5, 8), target_of("a100")), IsEmpty());
@@ -319,7 +331,8 @@ TEST(StreamedSchedules, ListTheValuesOfHalfFullLayersThatFillTheDeviceOnce) {
 
 /// With one column kernels that skip zeros are faster from fewer zeros on.
 TEST(StreamedSchedules, AreNotTakenForOneColumnOfManyZeros) {
-  EXPECT_FALSE(std::holds_alternative<StreamSchedule>(choose_schedule(layer(8192, 8192, 0.9, 1), device_of_gpu("h200").key).schedule));
+  EXPECT_FALSE(std::holds_alternative<StreamSchedule>(
+      choose_schedule(layer(8192, 8192, 0.9, 1), device_of_gpu("h200").key).schedule));
 }
 
 /// Layouts and numbers of columns for which quarter steps were not measured have them in what is known otherwise.
@@ -337,7 +350,8 @@ TEST(StreamedSchedules, HaveQuarterStepsInWhateverStreamsALayerThatIsLargerThanA
 /// A database whose measurements had them in it is asked in place of the rule.
 TEST(StreamedSchedules, HaveQuarterStepsAsADatabaseSaysThatKnowsThem) {
   const std::string text =
-      "device sm90-132sm-60mib Mine\ndtype f16\nevidence measured\ncandidate 8 0 stream:columns=8,panels=3,warps=2,stages=3\n"
+      "device sm90-132sm-60mib Mine\ndtype f16\nevidence measured\ncandidate 8 0 "
+      "stream:columns=8,panels=3,warps=2,stages=3\n"
       "candidate 8 1 stream:columns=8,panels=3,warps=2,stages=3,quarters=on\nclass 8 26 26 21 21 1 1.2 - 0.0 20.0\n";
   const std::vector<ScheduleDatabase> mine = databases_in(text, "mine.txt");
   const LayerShape shape = layer(8192, 8192, 0.8, 8);
@@ -348,7 +362,8 @@ TEST(StreamedSchedules, HaveQuarterStepsAsADatabaseSaysThatKnowsThem) {
 /// What was measured in either type of 16 bits comes in place of the rule.
 TEST(StreamedSchedules, GiveWayToADatabase) {
   const std::string text =
-      "device sm90-132sm-60mib Mine\ndtype f16\nevidence measured\ncandidate 8 0 stream:columns=8,panels=3,warps=2,stages=3\n"
+      "device sm90-132sm-60mib Mine\ndtype f16\nevidence measured\ncandidate 8 0 "
+      "stream:columns=8,panels=3,warps=2,stages=3\n"
       "candidate 8 1 panel:ufi=4,columns=8,panels=4\nclass 8 24 24 21 21 1 1.2 - 0.0 200.0\n";
   const std::vector<ScheduleDatabase> mine = databases_in(text, "mine.txt");
   const DeviceKey h200 = device_of_gpu("h200").key;
@@ -360,10 +375,12 @@ TEST(StreamedSchedules, GiveWayToADatabase) {
     EXPECT_EQ(print(ranking.front().schedule), "stream:columns=8,panels=3,warps=2,stages=3,pdl=on");
     EXPECT_THAT(ranking.front().source, HasSubstr("one Mine"));
     EXPECT_EQ(ranking.front().database->dtype, "f16");
-    EXPECT_EQ(family(ranked_schedules(large, found, target_of("t4")).front().schedule), "panel") << "which has no sparse tensor cores";
+    EXPECT_EQ(family(ranked_schedules(large, found, target_of("t4")).front().schedule), "panel")
+        << "which has no sparse tensor cores";
   }
   const LayerShape single = layer(4096, 4096, 0.7, 8, "f32");
-  EXPECT_EQ(databases_for(single, h200, {&mine, &shipped_databases()}).front(), &shipped_database()) << "never the other way round";
+  EXPECT_EQ(databases_for(single, h200, {&mine, &shipped_databases()}).front(), &shipped_database())
+      << "never the other way round";
   const LayerShape strange = in_layout("n_k_n_n.n_m_n_n", layer(4096, 4096, 0.7, 8));
   for (const ScheduleChoice& choice : ranked_schedules(strange, databases_for(strange, h200, {&mine}))) {
     EXPECT_NE(family(choice.schedule), "stream") << "which would take its elements one by one";

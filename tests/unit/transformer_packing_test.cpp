@@ -13,11 +13,11 @@
 #include <string_view>
 
 #include "tests/unit/transformer_matrices.h"
-#include "transformer/view_sources.h"
 #include "transformer/list_packing.h"
 #include "transformer/pack.h"
 #include "transformer/packed_reader.h"
 #include "transformer/unpack.h"
+#include "transformer/view_sources.h"
 
 namespace esc::transformer {
 namespace {
@@ -261,8 +261,9 @@ RC_GTEST_PROP(PackingProperty, SerialTextWritesEveryByteThatTheLibraryWrites, ()
   const std::vector<std::int32_t> offsets(sparse.offsets.begin(), sparse.offsets.end());
   PackedLists csr(expected.format);
   std::ranges::fill_n(csr.bytes.data(), static_cast<std::ptrdiff_t>(expected.format.bytes), std::byte{0x5a});
-  RC_ASSERT(pack_serially(StoredRows<float, CsrRows<std::int32_t, double>>{{offsets.data(), sparse.column_of.data(), sparse.values.data()}},
-                          expected.format, csr.bytes.data()));
+  RC_ASSERT(pack_serially(
+      StoredRows<float, CsrRows<std::int32_t, double>>{{offsets.data(), sparse.column_of.data(), sparse.values.data()}},
+      expected.format, csr.bytes.data()));
   RC_ASSERT(bytes_of(csr) == bytes_of(expected));
 }
 

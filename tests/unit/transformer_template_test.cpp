@@ -142,8 +142,10 @@ std::string dense_text(const CsrMatrix& matrix) {
   CsrMatrix dense = matrix;
   dense.values.assign(static_cast<std::size_t>(matrix.rows * matrix.columns), -0.0);
   for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
-    for (auto at = static_cast<std::size_t>(matrix.offsets[row]); at < static_cast<std::size_t>(matrix.offsets[row + 1]); ++at) {
-      dense.values[row * static_cast<std::size_t>(matrix.columns) + static_cast<std::size_t>(matrix.column_of[at])] = matrix.values[at];
+    for (auto at = static_cast<std::size_t>(matrix.offsets[row]);
+         at < static_cast<std::size_t>(matrix.offsets[row + 1]); ++at) {
+      dense.values[row * static_cast<std::size_t>(matrix.columns) + static_cast<std::size_t>(matrix.column_of[at])] =
+          matrix.values[at];
     }
   }
   return elements_text(dense);
@@ -242,9 +244,9 @@ class Transformer {
   }
   std::string csr(const CsrMatrix& matrix) {
     const std::vector<std::int32_t> offsets(matrix.offsets.begin(), matrix.offsets.end());
-    write_file_whole(folder_ / "input", std::string_view(text(std::as_bytes(std::span(offsets))) +
-                                                         text(std::as_bytes(std::span(matrix.column_of))) +
-                                                         elements_text(matrix)));
+    write_file_whole(folder_ / "input",
+                     std::string_view(text(std::as_bytes(std::span(offsets))) +
+                                      text(std::as_bytes(std::span(matrix.column_of))) + elements_text(matrix)));
     return call("csr", folder_ / "input");
   }
   std::string load(const std::filesystem::path& file) { return call("load", file); }

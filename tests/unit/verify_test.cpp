@@ -47,12 +47,14 @@ TypedElements product_of(const SparseMatrix& a, const std::vector<double>& b, co
   return c;
 }
 
-Comparison compare(const SparseMatrix& a, const std::vector<double>& b, const TypedElements& c, const ProductCase& product,
-                   const std::vector<bool>& compared = {}) {
+Comparison compare(const SparseMatrix& a, const std::vector<double>& b, const TypedElements& c,
+                   const ProductCase& product, const std::vector<bool>& compared = {}) {
   return Reference(nest, a, b, product, ProductForm::whole).compare(c, compared);
 }
 
-TypedElements floats(std::initializer_list<double> values) { return TypedElements(ScalarType::f32, std::vector(values)); }
+TypedElements floats(std::initializer_list<double> values) {
+  return TypedElements(ScalarType::f32, std::vector(values));
+}
 
 TEST(ProductCase, DrawsBWithoutZerosAndPoisonsTheGaps) {
   const ProductCase product{2, 5, 3};
@@ -235,7 +237,8 @@ TEST(Compare, AllowsForTheErrorOfFewSums) {
   const SparseMatrix one{1, 1, {0, 1}, {0}, {1.0F}};
   const auto compared = [&](std::int32_t columns) {
     const auto count = static_cast<std::size_t>(columns);
-    return compare(one, std::vector<double>(count, 1.0), TypedElements(ScalarType::f32, std::vector<double>(count, 1.000002)), {columns, columns, columns});
+    return compare(one, std::vector<double>(count, 1.0),
+                   TypedElements(ScalarType::f32, std::vector<double>(count, 1.000002)), {columns, columns, columns});
   };
   EXPECT_NEAR(compared(1).fluctuation, 2.75, 0.01);
   EXPECT_EQ(compared(32).fluctuation, 1);
@@ -267,7 +270,8 @@ TEST(RoundingBound, HoldsForEveryOrderAndSeesASingleProductOfARow) {
   EXPECT_LT(1000 * bound, 1) << "one product less is more than rounding makes";
   EXPECT_LT(rounding_bound(ScalarType::f64, 1000), 1e-12);
   EXPECT_NEAR(rounding_bound(ScalarType::f32, 1, ProductForm::split), 29 * 0x1p-24, 1e-12);
-  EXPECT_LT(rounding_bound(ScalarType::f32, 1, ProductForm::split), 0x1p-12) << "a product of leading parts alone is more";
+  EXPECT_LT(rounding_bound(ScalarType::f32, 1, ProductForm::split), 0x1p-12)
+      << "a product of leading parts alone is more";
   EXPECT_NEAR(rounding_bound(ScalarType::f32, 1, ProductForm::rounded), 0x1p-11 + 4 * 0x1p-24, 1e-12);
   EXPECT_LT(rounding_bound(ScalarType::f32, 1, ProductForm::rounded), 0x1p-10)
       << "a factor of which the rest is cut off is more";
@@ -296,12 +300,12 @@ TEST(Compare, LeavesOutASumThatOverflowsInSomeOrder) {
 /// Whether a launcher that is dispatched so takes the variant for aligned vectors.
 bool is_vectorised(const Dispatch& dispatch, const ProductCase& product) {
   const std::int64_t width = dispatch.vector_width;
-  return product.n % width == 0 && product.ldb % width == 0 && product.ldc % width == 0 && product.shift_b % width == 0 &&
-         product.shift_c % width == 0;
+  return product.n % width == 0 && product.ldb % width == 0 && product.ldc % width == 0 &&
+         product.shift_b % width == 0 && product.shift_c % width == 0;
 }
 
-/// In how many calls only n, ldb, ldc, the place of B and the place of C are not of whole vectors, where the others are those of the product with
-/// so many columns.
+/// In how many calls only n, ldb, ldc, the place of B and the place of C are not of whole vectors, where the others are
+/// those of the product with so many columns.
 std::array<int, 5> vectors_broken_alone(const Dispatch& dispatch, std::int64_t columns) {
   const std::int64_t width = dispatch.vector_width;
   std::array<int, 5> found = {};
@@ -318,7 +322,13 @@ std::array<int, 5> vectors_broken_alone(const Dispatch& dispatch, std::int64_t c
 }
 
 TEST(KernelCalls, BreakEachConditionOfEachVariantAlone) {
-  const Dispatch dispatch{.tuned_items = 64, .has_vectors = true, .vectors = true, .tuned_vectors = true, .vector_width = 4, .tile_columns = 32, .programmatic = true};
+  const Dispatch dispatch{.tuned_items = 64,
+                          .has_vectors = true,
+                          .vectors = true,
+                          .tuned_vectors = true,
+                          .vector_width = 4,
+                          .tile_columns = 32,
+                          .programmatic = true};
   int only_n = 0;
   int only_ldb = 0;
   int only_ldc = 0;
@@ -339,7 +349,12 @@ TEST(KernelCalls, BreakEachConditionOfEachVariantAlone) {
 }
 
 TEST(KernelCalls, BreakEachConditionOfVectorsWhereTheKernelWasMadeForNoWholeOnes) {
-  const Dispatch dispatch{.tuned_items = 36, .has_vectors = true, .vectors = true, .vector_width = 8, .tile_columns = 16, .programmatic = true};
+  const Dispatch dispatch{.tuned_items = 36,
+                          .has_vectors = true,
+                          .vectors = true,
+                          .vector_width = 8,
+                          .tile_columns = 16,
+                          .programmatic = true};
   int vectorised = 0;
   int earlier = 0;
   for (const KernelCall& call : kernel_calls(dispatch, 100, 100)) {
@@ -355,7 +370,8 @@ TEST(KernelCalls, BreakEachConditionOfVectorsWhereTheKernelWasMadeForNoWholeOnes
 
 TEST(KernelCalls, BreakEachConditionOfATunedVariantWithoutVectorsAlone) {
   for (const std::int64_t bcol : {1, 36}) {
-    const Dispatch dispatch{.tuned_items = bcol, .has_vectors = true, .vectors = true, .vector_width = 8, .tile_columns = 16};
+    const Dispatch dispatch{
+        .tuned_items = bcol, .has_vectors = true, .vectors = true, .vector_width = 8, .tile_columns = 16};
     EXPECT_EQ(kernel_calls(dispatch, 100, 100).front().expected_kernel("a", dispatch), "a_kernel<true, false>");
     std::array<int, 4> found = {};
     for (const KernelCall& call : kernel_calls(dispatch, 100, 100)) {
@@ -387,9 +403,16 @@ TEST(KernelCalls, AreLegalForEveryDispatch) {
   for (const std::int64_t bcol : {1, 2, 5, 36, 64, 257}) {
     for (const std::int64_t vector : {1, 2, 4, 8}) {
       for (const std::int64_t tile : {0, 1, 32, 256}) {
-        for (const KernelCall& call : kernel_calls({.tuned_items = bcol, .has_vectors = true, .vectors = vector > 1, .vector_width = vector, .tile_columns = tile, .programmatic = true}, 1, 1)) {
+        for (const KernelCall& call : kernel_calls({.tuned_items = bcol,
+                                                    .has_vectors = true,
+                                                    .vectors = vector > 1,
+                                                    .vector_width = vector,
+                                                    .tile_columns = tile,
+                                                    .programmatic = true},
+                                                   1, 1)) {
           const ProductCase& product = call.product;
-          EXPECT_TRUE(product.n >= 1 && product.ldb >= product.n && product.ldc >= product.n && call.width() >= 1) << print(call);
+          EXPECT_TRUE(product.n >= 1 && product.ldb >= product.n && product.ldc >= product.n && call.width() >= 1)
+              << print(call);
         }
       }
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which windows of B are patches, and how large they are.
 
+#include "generator/ir/window_patches.h"
+
 #include <gtest/gtest.h>
 
 #include <optional>
-
-#include "generator/ir/window_patches.h"
 
 namespace esc {
 namespace {

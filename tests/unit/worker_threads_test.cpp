@@ -79,7 +79,8 @@ TEST(Turns, AreOverHoweverTheWorkEnds) {
   }
 }
 
-/// A layer that alone takes more than there is has its turn when all in front of it are done, and what is behind it waits.
+/// A layer that alone takes more than there is has its turn when all in front of it are done, and what is behind it
+/// waits.
 TEST(LayerMemory, HasRoomForEveryLayerInTurn) {
   constexpr std::int64_t too_many = std::int64_t{1} << 34;
   constexpr std::int64_t some = std::int64_t{1} << 26;  // two of these fit

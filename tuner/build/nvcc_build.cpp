@@ -29,8 +29,9 @@ std::string with_instances(const KernelText& text) {
       types += fmt::format("#include <{}>\n", header);
     }
   }
-  return fmt::format("{}#include <cuda_pipeline_primitives.h>\n#include <cuda_runtime.h>\n#include <stdint.h>\n\n{}\n{}", types, text.text,
-                     instances);
+  return fmt::format(
+      "{}#include <cuda_pipeline_primitives.h>\n#include <cuda_runtime.h>\n#include <stdint.h>\n\n{}\n{}", types,
+      text.text, instances);
 }
 
 std::vector<std::string> options_for(int architecture) {

@@ -79,7 +79,8 @@ void add_cluster_options(CLI::App& command, ClusterLine& line) {
   command.add_option("--sbatch", line.options, "With --emit: a further option of sbatch, --sbatch=--partition=gpu")
       ->allow_extra_args(false);
   command.add_option("--image", line.image, "With --emit k8s: the container image of the tasks, which has esctune");
-  command.add_option("--claim", line.claim, "With --emit k8s: the volume claim with matrices and records, mounted where the tasks run");
+  command.add_option("--claim", line.claim,
+                     "With --emit k8s: the volume claim with matrices and records, mounted where the tasks run");
 }
 
 std::string cluster_script(const ClusterLine& line, const std::vector<std::string>& arguments,
@@ -91,7 +92,8 @@ std::string cluster_script(const ClusterLine& line, const std::vector<std::strin
                                .gpus = 1,
                                .cores = line.cores,
                                .minutes = line.minutes};
-  return line.emit == "k8s" ? tuning::kubernetes_job({job, line.image, line.claim}) : tuning::slurm_script({job, line.options});
+  return line.emit == "k8s" ? tuning::kubernetes_job({job, line.image, line.claim})
+                            : tuning::slurm_script({job, line.options});
 }
 
 }  // namespace esc

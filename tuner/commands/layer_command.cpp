@@ -87,7 +87,8 @@ void add_layer_command(CLI::App& program, const CommonOptions& common, Action& a
   CLI::App* command = add_command(program, "layer", "Tune one layer; print the winner and what it beats",
                                   "esctune layer ffn1.smtx --bcol 64");
   const auto line = std::make_shared<LayerLine>();
-  command->add_option("MATRIX", line->matrix, "Pruned matrix, or a tensor of a model as in model.safetensors:NAME")->required();
+  command->add_option("MATRIX", line->matrix, "Pruned matrix, or a tensor of a model as in model.safetensors:NAME")
+      ->required();
   command->add_option("--bcol", line->bcol, "Columns of B")->required()->check(CLI::Range(1LL, most_columns));
   command->add_option("-o,--output", line->journal, "Journal to append to (default: none is kept)");
   add_nest_options(*command, line->nest);

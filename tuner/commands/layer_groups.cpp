@@ -22,7 +22,9 @@ std::vector<LayerGroup> groups_of_spec(const std::string& file) {
       throw UserError(request.matrix, "has dtype f64 in the spec",
                       "kernels are tuned in f32, tf32, f16 and bf16: leave it out, or name one of these");
     }
-    auto group = std::ranges::find_if(groups, [&](const LayerGroup& one) { return one.element == request.element && is_same(one.nest, request.nest); });
+    auto group = std::ranges::find_if(groups, [&](const LayerGroup& one) {
+      return one.element == request.element && is_same(one.nest, request.nest);
+    });
     if (group == groups.end()) {
       groups.push_back({.nest = request.nest, .element = request.element, .files = {}, .bcols = {}});
       group = groups.end() - 1;

@@ -16,14 +16,14 @@ namespace esc {
 /// Layers of one loop nest, with the numbers of items that each is tuned for.
 struct LayerGroup {
   NestSource nest;
-  std::optional<ScalarType> element = {};  ///< none: what the nest has
-  std::vector<std::string> files;  ///< each once, in the order in which they were named
+  std::optional<ScalarType> element = {};               ///< none: what the nest has
+  std::vector<std::string> files;                       ///< each once, in the order in which they were named
   std::set<std::string> of_models = {};                 ///< those that stand for a whole model
   std::map<std::string, std::set<std::int64_t>> bcols;  ///< by file
 };
 
-/// Those of a spec as escgen generate takes it. What says how a bundle is made - names, schedules, devices, values - does not matter here. Throws
-/// UserError as read_spec does.
+/// Those of a spec as escgen generate takes it. What says how a bundle is made - names, schedules, devices, values -
+/// does not matter here. Throws UserError as read_spec does.
 std::vector<LayerGroup> groups_of_spec(const std::string& file);
 
 /// The type that a file's layer is tuned in: the one that is asked for or, where a file of 16 bits has the shipped

@@ -22,9 +22,7 @@ namespace {
 /// The words by which escgen nest prints it, all but the weights.
 std::vector<std::string> words_of(const NestSource& source, std::optional<ScalarType> element) {
   std::vector<std::string> words{"nest"};
-  const auto add = [&](const char* option, const std::string& value) {
-    words.insert(words.end(), {option, value});
-  };
+  const auto add = [&](const char* option, const std::string& value) { words.insert(words.end(), {option, value}); };
   if (!source.file.empty()) {
     add("--kernel", source.file);
   }
@@ -51,17 +49,20 @@ LoopNest ask_escgen(const std::vector<std::string>& question) {
   if (answer.status != 0) {
     constexpr std::string_view prefix = "escgen: ";
     std::string why = answer.errors.substr(0, answer.errors.find('\n'));
-    why = why.starts_with(prefix) ? why.substr(prefix.size()) : "escgen nest ends with status " + std::to_string(answer.status);
+    why = why.starts_with(prefix) ? why.substr(prefix.size())
+                                  : "escgen nest ends with status " + std::to_string(answer.status);
     const bool is_of_input = answer.status == static_cast<int>(ExitStatus::bad_input);
     throw UserError("", why, {}, is_of_input ? ExitStatus::bad_input : ExitStatus::missing_tool);
   }
   return parse_nest_json(answer.output, "escgen nest");
 }
 
-LoopNest read_nest(const NestSource& source, const std::vector<std::string>& question, std::optional<ScalarType> element) {
+LoopNest read_nest(const NestSource& source, const std::vector<std::string>& question,
+                   std::optional<ScalarType> element) {
   if (source.file.ends_with(".json")) {
     if (source.layout || !source.epilogue.empty() || !source.sizes.named.empty()) {
-      throw UserError(source.file, "is a nest that has its layout, its epilogue and its sizes", "leave the other options out");
+      throw UserError(source.file, "is a nest that has its layout, its epilogue and its sizes",
+                      "leave the other options out");
     }
     const LoopNest nest = parse_nest_json(read_file(source.file), source.file);
     if (const std::optional<LoopNest> typed = written_for(nest, element.value_or(nest.element()))) {
@@ -79,7 +80,8 @@ LoopNest read_nest(const NestSource& source, const std::vector<std::string>& que
 
 }  // namespace
 
-const tuning::TunedNest& NestReader::read(const NestSource& source, const std::string& matrix, std::optional<ScalarType> element) {
+const tuning::TunedNest& NestReader::read(const NestSource& source, const std::string& matrix,
+                                          std::optional<ScalarType> element) {
   std::vector<std::string> question = words_of(source, element);
   std::vector<std::string> key = question;
   // Layers whose weights have four dimensions have sizes of their own.
@@ -89,7 +91,9 @@ const tuning::TunedNest& NestReader::read(const NestSource& source, const std::s
     question.insert(question.end(), {"--weights", matrix});
   }
   const auto found = known_.find(key);
-  return found != known_.end() ? found->second : known_.emplace(key, tuning::tuned_nest(read_nest(source, question, element))).first->second;
+  return found != known_.end()
+             ? found->second
+             : known_.emplace(key, tuning::tuned_nest(read_nest(source, question, element))).first->second;
 }
 
 }  // namespace esc

@@ -124,7 +124,8 @@ std::vector<tuning::MeasuredDevice> devices_of(const PublishLine& line) {
   }
   for (const std::string& layout : line.layouts) {
     if (std::ranges::find(devices, layout, [](const auto& device) { return device.head.layout; }) == devices.end()) {
-      throw UserError("--layout " + layout, "is the layout of no right kernel in the journals", "name one that esctune show prints");
+      throw UserError("--layout " + layout, "is the layout of no right kernel in the journals",
+                      "name one that esctune show prints");
     }
   }
   std::erase_if(devices, [&](const tuning::MeasuredDevice& device) {
@@ -182,7 +183,9 @@ void add_publish_command(CLI::App& program, const CommonOptions& common, Action&
                    "Folder for a file per device and element type; replaces what its file there has of the layouts and "
                    "numbers of columns measured")
       ->required();
-  command->add_option("--layout", line->layouts, "Layouts to publish, as records name them, nk,kn (default: all that were measured)")
+  command
+      ->add_option("--layout", line->layouts,
+                   "Layouts to publish, as records name them, nk,kn (default: all that were measured)")
       ->delimiter(',');
   command->add_flag("--json", line->json, "Print results as JSON");
   command->callback([line, &common, &action] { action = [=, &common] { return run(*line, common.console()); }; });

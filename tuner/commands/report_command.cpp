@@ -84,8 +84,11 @@ void add_report_command(CLI::App& program, const CommonOptions& common, Action& 
   const auto request = std::make_shared<ReportRequest>();
   command->add_option("files", request->files, "Records: files of esctune run, layer or merge")->required();
   command->add_option("-o,--output", request->output, "The HTML file to write")->required();
-  command->add_option("--against", request->against, "Older records: says item by item what has become BETTER or WORSE")->allow_extra_args(false);
-  command->add_option("--night", request->nights, "LABEL=FILE: records of a night before, for the trend; the oldest first (repeatable)")
+  command->add_option("--against", request->against, "Older records: says item by item what has become BETTER or WORSE")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--night", request->nights,
+                   "LABEL=FILE: records of a night before, for the trend; the oldest first (repeatable)")
       ->allow_extra_args(false);
   command->add_option("--date", request->date, "What the page says of when it was measured");
   command->add_option("--host", request->host, "What the page says of where");

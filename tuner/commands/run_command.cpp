@@ -347,7 +347,9 @@ void add_run_command(CLI::App& program, const CommonOptions& common, Action& act
                           "Pruned matrices, models, of whose layers one of each shape and kind of pattern is tuned, "
                           "tensors of models as in model.safetensors:NAME, or folders of matrices");
   auto* list_file = command->add_option("--matrices", line->list_file, "File that names matrices, one a line");
-  auto* spec = command->add_option("--spec", line->spec, "JSON file with layers, their bCols and their loop nests, as for escgen generate")
+  auto* spec = command
+                   ->add_option("--spec", line->spec,
+                                "JSON file with layers, their bCols and their loop nests, as for escgen generate")
                    ->excludes(matrices)
                    ->excludes(list_file);
   add_nest_options(*command, line->nest, spec);
@@ -368,7 +370,9 @@ void add_run_command(CLI::App& program, const CommonOptions& common, Action& act
   auto* list =
       command->add_flag("--list", line->list, "Say what would be measured and how long it would take; needs no GPU");
   command->add_option("--gpu", line->gpu, "With --list: the GPU to suppose")->capture_default_str();
-  command->add_option("--emit", line->cluster.emit, "Print a job of many tasks in place of measuring: a script for Slurm, or a file for Kubernetes")
+  command
+      ->add_option("--emit", line->cluster.emit,
+                   "Print a job of many tasks in place of measuring: a script for Slurm, or a file for Kubernetes")
       ->check(one_of({"slurm", "k8s"}))
       ->excludes(list)
       ->excludes(shard);

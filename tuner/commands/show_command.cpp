@@ -125,8 +125,11 @@ void add_show_command(CLI::App& program, const CommonOptions&, Action& action) {
   auto* tables = command->add_flag("--tables", request->tables, "Print the paper's Table 1 and Table 2 for this device")
                      ->excludes(against);
   auto* json = command->add_flag("--json", request->json, "Print JSON")->excludes(tables);
-  auto* values = command->add_flag("--csv", request->csv, "Print a line for each item, of comma-separated values")->excludes(tables, json);
-  command->add_flag("--junit", request->junit, "Print JUnit's XML: an item fails that has no right kernel, with --against one that is WORSE")
+  auto* values = command->add_flag("--csv", request->csv, "Print a line for each item, of comma-separated values")
+                     ->excludes(tables, json);
+  command
+      ->add_flag("--junit", request->junit,
+                 "Print JUnit's XML: an item fails that has no right kernel, with --against one that is WORSE")
       ->excludes(tables, json, values);
   command->callback([request, &action] { action = [=] { return run(*request); }; });
 }

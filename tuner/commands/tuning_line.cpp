@@ -119,7 +119,8 @@ std::set<std::string> families_of(const TuningLine& line, const tuning::WorkItem
   if (families.empty()) {
     throw UserError(fmt::format("--families {}", fmt::join(line.families, ",")),
                     fmt::format("has no kernels for {} in layout {}", item.dtype, item.nest.layout),
-                    "stream is in 16 bits for layouts kn and nk, bitmap for f16 and bf16, gather for f32 and tf32 in layout kn, atomic for f32 and tf32; choose panel or rows");
+                    "stream is in 16 bits for layouts kn and nk, bitmap for f16 and bf16, gather for f32 and tf32 in "
+                    "layout kn, atomic for f32 and tf32; choose panel or rows");
   }
   return families;
 }
@@ -129,7 +130,8 @@ std::set<std::string> families_of(const TuningLine& line, const tuning::WorkItem
 void add_tuning_options(CLI::App& command, TuningLine& line) {
   command
       .add_option("--families", line.families,
-                  "Families of schedules to try: panel, rows, stream, gather, bitmap, atomic (default: panel, rows and, where they have kernels, stream, gather and bitmap)")
+                  "Families of schedules to try: panel, rows, stream, gather, bitmap, atomic (default: panel, rows "
+                  "and, where they have kernels, stream, gather and bitmap)")
       ->delimiter(',')
       ->check(one_of({"panel", "rows", "stream", "gather", "bitmap", "atomic"}));
   command
@@ -158,7 +160,9 @@ void add_tuning_options(CLI::App& command, TuningLine& line) {
       "Take measurements from these records in place of a GPU; what they have of a layer is what is tried");
 }
 
-std::optional<ScalarType> element_of(const TuningLine& line) { return line.dtype.empty() ? std::nullopt : kernel_element(line.dtype); }
+std::optional<ScalarType> element_of(const TuningLine& line) {
+  return line.dtype.empty() ? std::nullopt : kernel_element(line.dtype);
+}
 
 CandidateChoice::CandidateChoice(const TuningLine& line)
     : line_(line), space_(line.space.empty() ? std::vector<Schedule>() : schedules_in(line.space)) {}
@@ -170,12 +174,13 @@ tuning::Candidates CandidateChoice::operator()(const tuning::WorkItem& item) con
   }
   const std::set<std::string> families = families_of(line_, item);
   std::vector<Schedule> always{incumbent};
-  for (const ScheduleDatabase* const database : databases_for(tuning::shape_of(item), item.device, {&shipped_databases()})) {
+  for (const ScheduleDatabase* const database :
+       databases_for(tuning::shape_of(item), item.device, {&shipped_databases()})) {
     const std::vector<Schedule> winners = tuning::near_winners(*database, item, families);
     always.insert(always.end(), winners.begin(), winners.end());
   }
-  return tuning::choose_candidates(tuning::search_space(item.product(), families, item.dtype), item, {.most = line_.most}, always,
-                                   line_.exhaustive);
+  return tuning::choose_candidates(tuning::search_space(item.product(), families, item.dtype), item,
+                                   {.most = line_.most}, always, line_.exhaustive);
 }
 
 std::string loss_of_cuts(const TuningLine& line, const std::string& journal) {

@@ -28,8 +28,8 @@ Builders make_builders(BuildPool& pool, const ObjectCache* cache, const Compiler
                     .final = std::nullopt};
   if (const std::optional<Compiler> nvcc = installed_nvcc()) {
     const auto search = builders.search.build;
-    builders.final = stored(
-        *nvcc, [search](const KernelText& text) { return build_with_nvcc(text, search(text)->symbols); }, cache);
+    builders.final =
+        stored(*nvcc, [search](const KernelText& text) { return build_with_nvcc(text, search(text)->symbols); }, cache);
   }
   return builders;
 }
@@ -62,7 +62,8 @@ void DeviceLab::make_ready() {
     if (worker_ == nullptr) {
       start();
     }
-    const Answer answer = worker_->ask(open_question({*product_.matrix, item_.bcol, item_.cache, *product_.nest}), patience_.product);
+    const Answer answer =
+        worker_->ask(open_question({*product_.matrix, item_.bcol, item_.cache, *product_.nest}), patience_.product);
     has_product_ = answer.reception == Reception::complete && !is_last(answer.message);
     if (!has_product_) {
       worker_.reset();
@@ -70,10 +71,10 @@ void DeviceLab::make_ready() {
         check_opened(answer.message);
       }
       if (attempt == most_attempts) {
-        throw UserError("the GPU",
-                        fmt::format("cannot take up {}: {} processes in a row have failed at it", describe(item_), most_attempts),
-                        "look whether the device has memory left, then run the command again",
-                        ExitStatus::check_failed);
+        throw UserError(
+            "the GPU",
+            fmt::format("cannot take up {}: {} processes in a row have failed at it", describe(item_), most_attempts),
+            "look whether the device has memory left, then run the command again", ExitStatus::check_failed);
       }
     }
   }

@@ -45,8 +45,7 @@ class DeviceLab final : public Lab {
 
   DeviceKey device() override { return description_.key; }
   Environment environment() override { return description_.environment; }
-  void open(const WorkItem& item, const ItemProduct& product,
-            const std::vector<Schedule>& candidates) override;
+  void open(const WorkItem& item, const ItemProduct& product, const std::vector<Schedule>& candidates) override;
   std::vector<Measurement> measure_peers() override;
   Measurement measure(const Schedule& schedule, const StopRule& rule) override;
   std::vector<Measurement> prepare_finalists(const std::vector<Schedule>& finalists) override;

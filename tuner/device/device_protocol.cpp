@@ -56,12 +56,9 @@ json to_json(const LaunchPlan& plan) {
                          {"sizes", plan.zeroing->sizes}};
   }
   if (plan.boxes) {
-    result["boxes"] = {{"rows_of_b", plan.boxes->rows_of_b},
-                       {"rows", plan.boxes->rows},
-                       {"columns", plan.boxes->columns},
-                       {"element_bytes", plan.boxes->element_bytes},
-                       {"line_rows", plan.boxes->line_rows},
-                       {"of_columns", plan.boxes->of_columns},
+    result["boxes"] = {{"rows_of_b", plan.boxes->rows_of_b}, {"rows", plan.boxes->rows},
+                       {"columns", plan.boxes->columns},     {"element_bytes", plan.boxes->element_bytes},
+                       {"line_rows", plan.boxes->line_rows}, {"of_columns", plan.boxes->of_columns},
                        {"copied", plan.boxes->are_copied}};
   }
   return result;
@@ -120,13 +117,13 @@ Measurement measurement_from(const json& record) { return measurement_of(candida
 
 ProductQuestion product_in(const json& head, const Message& message) {
   ProductQuestion question{.matrix = {.rows = head.at("rows"),
-                     .columns = head.at("columns"),
-                     .offsets = values_in<std::int64_t>(message.pieces.at(0)),
-                     .column_of = values_in<std::int32_t>(message.pieces.at(1)),
-                     .values = values_in<double>(message.pieces.at(2))},
-          .bcol = head.at("bcol"),
-          .cache = head.at("cold").get<bool>() ? CacheState::cold : CacheState::warm,
-          .nest = parse_nest_json(message.pieces.at(3), "the loop nest")};
+                                      .columns = head.at("columns"),
+                                      .offsets = values_in<std::int64_t>(message.pieces.at(0)),
+                                      .column_of = values_in<std::int32_t>(message.pieces.at(1)),
+                                      .values = values_in<double>(message.pieces.at(2))},
+                           .bcol = head.at("bcol"),
+                           .cache = head.at("cold").get<bool>() ? CacheState::cold : CacheState::warm,
+                           .nest = parse_nest_json(message.pieces.at(3), "the loop nest")};
   question.matrix.element = question.nest.element();
   return question;
 }

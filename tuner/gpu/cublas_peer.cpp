@@ -26,7 +26,8 @@ void check(cublasStatus_t status, const char* call) {
 }
 
 /// What describes the product to the library. It knows column-major matrices only, which are transposed row-major ones:
-/// C^T (n x M) = B^T (n x K) x A^T (K x M). Where B and C lie transposed, it is C (M x n) = A (M x K) x B (K x n), and A is the transposed one.
+/// C^T (n x M) = B^T (n x K) x A^T (K x M). Where B and C lie transposed, it is C (M x n) = A (M x K) x B (K x n), and
+/// A is the transposed one.
 class Description {
  public:
   Description(const ProductBench& bench, cublasComputeType_t compute) {
@@ -129,8 +130,9 @@ class CublasProduct : public PeerProduct {
     if (bench_.is_transposed()) {
       std::swap(left, right);
     }
-    check(cublasLtMatmul(handle_.get(), description_->product, &one, left, description_->left, right, description_->right, &zero, c, description_->c, c, description_->c,
-                         &algorithm_, handle_.workspace().as<void>(), handle_.workspace().bytes(), stream),
+    check(cublasLtMatmul(handle_.get(), description_->product, &one, left, description_->left, right,
+                         description_->right, &zero, c, description_->c, c, description_->c, &algorithm_,
+                         handle_.workspace().as<void>(), handle_.workspace().bytes(), stream),
           "cublasLtMatmul");
   }
 

@@ -33,8 +33,8 @@ class CublasHandle {
 /// The names of its peers for elements of a type: the exact one, and the one of TF32 where there is one.
 std::vector<std::string> cublas_names(ScalarType element);
 
-/// The dense product, as float32 and as TF32 or, of elements of 16 bits, with sums in float32; with up to 16 algorithms each that cuBLASLt
-/// recommends.
+/// The dense product, as float32 and as TF32 or, of elements of 16 bits, with sums in float32; with up to 16 algorithms
+/// each that cuBLASLt recommends.
 std::vector<Peer> cublas_peers(const CublasHandle& handle, const ProductBench& bench);
 
 }  // namespace esc::gpu

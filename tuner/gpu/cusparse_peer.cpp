@@ -113,7 +113,8 @@ class SpmmProduct : public PeerProduct {
       : handle_(handle), algorithm_(algorithm), matrices_(bench.matrix(), copies) {
     check(cusparseSetStream(handle_.get(), nullptr), "cusparseSetStream");
     for (std::size_t copy = 0; copy < copies; ++copy) {
-      b_.emplace_back(bench.matrix().columns, bench.columns(), writable(bench.b(copy)), bench.element(), bench.is_transposed());
+      b_.emplace_back(bench.matrix().columns, bench.columns(), writable(bench.b(copy)), bench.element(),
+                      bench.is_transposed());
       c_.emplace_back(bench.matrix().rows, bench.columns(), bench.c(copy), bench.element(), bench.is_transposed());
       std::size_t bytes = 0;
       check(cusparseSpMM_bufferSize(handle_.get(), as_it_is, as_it_is, &one, matrices_.at(copy), b_[copy].get(), &zero,

@@ -76,7 +76,8 @@ Geometry LayerLaunch::geometry() const {
 
 void LayerLaunch::zero(const Operands& operands, Edge edge, cudaStream_t stream) const {
   if (plan_.zeroes_c) {
-    check(cudaMemsetAsync(operands.c, 0, static_cast<std::size_t>(operands.rows) * operands.n * operands.element_bytes, stream),
+    check(cudaMemsetAsync(operands.c, 0, static_cast<std::size_t>(operands.rows) * operands.n * operands.element_bytes,
+                          stream),
           "cudaMemsetAsync");
   }
   if (plan_.zeroing) {

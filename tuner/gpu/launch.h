@@ -60,7 +60,7 @@ struct Operands {
   void* c = nullptr;
   std::size_t element_bytes = sizeof(float);  ///< of B and C
   std::int64_t rows = 0;                      ///< of C
-  unsigned int n = 0;     ///< columns of C
+  unsigned int n = 0;                         ///< columns of C
   long long ldb = n;
   long long ldc = n;
   std::vector<CArgument> epilogue = {};  ///< in the order of the kernel's parameters

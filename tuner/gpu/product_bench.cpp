@@ -80,20 +80,24 @@ ProductBench::ProductBench(const SparseMatrix& matrix, std::int64_t bcol, const 
 template <typename Element>
 void ProductBench::place() {
   TypedElements b(element(), reference_.b());
-  MatrixImage<Element> image_b(layout_b_, matrix_.columns, product_.n, ldb_, static_cast<Element>(std::numeric_limits<double>::quiet_NaN()));
+  MatrixImage<Element> image_b(layout_b_, matrix_.columns, product_.n, ldb_,
+                               static_cast<Element>(std::numeric_limits<double>::quiet_NaN()));
   image_b.visit(b.elements<Element>(), [](Element& place, const Element& value) { place = value; });
   MatrixImage<Element> image_c(layout_c_, matrix_.rows, product_.n, ldc_, poison<Element>());
   if (!layout_c_.is_row_major()) {
     places_of_c_.resize(static_cast<std::size_t>(matrix_.rows) * static_cast<std::size_t>(product_.n));
     const Element* const first = image_c.elements().data();
-    image_c.visit(places_of_c_.data(), [&](const Element& place, std::size_t& number) { number = static_cast<std::size_t>(&place - first); });
+    image_c.visit(places_of_c_.data(), [&](const Element& place, std::size_t& number) {
+      number = static_cast<std::size_t>(&place - first);
+    });
   }
   bytes_ = image_b.bytes() + image_c.bytes();
   const std::size_t copies = copies_for(cold_bytes_, bytes_);
   b_ = Copies(std::span<const Element>(image_b.elements()), copies);
   c_ = Copies(std::span<const Element>(image_c.elements()), copies);
   poison_ = Buffer(image_c.bytes());
-  check(cudaMemcpy(poison_.as<void>(), image_c.elements().data(), poison_.bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+  check(cudaMemcpy(poison_.as<void>(), image_c.elements().data(), poison_.bytes(), cudaMemcpyHostToDevice),
+        "cudaMemcpy");
 }
 
 void ProductBench::place_operands() {
@@ -121,8 +125,7 @@ TypedElements ProductBench::result_of(const Launch& run) const {
         "cudaMemcpyAsync");
   run(stream_.get(), 0);
   TypedElements found(element(), poison_.bytes() / static_cast<std::size_t>(bytes_of(element())));
-  check(cudaMemcpyAsync(found.data(), c(0), poison_.bytes(), cudaMemcpyDeviceToHost, stream_.get()),
-        "cudaMemcpyAsync");
+  check(cudaMemcpyAsync(found.data(), c(0), poison_.bytes(), cudaMemcpyDeviceToHost, stream_.get()), "cudaMemcpyAsync");
   stream_.wait();
   if (places_of_c_.empty()) {
     return found;
@@ -130,7 +133,8 @@ TypedElements ProductBench::result_of(const Launch& run) const {
   TypedElements result(element(), places_of_c_.size());
   with_element(element(), [&](auto zero) {
     using Element = decltype(zero);
-    std::ranges::transform(places_of_c_, result.elements<Element>(), [&](std::size_t place) { return found.elements<Element>()[place]; });
+    std::ranges::transform(places_of_c_, result.elements<Element>(),
+                           [&](std::size_t place) { return found.elements<Element>()[place]; });
   });
   return result;
 }

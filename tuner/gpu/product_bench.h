@@ -26,8 +26,8 @@ struct JudgedTiming {
   Timing timing;
 };
 
-/// What one product of a loop nest needs on the device, whoever computes it: B, C and what an epilogue reads, as the nest has them, without
-/// gaps, and what C is judged by. Its member functions are called by one thread at a time.
+/// What one product of a loop nest needs on the device, whoever computes it: B, C and what an epilogue reads, as the
+/// nest has them, without gaps, and what C is judged by. Its member functions are called by one thread at a time.
 class ProductBench {
  public:
   /// `matrix` and `stream` must outlive it. With `cold_bytes` it holds so many copies of B and C that all of them

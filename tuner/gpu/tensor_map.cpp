@@ -11,8 +11,12 @@ namespace {
 
 /// Rows of float32 are padded instead.
 CUtensorMapSwizzle swizzle_of(const LaunchPlan::Boxes& boxes) {
-  const unsigned int row_bytes = (boxes.of_columns ? boxes.rows : boxes.columns) * boxes.element_bytes * boxes.line_rows;
-  return boxes.element_bytes == 4 ? CU_TENSOR_MAP_SWIZZLE_NONE : row_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B : row_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B;
+  const unsigned int row_bytes =
+      (boxes.of_columns ? boxes.rows : boxes.columns) * boxes.element_bytes * boxes.line_rows;
+  return boxes.element_bytes == 4 ? CU_TENSOR_MAP_SWIZZLE_NONE
+         : row_bytes == 32        ? CU_TENSOR_MAP_SWIZZLE_32B
+         : row_bytes == 64        ? CU_TENSOR_MAP_SWIZZLE_64B
+                                  : CU_TENSOR_MAP_SWIZZLE_128B;
 }
 
 bool has_tensor_copies() {
@@ -48,10 +52,10 @@ CUtensorMap describe_boxes(const LaunchPlan::Boxes& boxes, const void* b, long l
     std::swap(box[0], box[1]);
   }
   const std::array<cuuint32_t, 2> steps{1, 1};
-  const CUresult result =
-      encoder()(&map, boxes.element_bytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, const_cast<void*>(b), extents.data(), row_bytes.data(), box.data(), steps.data(),
-                CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(boxes), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result = encoder()(
+      &map, boxes.element_bytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : CU_TENSOR_MAP_DATA_TYPE_UINT16, 2,
+      const_cast<void*>(b), extents.data(), row_bytes.data(), box.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
+      swizzle_of(boxes), CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   check(static_cast<cudaError_t>(result), "cuTensorMapEncodeTiled");
   return map;
 }

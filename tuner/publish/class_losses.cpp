@@ -34,7 +34,7 @@ std::optional<double> mean_of_known(const Items& items, const NumberOf& number_o
 }
 
 /// Of a library's time over that of the best schedule.
-std::optional<double> over_best(const Items& items, std::optional<double> ItemLosses::*library_microseconds) {
+std::optional<double> over_best(const Items& items, std::optional<double> ItemLosses::* library_microseconds) {
   return mean_of_known(items, [&](const ItemLosses& item) {
     const std::optional<double>& time = item.*library_microseconds;
     return time ? std::optional(*time / item.best_microseconds) : std::nullopt;

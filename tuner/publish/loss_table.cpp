@@ -92,7 +92,8 @@ std::optional<std::size_t> LossTable::place_of(const std::string& schedule) cons
 
 std::vector<MeasuredDevice> measured_devices(const std::vector<Record>& records) {
   const std::map<ItemKey, ItemResults> items = group_by_item(records);
-  std::map<std::tuple<DeviceKey, std::string, std::string>, std::map<long long, std::vector<const ItemResults*>>> groups;
+  std::map<std::tuple<DeviceKey, std::string, std::string>, std::map<long long, std::vector<const ItemResults*>>>
+      groups;
   for (const auto& [key, results] : items) {
     if (key.cache == CacheState::warm && results.best() != nullptr) {
       groups[{key.device, key.dtype, key.layout}][results.item.product().count].push_back(&results);

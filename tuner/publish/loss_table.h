@@ -47,8 +47,8 @@ struct LossTable {
   std::optional<std::size_t> place_of(const std::string& schedule) const;
 };
 
-/// What was measured on one device for one element type and one layout. What becomes of the sums does not matter: an epilogue takes 2 % and
-/// favours no schedule, so that items with one stand beside those without.
+/// What was measured on one device for one element type and one layout. What becomes of the sums does not matter: an
+/// epilogue takes 2 % and favours no schedule, so that items with one stand beside those without.
 struct MeasuredDevice {
   DatabaseHead head;
   std::map<long long, LossTable> tables;  ///< by bCol, as columns of C

@@ -65,7 +65,8 @@ ScheduleDatabase publish(const MeasuredDevice& device) {
   const ScheduleDatabase general = publish_classes(device);
   DatabaseEntries entries{general.candidates(), general.classes(), {}, general.defaults()};
   for (const auto& [bcol, table] : device.tables) {
-    // Of items that are one layer and as many columns, of nests with different epilogues or images, the first one speaks.
+    // Of items that are one layer and as many columns, of nests with different epilogues or images, the first one
+    // speaks.
     std::set<std::string> patterns;
     for (const auto& item : table.items) {
       const auto layer = layer_entry(table, *item, choose_schedule(item->shape, general).schedule);

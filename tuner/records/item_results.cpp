@@ -144,7 +144,9 @@ const CandidateResult* ItemResults::peer(const std::string& name) const {
   return found != peers.end() && found->second.outcome == Outcome::ok ? &found->second : nullptr;
 }
 
-const CandidateResult* ItemResults::exact_dense_peer() const { return peer("cublas-" + (item.dtype == "f32" ? "fp32" : item.dtype)); }
+const CandidateResult* ItemResults::exact_dense_peer() const {
+  return peer("cublas-" + (item.dtype == "f32" ? "fp32" : item.dtype));
+}
 
 const CandidateResult* ItemResults::less_exact_dense_peer() const {
   return item.dtype == "f32" ? peer("cublas-tf32") : nullptr;

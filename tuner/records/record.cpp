@@ -18,8 +18,8 @@ std::string nest_suffix(const NestFacts& nest) {
 
 std::string describe(const WorkItem& item) {
   const std::string suffix = nest_suffix(item.nest);
-  return fmt::format("{}, bCol {}{}{}{}", item.layer.file, item.bcol, item.dtype == "f32" ? "" : ", " + item.dtype, suffix.empty() ? "" : ",",
-                     suffix);
+  return fmt::format("{}, bCol {}{}{}{}", item.layer.file, item.bcol, item.dtype == "f32" ? "" : ", " + item.dtype,
+                     suffix.empty() ? "" : ",", suffix);
 }
 
 LayerShape shape_of(const WorkItem& item) {

@@ -33,10 +33,12 @@ struct LayerFacts {
 /// What the L2 cache holds of the operands when a launch begins.
 enum class CacheState { warm, cold };
 
-/// What a measurement depends on of the loop nest. That of the plain product C = A x B, row-major, is what there is without a word of it.
+/// What a measurement depends on of the loop nest. That of the plain product C = A x B, row-major, is what there is
+/// without a word of it.
 struct NestFacts {
-  std::string layout = "kn";      ///< as layout_class names it: databases are made for each apart
-  std::string digest = {};        ///< the first digits of the SHA-256 of its JSON; empty: of its layout the plain product, kn or nk
+  std::string layout = "kn";  ///< as layout_class names it: databases are made for each apart
+  std::string digest =
+      {};  ///< the first digits of the SHA-256 of its JSON; empty: of its layout the plain product, kn or nk
   std::int64_t item_columns = 1;  ///< columns of C for each of bCol's items: of an image the points
   bool contiguous = true;         ///< whether columns of a row of B stand one behind the other
 
@@ -72,8 +74,8 @@ struct ItemKey {
 };
 ItemKey key_of(const WorkItem& item);
 
-/// "layer.smtx, bCol 64", and behind it the element type where it is not f32, and the nest where it is not the plain product:
-/// "layer.smtx, bCol 64, f16, nk 0f3a..".
+/// "layer.smtx, bCol 64", and behind it the element type where it is not f32, and the nest where it is not the plain
+/// product: "layer.smtx, bCol 64, f16, nk 0f3a..".
 std::string describe(const WorkItem& item);
 /// " nk 0f3a..", what tells an item from that of the plain product; empty for that one.
 std::string nest_suffix(const NestFacts& nest);

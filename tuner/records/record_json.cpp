@@ -147,18 +147,18 @@ int format_of(const WorkItem& item) { return item.nest == NestFacts() ? record_f
 
 json to_json(const WorkItem& item) {
   json line{{"layer",
-           {{"file", plain_text(item.layer.file)},
-            {"pattern", item.layer.pattern},
-            {"rows", item.layer.rows},
-            {"columns", item.layer.columns},
-            {"nonzeros", item.layer.nonzeros},
-            {"longest_row", item.layer.longest_row},
-            {"row_variation", item.layer.row_variation}}},
-          {"bcol", item.bcol},
-          {"dtype", item.dtype},
-          {"device", print(item.device)},
-          {"l2", word_of(item.cache, cache_words)},
-          {"format", format_of(item)}};
+             {{"file", plain_text(item.layer.file)},
+              {"pattern", item.layer.pattern},
+              {"rows", item.layer.rows},
+              {"columns", item.layer.columns},
+              {"nonzeros", item.layer.nonzeros},
+              {"longest_row", item.layer.longest_row},
+              {"row_variation", item.layer.row_variation}}},
+            {"bcol", item.bcol},
+            {"dtype", item.dtype},
+            {"device", print(item.device)},
+            {"l2", word_of(item.cache, cache_words)},
+            {"format", format_of(item)}};
   if (format_of(item) == record_format_of_nests) {
     line["nest"] = to_json(item.nest);
   }

@@ -8,8 +8,8 @@
 
 namespace esc::tuning {
 
-/// Version of the lines; a line of another one is refused. Those of nests other than the plain product have a version of their own, so that a
-/// program that knows of none refuses them and does not take them for measurements of that.
+/// Version of the lines; a line of another one is refused. Those of nests other than the plain product have a version
+/// of their own, so that a program that knows of none refuses them and does not take them for measurements of that.
 constexpr int record_format = 1;
 constexpr int record_format_of_nests = 2;
 

@@ -8,7 +8,7 @@ namespace esc::tuning {
 namespace {
 
 struct Part {
-  double Cost::*microseconds;
+  double Cost::* microseconds;
   const char* name;
 };
 

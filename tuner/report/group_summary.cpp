@@ -11,7 +11,7 @@
 namespace esc::tuning {
 namespace {
 
-Comparison compare(const std::vector<ItemSummary>& items, std::optional<double> ItemSummary::*ours, Rival rival) {
+Comparison compare(const std::vector<ItemSummary>& items, std::optional<double> ItemSummary::* ours, Rival rival) {
   std::vector<double> speed_ups;
   for (const ItemSummary& item : items) {
     const std::optional<double> theirs = time_of(item, rival);
@@ -50,7 +50,8 @@ Setting setting_of(const ItemSummary& item) {
 
 std::string print(const Setting& setting) {
   return fmt::format("{}, {}, L2 {}{}", print(setting.device), setting.dtype,
-                     setting.cache == CacheState::warm ? "warm" : "cold", setting.layout == "kn" ? "" : ", " + setting.layout);
+                     setting.cache == CacheState::warm ? "warm" : "cold",
+                     setting.layout == "kn" ? "" : ", " + setting.layout);
 }
 
 std::string print(Rival rival, const std::vector<GroupSummary>& groups) {

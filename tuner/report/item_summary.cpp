@@ -122,7 +122,8 @@ std::vector<ItemSummary> summarise(const std::map<ItemKey, ItemResults>& items) 
   const std::size_t folders = common_folders(items);
   for (const auto& [key, results] : items) {
     const std::string digest = results.item.nest.digest;
-    summaries.push_back(summarise(results, results.item.layer.file.substr(folders) + (digest.empty() ? "" : " " + digest)));
+    summaries.push_back(
+        summarise(results, results.item.layer.file.substr(folders) + (digest.empty() ? "" : " " + digest)));
   }
   std::ranges::sort(summaries, [](const ItemSummary& a, const ItemSummary& b) {
     const auto order = [](const ItemSummary& one) {
@@ -137,7 +138,8 @@ std::vector<ItemSummary> summarise(const std::map<ItemKey, ItemResults>& items) 
 std::string label(const ItemSummary& item) {
   const std::string& layout = item.item.nest.layout;
   const std::string& dtype = item.item.dtype;
-  return fmt::format("{}@{}{}{}", item.name, item.item.bcol, layout == "kn" ? "" : "@" + layout, dtype == "f32" ? "" : "@" + dtype);
+  return fmt::format("{}@{}{}{}", item.name, item.item.bcol, layout == "kn" ? "" : "@" + layout,
+                     dtype == "f32" ? "" : "@" + dtype);
 }
 
 }  // namespace esc::tuning

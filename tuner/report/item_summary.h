@@ -27,13 +27,14 @@ std::string print(Rival rival, const std::string& dtype);
 /// One item in a line: what holds for it from now on, and what the libraries take. Times are microseconds of a launch.
 struct ItemSummary {
   WorkItem item;
-  std::string name;                    ///< of the layer: its file without the folders that all layers have in common, and the digest of a nest
-  std::string winner;                  ///< schedule; empty where none was right
-  std::optional<double> microseconds;  ///< of the winner, plain edges
+  std::string
+      name;  ///< of the layer: its file without the folders that all layers have in common, and the digest of a nest
+  std::string winner;                        ///< schedule; empty where none was right
+  std::optional<double> microseconds;        ///< of the winner, plain edges
   std::optional<double> chain_microseconds;  ///< of the winner, programmatic edges
   double spread = 0;                         ///< of the winner's plain samples, relative
   std::optional<KernelFacts> kernel;         ///< the winner's
-  std::optional<double> fp32;  ///< cuBLASLt with sums in float32, of the item's elements
+  std::optional<double> fp32;                ///< cuBLASLt with sums in float32, of the item's elements
   std::optional<double> tf32;
   std::optional<double> cusparse;
   std::optional<double> cusparselt;  ///< where it is exact
@@ -54,7 +55,8 @@ std::string best_exact_name(const ItemSummary& item);
 /// decision, else the fastest so far. A time of 0 comes of a record without samples and counts as none.
 std::vector<ItemSummary> summarise(const std::map<ItemKey, ItemResults>& items);
 
-/// "NAME@BCOL", with "@LAYOUT" behind it where that is not kn and "@DTYPE" where that is not f32: what an item is called where one is picked out.
+/// "NAME@BCOL", with "@LAYOUT" behind it where that is not kn and "@DTYPE" where that is not f32: what an item is
+/// called where one is picked out.
 std::string label(const ItemSummary& item);
 
 }  // namespace esc::tuning

@@ -24,7 +24,7 @@ std::vector<Table::Column> lost_columns() {
   return {text_column("layer"), {"M x K"}, {"zeros, %"}, {"bCol"}, {"ours, us"}};
 }
 
-std::string plain_and_chain(const GroupSummary& group, Rival rival, std::optional<double> Comparison::*figure,
+std::string plain_and_chain(const GroupSummary& group, Rival rival, std::optional<double> Comparison::* figure,
                             bool share) {
   const auto text = [&](const Comparison& comparison) {
     return share ? percent(comparison.*figure) : with_digits(comparison.*figure);

@@ -22,8 +22,9 @@ std::string element(const char* name, const std::string& message) {
 }
 
 std::string xml_of(const TestCase& one) {
-  return fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.9f}\">\n{}{}    </testcase>\n", escaped(one.group), escaped(one.name),
-                     one.microseconds * 1e-6, element("failure", one.failure), element("skipped", one.skipped));
+  return fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"{:.9f}\">\n{}{}    </testcase>\n",
+                     escaped(one.group), escaped(one.name), one.microseconds * 1e-6, element("failure", one.failure),
+                     element("skipped", one.skipped));
 }
 
 std::string suite(const std::vector<TestCase>& cases) {
@@ -36,7 +37,8 @@ std::string suite(const std::vector<TestCase>& cases) {
     text += xml_of(one);
   }
   return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"esctune\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n{}"
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"esctune\" tests=\"{}\" "
+      "failures=\"{}\" skipped=\"{}\">\n{}"
       "  </testsuite>\n</testsuites>\n",
       cases.size(), failures, skipped, text);
 }
@@ -64,8 +66,8 @@ std::string junit_report(const JournalComparison& comparison) {
       continue;
     }
     cases.back().failure = change.after.microseconds && change.before.microseconds
-                               ? fmt::format("WORSE: {:.2f} us, {:.3f} times the {:.2f} us of before", *change.after.microseconds, change.ratio,
-                                             *change.before.microseconds)
+                               ? fmt::format("WORSE: {:.2f} us, {:.3f} times the {:.2f} us of before",
+                                             *change.after.microseconds, change.ratio, *change.before.microseconds)
                                : "WORSE: no kernel is right any more";
   }
   for (const std::string& name : comparison.only_before) {

@@ -17,9 +17,17 @@ std::string time_and_ratio(const ItemSummary& item) {
 }  // namespace
 
 Table total_table(const std::vector<GroupSummary>& groups) {
-  Table table{"All layers together, of which both times are known: the sum of our times, of the best exact library's, and of the shorter one of each layer.",
-              {{"bCol"}, {"layers"}, {"ours, us"}, {"best exact library, us"}, {"over it"}, {"the shorter, us"}, {"layers that are faster"}},
-              {}};
+  Table table{
+      "All layers together, of which both times are known: the sum of our times, of the best exact library's, and of "
+      "the shorter one of each layer.",
+      {{"bCol"},
+       {"layers"},
+       {"ours, us"},
+       {"best exact library, us"},
+       {"over it"},
+       {"the shorter, us"},
+       {"layers that are faster"}},
+      {}};
   for (const GroupSummary& group : groups) {
     double ours = 0;
     double theirs = 0;
@@ -41,14 +49,16 @@ Table total_table(const std::vector<GroupSummary>& groups) {
       table.rows.push_back({std::to_string(group.bcol), "0", "-", "-", "-", "-", "-"});
       continue;
     }
-    table.rows.push_back({std::to_string(group.bcol), std::to_string(layers), with_digits(ours), with_digits(theirs), with_digits(theirs / ours),
-                          with_digits(shorter), fmt::format("{} of {}", faster, layers)});
+    table.rows.push_back({std::to_string(group.bcol), std::to_string(layers), with_digits(ours), with_digits(theirs),
+                          with_digits(theirs / ours), with_digits(shorter), fmt::format("{} of {}", faster, layers)});
   }
   return table;
 }
 
 Table layers_table(const std::vector<GroupSummary>& groups) {
-  Table table{"Our time for each layer, in us, and how many times as long the best exact library takes.", {text_column("layer"), {"M x K"}, {"zeros, %"}}, {}};
+  Table table{"Our time for each layer, in us, and how many times as long the best exact library takes.",
+              {text_column("layer"), {"M x K"}, {"zeros, %"}},
+              {}};
   std::map<std::string, std::size_t> row_of;
   for (const GroupSummary& group : groups) {
     table.columns.push_back({fmt::format("bCol {}", group.bcol)});
@@ -56,7 +66,8 @@ Table layers_table(const std::vector<GroupSummary>& groups) {
       const LayerFacts& layer = item.item.layer;
       const auto [row, is_new] = row_of.emplace(item.name + layer.pattern, table.rows.size());
       if (is_new) {
-        table.rows.push_back({item.name, fmt::format("{} x {}", layer.rows, layer.columns), percent(layer.sparsity(), 1)});
+        table.rows.push_back(
+            {item.name, fmt::format("{} x {}", layer.rows, layer.columns), percent(layer.sparsity(), 1)});
       }
       std::vector<std::string>& cells = table.rows[row->second];
       cells.resize(table.columns.size() - 1, "-");

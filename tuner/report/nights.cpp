@@ -40,13 +40,16 @@ std::vector<std::optional<double>> sums_of(const std::vector<Night>& nights) {
 }  // namespace
 
 Table night_table(const std::vector<Night>& nights) {
-  Table table{"Nights, the oldest first. The sum is that of the items which all of them have; verdicts compare with the night before.",
-              {text_column("night"), {"items"}, {"sum, us"}, {"over the first"}, {"BETTER"}, {"WORSE"}, {"SAME"}, {"UNSURE"}},
-              {}};
+  Table table{
+      "Nights, the oldest first. The sum is that of the items which all of them have; verdicts compare with the night "
+      "before.",
+      {text_column("night"), {"items"}, {"sum, us"}, {"over the first"}, {"BETTER"}, {"WORSE"}, {"SAME"}, {"UNSURE"}},
+      {}};
   const std::vector<std::optional<double>> sums = sums_of(nights);
   for (std::size_t number = 0; number < nights.size(); ++number) {
     const std::optional<double> relative = sums[number] ? std::optional(*sums[number] / *sums.front()) : std::nullopt;
-    std::vector<std::string> row{nights[number].label, std::to_string(nights[number].items.size()), with_digits(sums[number]), with_digits(relative, 3)};
+    std::vector<std::string> row{nights[number].label, std::to_string(nights[number].items.size()),
+                                 with_digits(sums[number]), with_digits(relative, 3)};
     if (number == 0) {
       row.insert(row.end(), 4, "-");
     } else {
@@ -69,7 +72,8 @@ XyChart night_chart(const std::vector<Night>& nights) {
   const std::vector<std::optional<double>> sums = sums_of(nights);
   for (std::size_t number = 0; number < nights.size(); ++number) {
     if (sums[number]) {
-      chart.series.front().points.push_back({static_cast<double>(number + 1), *sums[number] / *sums.front(), nights[number].label});
+      chart.series.front().points.push_back(
+          {static_cast<double>(number + 1), *sums[number] / *sums.front(), nights[number].label});
     }
   }
   return chart;

@@ -16,8 +16,8 @@ struct Night {
   std::vector<ItemSummary> items;
 };
 
-/// One row per night: its items, the sum of the winners' times over the items for which every night has one, and what has become of the items of the
-/// night before.
+/// One row per night: its items, the sum of the winners' times over the items for which every night has one, and what
+/// has become of the items of the night before.
 Table night_table(const std::vector<Night>& nights);
 
 /// That sum of each night over that of the first.

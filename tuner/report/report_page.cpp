@@ -138,7 +138,8 @@ std::string history_section(const std::vector<ItemSummary>& items, const ReportF
   if (!frame.nights.empty()) {
     std::vector<Night> nights = frame.nights;
     nights.push_back({frame.date.empty() ? "this one" : frame.date, items});
-    text += heading(2, "Night by night") + "<figure>\n" + to_svg(night_chart(nights)) + "</figure>\n" + html(night_table(nights));
+    text += heading(2, "Night by night") + "<figure>\n" + to_svg(night_chart(nights)) + "</figure>\n" +
+            html(night_table(nights));
   }
   if (!frame.against.empty()) {
     text += heading(2, "Against older records") + html(change_table(compare_journals(frame.against, items)));

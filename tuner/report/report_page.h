@@ -13,15 +13,15 @@ namespace esc::tuning {
 
 /// What a page says beside its items, each where it is given.
 struct ReportFrame {
-  std::string date = {};               ///< as the reader is to see it
+  std::string date = {};  ///< as the reader is to see it
   std::string host = {};
-  std::vector<Night> nights = {};      ///< those before, the oldest first
+  std::vector<Night> nights = {};         ///< those before, the oldest first
   std::vector<ItemSummary> against = {};  ///< older records
 };
 
-/// One self-contained HTML page about all items: layers and totals first, what has changed, then results in tables and pictures, each picture
-/// with its numbers; losses, failures and what was measured with. No script, nothing loaded from elsewhere; the same items and the same frame give
-/// the same bytes.
+/// One self-contained HTML page about all items: layers and totals first, what has changed, then results in tables and
+/// pictures, each picture with its numbers; losses, failures and what was measured with. No script, nothing loaded from
+/// elsewhere; the same items and the same frame give the same bytes.
 std::string report_page(const std::map<ItemKey, ItemResults>& items, const ReportFrame& frame = {});
 
 }  // namespace esc::tuning

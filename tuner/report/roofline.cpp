@@ -35,10 +35,12 @@ double bytes_of_c(const WorkItem& item) {
 std::optional<RooflinePoint> roofline_point(const ItemSummary& item) {
   // Elements of B that several columns read are moved once, and nobody says how many these are.
   const std::string& layout = item.item.nest.layout;
-  if ((layout != "kn" && layout != "nk") || !item.microseconds || !item.kernel || item.kernel->packed_bytes <= 0 || item.item.layer.nonzeros == 0) {
+  if ((layout != "kn" && layout != "nk") || !item.microseconds || !item.kernel || item.kernel->packed_bytes <= 0 ||
+      item.item.layer.nonzeros == 0) {
     return std::nullopt;
   }
-  const double operations = 2.0 * static_cast<double>(item.item.layer.nonzeros) * static_cast<double>(item.item.product().count);
+  const double operations =
+      2.0 * static_cast<double>(item.item.layer.nonzeros) * static_cast<double>(item.item.product().count);
   const double bytes = static_cast<double>(item.kernel->packed_bytes) + bytes_of_b(item.item) + bytes_of_c(item.item);
   return RooflinePoint{&item, operations / bytes, operations / *item.microseconds / 1e3};
 }

@@ -31,7 +31,8 @@ struct LayerList {
   std::vector<std::string> notes;     ///< why a matrix has nothing to tune for
 };
 
-/// Reads the files, several at once, and keeps what is to be known of their layers, with elements of this type; equal patterns are there once.
+/// Reads the files, several at once, and keeps what is to be known of their layers, with elements of this type; equal
+/// patterns are there once.
 LayerList read_layers(const std::vector<std::string>& files, ScalarType element = ScalarType::f32);
 
 /// Keeps of the layers of models one of each shape and kind of pattern, by whose schedules databases know the others,

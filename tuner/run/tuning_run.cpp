@@ -188,10 +188,12 @@ std::int64_t count_of_groups(const LoopNest& nest) {
 TunedNest tuned_nest(const LoopNest& nest) {
   if (std::ranges::find(measured_types, std::string_view(name_of(nest.element()))) == measured_types.end()) {
     throw UserError("the loop nest", fmt::format("has elements of {}", name_of(nest.element())),
-                    fmt::format("kernels are tuned in {}: write it in float, or give --dtype f16", fmt::join(measured_types, ", ")));
+                    fmt::format("kernels are tuned in {}: write it in float, or give --dtype f16",
+                                fmt::join(measured_types, ", ")));
   }
   if (count_of_groups(nest) > 1) {
-    throw UserError("the loop nest", "has groups", "tune the matrix of all groups, with zeros between them, with the nest without groups");
+    throw UserError("the loop nest", "has groups",
+                    "tune the matrix of all groups, with zeros between them, with the nest without groups");
   }
   constexpr std::size_t digits = 16;
   NestFacts facts{.layout = layout_class(nest)};
@@ -200,7 +202,9 @@ TunedNest tuned_nest(const LoopNest& nest) {
   facts.contiguous = columns.are_contiguous;
   // Programs that mean the same have the same kernels.
   const LoopNest canonical = canonicalize(nest);
-  const auto is_shipped = [&](const LoopNest& shipped) { return canonical == canonicalize(in_type(shipped, nest.element())); };
+  const auto is_shipped = [&](const LoopNest& shipped) {
+    return canonical == canonicalize(in_type(shipped, nest.element()));
+  };
   if (!is_shipped(spmm_nest()) && !is_shipped(linear_nk_nest())) {
     facts.digest = sha256_of_text(nest_json(nest)).substr(0, digits);
   }

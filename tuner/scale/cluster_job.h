@@ -10,15 +10,15 @@ namespace esc::tuning {
 struct ClusterJob {
   std::string program = "esctune";     ///< as it is called on the nodes
   std::vector<std::string> arguments;  ///< of `esctune run`: all but --shard and --output
-  std::string output;                  ///< file for the records of all tasks; theirs have names that begin with its stem
+  std::string output;  ///< file for the records of all tasks; theirs have names that begin with its stem
   unsigned int tasks = 4;
   unsigned int gpus = 1;       ///< of a task
   unsigned int cores = 8;      ///< of a task
   unsigned int minutes = 120;  ///< most of a task
 };
 
-/// Throws UserError for no tasks, cores or minutes, for an output that is no file's name, and for a text with a line break. `option` is what asks
-/// for the job, "--emit slurm".
+/// Throws UserError for no tasks, cores or minutes, for an output that is no file's name, and for a text with a line
+/// break. `option` is what asks for the job, "--emit slurm".
 void check_job(const ClusterJob& job, const std::string& option);
 /// The same for one more text, which is called `what`.
 void check_line(const std::string& what, const std::string& text);

@@ -20,13 +20,15 @@ namespace {
 void check_kubernetes_job(const KubernetesJob& job) {
   check_job(job, "--emit k8s");
   if (job.image.empty() || job.claim.empty()) {
-    throw UserError("--emit k8s", "does not know the image or the volume of the tasks",
-                    "give --image IMAGE, which has esctune, and --claim NAME, a volume claim with matrices and room for records");
+    throw UserError(
+        "--emit k8s", "does not know the image or the volume of the tasks",
+        "give --image IMAGE, which has esctune, and --claim NAME, a volume claim with matrices and room for records");
   }
   check_line("--image", job.image);
   check_line("--claim", job.claim);
   if (job.output.starts_with('/')) {
-    throw UserError("--output " + job.output, "is not a place in the volume", "name the file from the volume's root on, as in night.jsonl");
+    throw UserError("--output " + job.output, "is not a place in the volume",
+                    "name the file from the volume's root on, as in night.jsonl");
   }
 }
 
@@ -42,8 +44,8 @@ std::string kubernetes_job(const KubernetesJob& job) {
   check_kubernetes_job(job);
   const std::string stem = shell_word(stem_of(job.output));
   const std::string output = shell_word(job.output);
-  const std::string run = fmt::format("exec {} run --shard auto --output {}.\"$JOB_COMPLETION_INDEX\".jsonl{}", shell_word(job.program), stem,
-                                      shell_words(job.arguments));
+  const std::string run = fmt::format("exec {} run --shard auto --output {}.\"$JOB_COMPLETION_INDEX\".jsonl{}",
+                                      shell_word(job.program), stem, shell_words(job.arguments));
   constexpr unsigned int tries = 3;
   return fill(kubernetes_job_template, {{"TASKS", std::to_string(job.tasks)},
                                         {"BACKOFF", std::to_string(std::uint64_t{tries} * job.tasks)},

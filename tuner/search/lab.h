@@ -31,8 +31,7 @@ class Lab {
 
   /// Turns to an item; everything below is about it. `candidates` will be measured, most likely in this order, so that
   /// they can be prepared ahead.
-  virtual void open(const WorkItem& item, const ItemProduct& product,
-                    const std::vector<Schedule>& candidates) = 0;
+  virtual void open(const WorkItem& item, const ItemProduct& product, const std::vector<Schedule>& candidates) = 0;
   /// The libraries at their best: one measurement each.
   virtual std::vector<Measurement> measure_peers() = 0;
   /// A candidate, by plain edges.

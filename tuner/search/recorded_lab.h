@@ -19,8 +19,7 @@ class RecordedLab final : public Lab {
 
   DeviceKey device() override { return device_; }
   Environment environment() override { return environment_; }
-  void open(const WorkItem& item, const ItemProduct& product,
-            const std::vector<Schedule>& candidates) override;
+  void open(const WorkItem& item, const ItemProduct& product, const std::vector<Schedule>& candidates) override;
   std::vector<Measurement> measure_peers() override;
   Measurement measure(const Schedule& schedule, const StopRule& rule) override;
   std::vector<Measurement> prepare_finalists(const std::vector<Schedule>& finalists) override;

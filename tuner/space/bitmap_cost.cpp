@@ -11,8 +11,9 @@ namespace esc::tuning {
 Cost bitmap_cost(const BitmapSchedule& schedule, const WorkItem& item, const KernelFacts& kernel) {
   Cost cost;
   const bool fits = resident_blocks(kernel, sm_limits(item.device.capability)) > 0;
-  cost.microseconds = fits ? expected_time(schedule, shape_of(item), kernel_target(item.device, {item.device.capability}))
-                           : std::numeric_limits<double>::infinity();
+  cost.microseconds =
+      fits ? expected_time(schedule, shape_of(item), kernel_target(item.device, {item.device.capability}))
+           : std::numeric_limits<double>::infinity();
   return cost;
 }
 

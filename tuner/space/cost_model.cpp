@@ -7,8 +7,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "tuner/space/cost_work.h"
 #include "tuner/space/bitmap_cost.h"
+#include "tuner/space/cost_work.h"
 #include "tuner/space/gather_cost.h"
 #include "tuner/space/kernel_estimate.h"
 #include "tuner/space/occupancy.h"

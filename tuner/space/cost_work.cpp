@@ -28,23 +28,28 @@ double lines_of_b(const WorkItem& item, double columns) {
   return static_cast<double>(item.layer.columns) * std::max(1.0, columns / line_floats) * narrow;
 }
 
-/// How a warp gets elements of B: instructions of a lane for each column of A, and cache lines that each of them touches.
+/// How a warp gets elements of B: instructions of a lane for each column of A, and cache lines that each of them
+/// touches.
 struct DenseLoads {
   double of_column = 1;
   double lines = 1;
 };
 
-/// Of lanes that move `vector` columns of C; `groups` of those that share them stand in one warp, as many as `sharing` of which take columns of A
-/// side by side. A column of A follows the one in front of it at `distance` columns, on average.
+/// Of lanes that move `vector` columns of C; `groups` of those that share them stand in one warp, as many as `sharing`
+/// of which take columns of A side by side. A column of A follows the one in front of it at `distance` columns, on
+/// average.
 DenseLoads dense_loads(const WorkItem& item, int columns, int vector, double groups, double sharing, double distance) {
   if (item.nest.contiguous) {
     return {1, groups * std::max(1.0, columns / line_floats)};
   }
   const double rows_of_b = static_cast<double>(columns) / vector;
-  return {static_cast<double>(vector), rows_of_b * groups / sharing * std::clamp(sharing * distance / line_floats, 1.0, sharing)};
+  return {static_cast<double>(vector),
+          rows_of_b * groups / sharing * std::clamp(sharing * distance / line_floats, 1.0, sharing)};
 }
 
-double tiles_of(const WorkItem& item, int columns) { return std::ceil(static_cast<double>(item.product().count) / columns); }
+double tiles_of(const WorkItem& item, int columns) {
+  return std::ceil(static_cast<double>(item.product().count) / columns);
+}
 
 /// Instructions with which the lane groups of a warp, and then the warps of a panel, add up their sums.
 double reduction_instructions(const PanelSchedule& schedule) {
@@ -69,12 +74,15 @@ Work work_of(const PanelSchedule& schedule, const WorkItem& item) {
   const double iterations = std::max(1.0, of_warp / lists / schedule.ufk + lost_iteration);
   const double quads = schedule.ufk / 4.0;
   const double groups = schedule.warp_groups();
-  // Columns of a round are dealt in turn to the lane groups where they are staged; else each group has four that follow each other.
-  const double distance = static_cast<double>(item.layer.columns) / std::max(1.0, panel.mean) * (schedule.stage ? 1 : 4);
+  // Columns of a round are dealt in turn to the lane groups where they are staged; else each group has four that follow
+  // each other.
+  const double distance =
+      static_cast<double>(item.layer.columns) / std::max(1.0, panel.mean) * (schedule.stage ? 1 : 4);
   const DenseLoads loads = dense_loads(item, schedule.columns, schedule.vector, groups, schedule.groups, distance);
   const double quad_bytes = groups * (8 + 16 * schedule.ufi);
   const double of_iteration =
-      quads * (4 * (load_instructions * loads.of_column + schedule.ufi * schedule.vector) + 2 + schedule.ufi) + loop_instructions;
+      quads * (4 * (load_instructions * loads.of_column + schedule.ufi * schedule.vector) + 2 + schedule.ufi) +
+      loop_instructions;
   const double reduction = reduction_instructions(schedule);
 
   const double tiles = tiles_of(item, schedule.columns);
@@ -86,10 +94,10 @@ Work work_of(const PanelSchedule& schedule, const WorkItem& item) {
           .chain = quads * std::max(1.0, std::ceil(panel.longest / lists / schedule.ufk)),
           .staged = schedule.stage,
           .instructions = all_iterations * of_iteration + warps * (fixed_instructions + 2 * reduction),
-          .wavefronts =
-              all_iterations * quads *
-                  (4 * std::max<double>(schedule.vector, loads.of_column * loads.lines) + (1 + schedule.ufi) * std::max(1.0, groups / 8)) +
-              warps * reduction,
+          .wavefronts = all_iterations * quads *
+                            (4 * std::max<double>(schedule.vector, loads.of_column * loads.lines) +
+                             (1 + schedule.ufi) * std::max(1.0, groups / 8)) +
+                        warps * reduction,
           .sparse_lines = all_iterations * quads * quad_bytes / line_bytes + warps,
           .dense_lines = all_iterations * quads * 4 * loads.of_column * loads.lines,
           .distinct_lines = lines_of_b(item, schedule.columns),
@@ -117,7 +125,8 @@ Work work_of(const RowsSchedule& schedule, const WorkItem& item) {
           // Each iteration waits for columns and values, then for B.
           .chain = 1 + 2 * std::max(1.0, std::ceil(std::max(longest_heavy, longest_light) / schedule.unroll)),
           .instructions = iterations * of_iteration + warps * 2 * fixed_instructions,
-          .wavefronts = iterations * schedule.unroll * (1 + std::max<double>(schedule.vector, loads.of_column * loads.lines)),
+          .wavefronts =
+              iterations * schedule.unroll * (1 + std::max<double>(schedule.vector, loads.of_column * loads.lines)),
           .sparse_lines = (8.0 * static_cast<double>(item.layer.nonzeros) * tiles + 16 * warps) / line_bytes,
           .dense_lines = iterations * schedule.unroll * loads.of_column * loads.lines,
           .distinct_lines = lines_of_b(item, schedule.columns),

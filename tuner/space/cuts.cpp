@@ -41,7 +41,10 @@ int least_warps(const Schedule& schedule) {
   if (const auto* atomic = std::get_if<AtomicSchedule>(&schedule)) {
     return atomic->ufk == 1 ? 17 : 13;
   }
-  return std::holds_alternative<StreamSchedule>(schedule) || std::holds_alternative<GatherSchedule>(schedule) || std::holds_alternative<BitmapSchedule>(schedule) ? 4 : 8;
+  return std::holds_alternative<StreamSchedule>(schedule) || std::holds_alternative<GatherSchedule>(schedule) ||
+                 std::holds_alternative<BitmapSchedule>(schedule)
+             ? 4
+             : 8;
 }
 
 std::vector<Prospect> prospects(const std::vector<Schedule>& space, const std::vector<Schedule>& always,

@@ -38,8 +38,9 @@ struct Candidates {
 
 /// Why a kernel is not worth measuring by what it needs of a multiprocessor; absent where it is. Holds for the estimate
 /// before compiling and for the compiled kernel: one that cannot reside on a multiprocessor, and one that keeps too few
-/// warps there though its grid would fill the device with more: 8 for families panel and rows, 4 for family stream, whose copies wait for no warp; for family atomic 16
-/// and, where UFk is more than 1, 12, the limits of the paper (3.4).
+/// warps there though its grid would fill the device with more: 8 for families panel and rows, 4 for family stream,
+/// whose copies wait for no warp; for family atomic 16 and, where UFk is more than 1, 12, the limits of the paper
+/// (3.4).
 std::optional<std::string> occupancy_cut(const Schedule& schedule, const KernelFacts& kernel, const DeviceKey& device);
 
 /// What is tried for an item, of a space without repetitions. `always` are schedules that no cut holds for, in the

@@ -80,8 +80,8 @@ KernelFacts estimated_kernel(const PanelSchedule& schedule, const WorkItem& item
   const std::int64_t staged = rounds * round * schedule.block_warps() * schedule.warp_panels() * quad_bytes;
   const std::int64_t row_blocks = whole_up(static_cast<double>(item.layer.rows) / (schedule.ufi * schedule.panels));
   return {.registers = registers,
-          .shared_bytes = schedule.sum_bytes() +
-                          (schedule.stage ? static_cast<int>(std::min<std::int64_t>(staged, 1 << 30)) : 0),
+          .shared_bytes =
+              schedule.sum_bytes() + (schedule.stage ? static_cast<int>(std::min<std::int64_t>(staged, 1 << 30)) : 0),
           .threads = schedule.threads(),
           .blocks = row_blocks * whole_up(static_cast<double>(item.product().count) / schedule.columns),
           .packed_bytes = row_blocks * schedule.panels * whole_up(length.mean / 4) * quad_bytes};
@@ -92,7 +92,8 @@ KernelFacts estimated_kernel(const RowsSchedule& schedule, const WorkItem& item)
   const double warps = tasks.heavy + tasks.light / schedule.warp_groups();
   return {.registers = 40 + schedule.vector * schedule.unroll,
           .threads = schedule.threads(),
-          .blocks = whole_up(warps / schedule.warps) * whole_up(static_cast<double>(item.product().count) / schedule.columns),
+          .blocks =
+              whole_up(warps / schedule.warps) * whole_up(static_cast<double>(item.product().count) / schedule.columns),
           .packed_bytes = whole_up(16 * (tasks.heavy + tasks.light)) + 8 * item.layer.nonzeros};
 }
 
@@ -116,7 +117,8 @@ int estimated_unit_bytes(const StreamSchedule& schedule, const WorkItem& item) {
   }
   return is_half_type(item.dtype) && !schedule.quarters
              ? of_8_steps * schedule.row_strips() + of_columns
-             : schedule.row_strips() * static_cast<int>(streamed_unit_bytes(item.dtype, density(item.layer), schedule.quarters));
+             : schedule.row_strips() *
+                   static_cast<int>(streamed_unit_bytes(item.dtype, density(item.layer), schedule.quarters));
 }
 
 KernelFacts estimated_kernel(const StreamSchedule& schedule, const WorkItem& item) {
@@ -124,24 +126,30 @@ KernelFacts estimated_kernel(const StreamSchedule& schedule, const WorkItem& ite
   const std::int64_t panels = whole_up(static_cast<double>(item.layer.rows) / schedule.rows);
   const std::int64_t windows =
       whole_up(static_cast<double>(item.layer.columns) / schedule.columns_of_window(bytes_of_type(item.dtype)));
-  const int registers = 64 + (schedule.is_placed() ? schedule.block_rows() / 2 : schedule.columns * schedule.row_strips());
-  return {.registers = schedule.ahead ? std::min(registers, StreamSchedule::thread_registers(schedule.threads())) : registers,
-          .shared_bytes = static_cast<int>(shared_bytes(schedule, unit_bytes, staged_window_bytes(schedule, item.dtype, item.nest.layout))),
+  const int registers =
+      64 + (schedule.is_placed() ? schedule.block_rows() / 2 : schedule.columns * schedule.row_strips());
+  return {.registers =
+              schedule.ahead ? std::min(registers, StreamSchedule::thread_registers(schedule.threads())) : registers,
+          .shared_bytes = static_cast<int>(
+              shared_bytes(schedule, unit_bytes, staged_window_bytes(schedule, item.dtype, item.nest.layout))),
           .threads = schedule.threads(),
-          .blocks = schedule.cluster * whole_up(static_cast<double>(panels) / schedule.panels) * whole_up(static_cast<double>(item.product().count) / schedule.columns),
+          .blocks = schedule.cluster * whole_up(static_cast<double>(panels) / schedule.panels) *
+                    whole_up(static_cast<double>(item.product().count) / schedule.columns),
           .packed_bytes = panels * windows * unit_bytes};
 }
 
 KernelFacts estimated_kernel(const GatherSchedule& schedule, const WorkItem& item) {
   constexpr double filled_up = 1.05;
   constexpr int entry_bytes = 8;
-  const double entries = density(item.layer) * std::min<double>(static_cast<double>(item.layer.columns), GatherSchedule::window_columns);
+  const double entries =
+      density(item.layer) * std::min<double>(static_cast<double>(item.layer.columns), GatherSchedule::window_columns);
   const std::int64_t row_blocks = whole_up(static_cast<double>(item.layer.rows) / schedule.block_rows());
-  return {.registers = 40 + 10 * schedule.sets,
-          .shared_bytes = static_cast<int>(shared_bytes(schedule, entries)),
-          .threads = schedule.threads(),
-          .blocks = row_blocks * whole_up(static_cast<double>(item.product().count) / GatherSchedule::columns),
-          .packed_bytes = static_cast<std::int64_t>(static_cast<double>(item.layer.nonzeros) * entry_bytes * filled_up)};
+  return {
+      .registers = 40 + 10 * schedule.sets,
+      .shared_bytes = static_cast<int>(shared_bytes(schedule, entries)),
+      .threads = schedule.threads(),
+      .blocks = row_blocks * whole_up(static_cast<double>(item.product().count) / GatherSchedule::columns),
+      .packed_bytes = static_cast<std::int64_t>(static_cast<double>(item.layer.nonzeros) * entry_bytes * filled_up)};
 }
 
 KernelFacts estimated_kernel(const BitmapSchedule& schedule, const WorkItem& item) {

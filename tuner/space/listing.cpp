@@ -87,8 +87,7 @@ std::string print(const Reasons& reasons) {
 
 std::string line(const PlannedItem& planned, const TimeEstimate& estimate) {
   const Counts counts = counts_of(planned);
-  std::string text =
-      fmt::format("{}: {} candidates", describe(planned.item), counts.candidates);
+  std::string text = fmt::format("{}: {} candidates", describe(planned.item), counts.candidates);
   if (counts.done > 0) {
     text += fmt::format(", {} of them done", counts.done);
   }

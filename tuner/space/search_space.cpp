@@ -27,8 +27,8 @@ struct PanelSpace {
   static constexpr int sharing_of_narrow = 4;  ///< the same for tiles that have more lane groups in a warp
 };
 
-/// Of columns that are apart: how many a lane moves, each by itself, and how many lanes of a warp take columns of C at most; the others take
-/// columns of A, whose elements of B stand near each other.
+/// Of columns that are apart: how many a lane moves, each by itself, and how many lanes of a warp take columns of C at
+/// most; the others take columns of A, whose elements of B stand near each other.
 struct SpreadSpace {
   static constexpr int vectors[] = {8, 16};
   static constexpr int lanes = 4;
@@ -58,7 +58,8 @@ struct StreamSpace {
   static constexpr int stages[] = {2, 3, 4, 5};
   static constexpr int rows[] = {16, 32};
   static constexpr int placed_rows[] = {32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192};
-  static constexpr StreamSchedule::Copies copies[] = {StreamSchedule::Copies::lanes, StreamSchedule::Copies::units, StreamSchedule::Copies::bulk};
+  static constexpr StreamSchedule::Copies copies[] = {StreamSchedule::Copies::lanes, StreamSchedule::Copies::units,
+                                                      StreamSchedule::Copies::bulk};
   static constexpr int clusters[] = {1, 2, 4};
 };
 
@@ -155,7 +156,8 @@ void add_panel_family(const ProductColumns& product, LegalSchedules& found) {
       if (schedule.group_lanes() > warp_lanes) {
         continue;
       }
-      const int sharing = product.are_contiguous && tile.columns < PanelSpace::wide ? PanelSpace::sharing_of_narrow : PanelSpace::sharing_of_wide;
+      const int sharing = product.are_contiguous && tile.columns < PanelSpace::wide ? PanelSpace::sharing_of_narrow
+                                                                                    : PanelSpace::sharing_of_wide;
       const int most_groups = schedule.warp_groups();
       for (int groups = most_groups; groups >= 1 && groups * sharing >= most_groups; groups /= 2) {
         schedule.groups = groups;
@@ -211,12 +213,18 @@ void add_stream_family(bool is_half, bool has_one_column, LegalSchedules& found)
           for (const int rows : StreamSpace::rows) {
             for (const auto copies : StreamSpace::copies) {
               // In 32 bits boxes are the faster ones by far, and of narrow windows there are none.
-              if (copies == StreamSchedule::Copies::units && (!is_half || columns < StreamSchedule::least_columns_of_boxes)) {
+              if (copies == StreamSchedule::Copies::units &&
+                  (!is_half || columns < StreamSchedule::least_columns_of_boxes)) {
                 continue;
               }
               for (const int cluster : StreamSpace::clusters) {
-                StreamSchedule schedule{
-                    .columns = columns, .panels = panels, .warps = warps, .stages = stages, .rows = rows, .copies = copies, .cluster = cluster};
+                StreamSchedule schedule{.columns = columns,
+                                        .panels = panels,
+                                        .warps = warps,
+                                        .stages = stages,
+                                        .rows = rows,
+                                        .copies = copies,
+                                        .cluster = cluster};
                 found.add(schedule);
                 StreamSchedule listed = schedule;
                 listed.dense = StreamSchedule::Dense::listed;
@@ -233,9 +241,11 @@ void add_stream_family(bool is_half, bool has_one_column, LegalSchedules& found)
   }
 }
 
-/// Of 32 bits with placed values: blocks of one panel, in teams of four or eight warps, which multiply the same windows; two teams or more, or placed ahead.
+/// Of 32 bits with placed values: blocks of one panel, in teams of four or eight warps, which multiply the same
+/// windows; two teams or more, or placed ahead.
 void add_placed_streams(LegalSchedules& found) {
-  for (int columns = StreamSchedule::max_placed_columns / 2; columns <= StreamSchedule::max_placed_columns; columns *= 2) {
+  for (int columns = StreamSchedule::max_placed_columns / 2; columns <= StreamSchedule::max_placed_columns;
+       columns *= 2) {
     const int team_warps = columns / StreamSchedule::warp_columns;
     for (int warps = team_warps; warps <= StreamSpace::most_warps; warps += team_warps) {
       for (const int rows : StreamSpace::placed_rows) {
@@ -302,7 +312,8 @@ void add_bitmap_family(LegalSchedules& found) {
         for (const int stages : BitmapSpace::stages) {
           for (const int units : BitmapSpace::units) {
             if (panels * warps >= BitmapSpace::least_warps) {
-              found.add(BitmapSchedule{.columns = columns, .panels = panels, .warps = warps, .stages = stages, .units = units});
+              found.add(BitmapSchedule{
+                  .columns = columns, .panels = panels, .warps = warps, .stages = stages, .units = units});
             }
           }
         }
@@ -318,7 +329,8 @@ const std::set<std::string>& all_families() {
   return families;
 }
 
-std::set<std::string> families_for(const std::set<std::string>& families, const std::string& dtype, const std::string& layout) {
+std::set<std::string> families_for(const std::set<std::string>& families, const std::string& dtype,
+                                   const std::string& layout) {
   std::set<std::string> usable = families;
   if (is_half_type(dtype)) {
     usable.erase("atomic");  // which adds parts of sums in C
@@ -335,7 +347,8 @@ std::set<std::string> families_for(const std::set<std::string>& families, const 
   return usable;
 }
 
-std::vector<Schedule> search_space(const ProductColumns& columns, const std::set<std::string>& families, const std::string& dtype) {
+std::vector<Schedule> search_space(const ProductColumns& columns, const std::set<std::string>& families,
+                                   const std::string& dtype) {
   if (columns.count < 1) {
     throw UserError(fmt::format("--bcol {}", columns.count), "is less than 1", "B has at least one column");
   }

@@ -13,13 +13,14 @@ namespace esc::tuning {
 const std::set<std::string>& all_families();
 
 /// Those of the families that have kernels for such elements and such a layout.
-std::set<std::string> families_for(const std::set<std::string>& families, const std::string& dtype, const std::string& layout);
+std::set<std::string> families_for(const std::set<std::string>& families, const std::string& dtype,
+                                   const std::string& layout);
 
 /// The schedules among which the fastest one for a product's columns is looked for: for each family the values of its
-/// parameters that measurements found worth a try, as far as the family's own rules allow them for these columns; without
-/// repetitions, in a fixed order, with programmatic dependent launches, for elements of this type. Where columns do not stand one behind the other, a lane has 8 or 16 of
-/// them, and lanes that share a column of A take other columns of A rather than of C. Throws UserError for a family that there is not and for
-/// less than one column.
+/// parameters that measurements found worth a try, as far as the family's own rules allow them for these columns;
+/// without repetitions, in a fixed order, with programmatic dependent launches, for elements of this type. Where
+/// columns do not stand one behind the other, a lane has 8 or 16 of them, and lanes that share a column of A take other
+/// columns of A rather than of C. Throws UserError for a family that there is not and for less than one column.
 std::vector<Schedule> search_space(const ProductColumns& columns, const std::set<std::string>& families,
                                    const std::string& dtype = "f32");
 

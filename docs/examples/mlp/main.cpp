@@ -13,7 +13,8 @@ namespace {
 
 std::vector<float> read_floats(const char* file, std::size_t count) {
   std::vector<float> values(count);
-  std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(count * sizeof(float)));
+  std::ifstream(file, std::ios::binary)
+      .read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(count * sizeof(float)));
   return values;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the statements of inline PTX that the emulator knows are translated to (inline_ptx.h): calls with the operands of
- * the statement in their order. An operand with constraint "r" has 32 bits, one with "l" 64, as nvcc demands. */
+/* What the statements of inline PTX that the emulator knows are translated to (inline_ptx.h): calls with the operands
+ * of the statement in their order. An operand with constraint "r" has 32 bits, one with "l" 64, as nvcc demands. */
 #pragma once
 
 struct __esc_operand {
@@ -128,8 +128,8 @@ static inline void __esc_take_registers(__esc_operand registers) { __esc_exchang
 static inline void __esc_leave_registers(__esc_operand registers) { __esc_exchange_registers(registers.bits, 0); }
 static inline void __esc_keep(float&) {}
 static inline void __esc_keep_operand(unsigned&, unsigned&, unsigned&, unsigned&) {}
-/* The operands of a product of a warpgroup, one behind the other: the registers of D, of A, where B stands, and whether D
- * is added to. `product` is the number of the product of a warp. */
+/* The operands of a product of a warpgroup, one behind the other: the registers of D, of A, where B stands, and whether
+ * D is added to. `product` is the number of the product of a warp. */
 template <unsigned product, unsigned sums>
 struct __esc_warpgroup_product {
   float* registers[sums];
@@ -152,7 +152,8 @@ struct __esc_warpgroup_product {
 /* D is written behind this call; it is read here, so that it is known to be there. */
 template <unsigned product, unsigned sums, class... Operands>
 static inline void __esc_wgmma(Operands&&... operands) {
-  static_assert(sizeof...(operands) == sums + 6, "the registers of D, four of A, where B is, and whether D is added to");
+  static_assert(sizeof...(operands) == sums + 6,
+                "the registers of D, four of A, where B is, and whether D is added to");
   __esc_warpgroup_product<product, sums> issued;
   issued.__esc_issue(static_cast<Operands&&>(operands)...);
 }
@@ -186,7 +187,8 @@ static inline void __esc_bar_arrive(__esc_operand number, __esc_operand threads)
 }
 
 /* A digit whose highest bit is set asks for the sign of the byte in all bits. */
-static inline void __esc_permute_bytes(unsigned& permuted, __esc_operand lower, __esc_operand upper, __esc_operand order) {
+static inline void __esc_permute_bytes(unsigned& permuted, __esc_operand lower, __esc_operand upper,
+                                       __esc_operand order) {
   permuted = __byte_perm(lower.bits, upper.bits, order.bits);
   for (unsigned place = 0; place < 4; ++place) {
     if ((order.bits >> 4 * place & 8) != 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the text of a data-transformer has of <stdio.h>. Its files are those that the check has in memory: whoever asks for
- * another is stopped.
+/* What the text of a data-transformer has of <stdio.h>. Its files are those that the check has in memory: whoever asks
+ * for another is stopped.
  */
 #pragma once
 #include <stddef.h>

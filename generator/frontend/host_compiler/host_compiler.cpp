@@ -148,8 +148,9 @@ class EmptyKernels final : public clang::ASTConsumer, public clang::DynamicRecur
   }
 };
 
-/// Refuses attributes that the text spells itself, a few harmless ones excepted: an attribute can take a function away from
-/// the checker, have it run before all others, or give it another one's name. Those of the headers stand behind CUDA's words.
+/// Refuses attributes that the text spells itself, a few harmless ones excepted: an attribute can take a function away
+/// from the checker, have it run before all others, or give it another one's name. Those of the headers stand behind
+/// CUDA's words.
 class RefuseAttributes final : public clang::ASTConsumer, public clang::DynamicRecursiveASTVisitor {
  public:
   explicit RefuseAttributes(clang::CompilerInstance& compiler)
@@ -234,31 +235,13 @@ std::string baseline_cpu(const llvm::Triple& triple) {
 
 std::vector<std::string> compiler_arguments(const HostSource& source) {
   const llvm::Triple triple(llvm::sys::getProcessTriple());
-  std::vector<std::string> arguments = {"-triple",
-                                        triple.str(),
-                                        "-target-cpu",
-                                        baseline_cpu(triple),
-                                        "-mrelocation-model",
-                                        "pic",
-                                        "-pic-level",
-                                        "2",
-                                        "-debug-info-kind=line-tables-only",
-                                        "-relaxed-aliasing",
-                                        "-disable-lifetime-markers",
-                                        "-discard-value-names",
-                                        "-nostdsysteminc",
-                                        "-nobuiltininc",
-                                        // How numbers are computed, and what the checker needs to see.
-                                        "-O1",
-                                        "-std=c++17",
-                                        "-w",
-                                        "-fno-rtti",
-                                        "-ffp-contract=off",
-                                        "-ftrivial-auto-var-init=pattern",
-                                        "-fno-threadsafe-statics",
-                                        "-fvisibility=default",
-                                        "-x",
-                                        "c++"};
+  std::vector<std::string> arguments = {
+      "-triple", triple.str(), "-target-cpu", baseline_cpu(triple), "-mrelocation-model", "pic", "-pic-level", "2",
+      "-debug-info-kind=line-tables-only", "-relaxed-aliasing", "-disable-lifetime-markers", "-discard-value-names",
+      "-nostdsysteminc", "-nobuiltininc",
+      // How numbers are computed, and what the checker needs to see.
+      "-O1", "-std=c++17", "-w", "-fno-rtti", "-ffp-contract=off", "-ftrivial-auto-var-init=pattern",
+      "-fno-threadsafe-statics", "-fvisibility=default", "-x", "c++"};
   for (const std::string& define : source.defines) {
     arguments.insert(arguments.end(), {"-D", define});
   }

@@ -32,7 +32,7 @@ inline constexpr const char* kKernelMark = "esc_kernel";
 /// One C++17 text to compile for the machine this program runs on.
 struct HostSource {
   std::string text;
-  std::string file_name;  ///< as it shall stand in diagnostics
+  std::string file_name;               ///< as it shall stand in diagnostics
   std::vector<VirtualHeader> headers;  ///< all that there are: no file of this machine can be included
   std::vector<std::string> defines;    ///< each NAME or NAME=VALUE
   bool empties_kernels = false;        ///< whether kernels lose their bodies: host code calls them by their names alone

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for the CUDA runtime where there is no GPU: the memory of the device is that of the host, and there is one device, of compute
-// capability CAPABILITY.
+// Stands for the CUDA runtime where there is no GPU: the memory of the device is that of the host, and there is one
+// device, of compute capability CAPABILITY.
 #pragma once
 
 #include <stdlib.h>
@@ -21,7 +21,9 @@ typedef enum cudaDeviceAttr {
   cudaDevAttrComputeCapabilityMinor = 76
 } cudaDeviceAttr;
 
-static inline const char* cudaGetErrorString(cudaError_t status) { return status == cudaSuccess ? "no error" : "an error"; }
+static inline const char* cudaGetErrorString(cudaError_t status) {
+  return status == cudaSuccess ? "no error" : "an error";
+}
 static inline cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
 static inline cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
 static inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {

@@ -30,7 +30,8 @@ bool multiplies_placed(const esc_model* model, const esc_layer* layer, int n, co
   is_right = is_right && found >= memory && found + header_bytes <= memory + bytes &&
              std::memcmp(found, expected, header_bytes) == 0;
   std::free(memory);
-  return is_right && bytes < layer->packed_bytes + layer->bcol_count * header_bytes;  // each begins at a multiple of so many
+  return is_right &&
+         bytes < layer->packed_bytes + layer->bcol_count * header_bytes;  // each begins at a multiple of so many
 }
 
 }  // namespace
@@ -73,7 +74,8 @@ int main(int count, char** arguments) {
     if (!multiplies_placed(model, layer, n, multiplied_by)) {
       return 8;
     }
-    if (layer->unpack != nullptr || layer->unpack_placed != nullptr || tiny_unpack(model, layer, arguments, 100, nullptr) != cudaErrorNotSupported) {
+    if (layer->unpack != nullptr || layer->unpack_placed != nullptr ||
+        tiny_unpack(model, layer, arguments, 100, nullptr) != cudaErrorNotSupported) {
       return 9;
     }
     if (layer->values != nullptr || layer->values_placed != nullptr ||

@@ -49,13 +49,15 @@ TEST(Prepare, PacksFragmentsOnceForKernelsThatReadTheSame) {
   round_values(matrix, ScalarType::f16);
   const auto shared = std::make_shared<const SparseMatrix>(std::move(matrix));
   const auto with_fragments = [&](const std::shared_ptr<FragmentShelf>& fragments, const StreamSchedule& schedule) {
-    const PreparedCandidate prepared = prepare({shared, 32, 90, spmm_nest(ScalarType::f16), fragments}, schedule, builder_that("nvrtc 13.0"));
+    const PreparedCandidate prepared =
+        prepare({shared, 32, 90, spmm_nest(ScalarType::f16), fragments}, schedule, builder_that("nvrtc 13.0"));
     EXPECT_EQ(prepared.measurement.outcome, Outcome::ok) << prepared.measurement.detail;
     return prepared.kernel.packed;
   };
   const auto shelf = std::make_shared<FragmentShelf>();
-  for (const StreamSchedule& schedule : {StreamSchedule{.panels = 2, .warps = 1, .stages = 2}, StreamSchedule{.panels = 2, .warps = 2, .stages = 3},
-                                         StreamSchedule{.panels = 1, .warps = 2}, StreamSchedule{.columns = 32, .panels = 1, .warps = 2, .stages = 2}}) {
+  for (const StreamSchedule& schedule :
+       {StreamSchedule{.panels = 2, .warps = 1, .stages = 2}, StreamSchedule{.panels = 2, .warps = 2, .stages = 3},
+        StreamSchedule{.panels = 1, .warps = 2}, StreamSchedule{.columns = 32, .panels = 1, .warps = 2, .stages = 2}}) {
     EXPECT_EQ(with_fragments(shelf, schedule), with_fragments(nullptr, schedule)) << print(schedule);
   }
   const FragmentShelf::Packing packed = shelf->get(csr_view(*shared), {2}, {.extra = 40 * 8});

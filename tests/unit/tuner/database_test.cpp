@@ -77,12 +77,14 @@ TEST(Database, OfAnotherLayoutAloneHasAnEmptyOneForKn) {
 TEST(Database, RefusesWhatIsNoLayout) {
   const std::string beginning = head;
   EXPECT_THAT(refusal_of(beginning + "default kn 32 4-7-1-32 1 - - - -\n"), HasSubstr("meant without a name"));
-  EXPECT_THAT(refusal_of(beginning + "default n-k 32 4-7-1-32 1 - - - -\n"), HasSubstr("'n-k' where the name of a layout is needed"));
+  EXPECT_THAT(refusal_of(beginning + "default n-k 32 4-7-1-32 1 - - - -\n"),
+              HasSubstr("'n-k' where the name of a layout is needed"));
   EXPECT_THAT(refusal_of(beginning + "default nk 4-7-1-32 1 - - - -\n"), HasSubstr("whole number"));
   const std::string entry = "default nk 32 4-7-1-32 1 - - - -\n";
   EXPECT_THAT(refusal_of(beginning + entry + entry), HasSubstr("a second entry for bCol 32 in layout nk"));
   EXPECT_EQ(refusal_of(beginning + entry + "default 32 4-7-1-32 1 - - - -\n"), "accepted");
-  EXPECT_THAT(refusal_of(beginning + "candidate 32 0 panel:columns=8,vector=8,groups=32\n"), HasSubstr("vector=8")) << "of kn";
+  EXPECT_THAT(refusal_of(beginning + "candidate 32 0 panel:columns=8,vector=8,groups=32\n"), HasSubstr("vector=8"))
+      << "of kn";
   EXPECT_EQ(refusal_of(beginning + "candidate nk 32 0 panel:columns=8,vector=8,groups=32\n"), "accepted");
 }
 
@@ -209,14 +211,16 @@ TEST(Database, PrintsNoDeviceThatWouldBeMoreThanItsLine) {
 TEST(Database, ReadsTheDeviceThatItHasPrinted) {
   for (const auto& [device, name] :
        {std::pair{"  H200", "H200"}, {"H200 ", "H200 "}, {" ", "unnamed device"}, {"", "unnamed device"}}) {
-    const std::string text = print(ScheduleDatabase({.key = {90, 132, std::uint64_t{60} << 20U}, .device = device}, {}));
+    const std::string text =
+        print(ScheduleDatabase({.key = {90, 132, std::uint64_t{60} << 20U}, .device = device}, {}));
     EXPECT_EQ(ScheduleDatabase::parse(text, "file.txt").head().device, name);
   }
 }
 
 TEST(Database, ReadsTheSmallRatiosThatItHasPrinted) {
   const std::string beginning = "device sm90-132sm-60mib A\ndtype f32\nevidence measured\n";
-  const auto database = ScheduleDatabase::parse(beginning + "default 32 4-7-1-32 1 0.0004 0.001 5e-324 1000\n", "file.txt");
+  const auto database =
+      ScheduleDatabase::parse(beginning + "default 32 4-7-1-32 1 0.0004 0.001 5e-324 1000\n", "file.txt");
   const std::string text = print(database);
   EXPECT_THAT(text, HasSubstr(" 1 4.00e-04 0.001 4.94e-324 1000.000\n"));
   EXPECT_EQ(print(ScheduleDatabase::parse(text, "file.txt")), text);

@@ -311,8 +311,11 @@ TEST_F(DeviceLabTest, TunesAnItemWhoseCandidatesMisbehave) {
                             {builder_that("nvrtc 13.0"), std::nullopt}, {.candidate = milliseconds(500)});
   std::vector<CandidateRecord> candidates;
   std::vector<DecisionRecord> decisions;
-  const ItemPlan plan{
-      item(), {small_matrix(), std::make_shared<const LoopNest>(spmm_nest())}, {with_warps(1), with_warps(2), with_warps(4), with_warps(16)}, with_warps(8), {}};
+  const ItemPlan plan{item(),
+                      {small_matrix(), std::make_shared<const LoopNest>(spmm_nest())},
+                      {with_warps(1), with_warps(2), with_warps(4), with_warps(16)},
+                      with_warps(8),
+                      {}};
   const ItemEnd end = tune_item(plan, {}, lab, [&](const Record& record) {
     if (const auto* candidate = std::get_if<CandidateRecord>(&record)) {
       candidates.push_back(*candidate);

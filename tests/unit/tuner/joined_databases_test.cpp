@@ -28,19 +28,23 @@ std::string joined(const std::string& made, const std::string& there) {
 
 TEST(JoinedDatabases, KeepOtherColumnsAndOtherLayouts) {
   const std::string there = entries("", 4, "2") + entries("", 32, "2") + entries("nk ", 32, "2");
-  EXPECT_EQ(joined(entries("", 32, "8"), there), print(databases(entries("", 4, "2") + entries("", 32, "8") + entries("nk ", 32, "2"))));
+  EXPECT_EQ(joined(entries("", 32, "8"), there),
+            print(databases(entries("", 4, "2") + entries("", 32, "8") + entries("nk ", 32, "2"))));
   EXPECT_EQ(joined(there, entries("", 256, "8")), print(databases(there + entries("", 256, "8"))));
 }
 
 TEST(JoinedDatabases, ReplaceWhatIsMadeAgain) {
   const std::string there = entries("", 4, "2") + entries("nk ", 32, "2");
   EXPECT_EQ(joined(there, there), print(databases(there)));
-  EXPECT_EQ(joined(entries("", 4, "8") + entries("nk ", 32, "8"), there), print(databases(entries("", 4, "8") + entries("nk ", 32, "8"))));
+  EXPECT_EQ(joined(entries("", 4, "8") + entries("nk ", 32, "8"), there),
+            print(databases(entries("", 4, "8") + entries("nk ", 32, "8"))));
 }
 
 TEST(JoinedDatabases, DoNotMixWhatIsMeasuredWithWhatIsPublished) {
   const std::vector<ScheduleDatabase> published = databases_in(
-      "device sm90-132sm-60mib NVIDIA H200\ndtype f32\nevidence published\ndefault 64 panel:ufi=2,columns=32 3 1.10 - - -\n", "b.txt");
+      "device sm90-132sm-60mib NVIDIA H200\ndtype f32\nevidence published\ndefault 64 panel:ufi=2,columns=32 3 1.10 - "
+      "- -\n",
+      "b.txt");
   EXPECT_EQ(joined_databases(databases(entries("", 4, "2")), published), databases(entries("", 4, "2")));
 }
 

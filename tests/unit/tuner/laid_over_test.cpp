@@ -90,7 +90,8 @@ TEST(LookUp, TakesStreamsLastWhereTheyFillMemoryWithZeros) {
                                                    .classes = {{small_even, 1, {}, {}, {{0, false}, {5, false}}}}});
   const auto first = [&](std::int64_t rows, std::int64_t columns, double density) {
     const auto nonzeros = static_cast<std::int64_t>(density * static_cast<double>(rows * columns));
-    const LayerShape layer{.bcol = 32, .rows = rows, .columns = columns, .nonzeros = nonzeros, .longest_row = nonzeros / rows + 1};
+    const LayerShape layer{
+        .bcol = 32, .rows = rows, .columns = columns, .nonzeros = nonzeros, .longest_row = nonzeros / rows + 1};
     return ranked_schedules(layer, std::array{&database}).front().schedule;
   };
   EXPECT_EQ(first(1024, 1024, 0.3), streamed);

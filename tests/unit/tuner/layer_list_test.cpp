@@ -52,7 +52,8 @@ TEST_F(LayerListTest, TakesFilesAsTheyAreAndFoldersInTheOrderOfPaths) {
 TEST_F(LayerListTest, TakesTensorsOfModels) {
   const std::string models = ESC_SOURCE_DIR "/tests/data/models/";
   const std::string tensor = models + "layers.safetensors:up_proj.weight";
-  const std::string list = file("list.txt", tensor + "  # a layer\n" + models + "csr.npz\n" + models + "bitmask.safetensors:early.weight\n");
+  const std::string list =
+      file("list.txt", tensor + "  # a layer\n" + models + "csr.npz\n" + models + "bitmask.safetensors:early.weight\n");
   const std::vector<std::string> files = matrix_files(read_matrix_list(list));
   EXPECT_THAT(files, ElementsAre(tensor, models + "csr.npz", models + "bitmask.safetensors:early.weight"));
   const LayerList found = read_layers(files);
@@ -61,7 +62,8 @@ TEST_F(LayerListTest, TakesTensorsOfModels) {
   EXPECT_EQ(found.layers[0].file, tensor);
   EXPECT_EQ(found.layers[0].nonzeros, 186);
   EXPECT_EQ(found.layers[1].columns, 37);
-  EXPECT_THAT(read_layers({models + "layers.safetensors"}).problems, ElementsAre(HasSubstr("has 6 matrices; write FILE:TENSOR")));
+  EXPECT_THAT(read_layers({models + "layers.safetensors"}).problems,
+              ElementsAre(HasSubstr("has 6 matrices; write FILE:TENSOR")));
 }
 
 TEST_F(LayerListTest, TakesModelsAsAWhole) {

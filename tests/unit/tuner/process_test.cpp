@@ -294,10 +294,9 @@ TEST(RunProcess, KillsWhatTakesTooLongWithAllThatItHasStarted) {
   ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   for (const char* script : {"sleep 600 & echo $!; wait", "sleep 600 >/dev/null 2>&1 & echo $!; exec >&- 2>&-; wait"}) {
     ProcessResult result;
-    EXPECT_LT(time_of([&] {
-                result = run_process({"/bin/sh", "-c", script}, {.own_group = true, .patience = seconds(1)});
-              }),
-              seconds(20));
+    EXPECT_LT(
+        time_of([&] { result = run_process({"/bin/sh", "-c", script}, {.own_group = true, .patience = seconds(1)}); }),
+        seconds(20));
     EXPECT_TRUE(result.timed_out);
     EXPECT_EQ(result.status, 128 + SIGKILL);
     EXPECT_TRUE(ends_soon(std::stoi(result.output))) << "what the program has started";

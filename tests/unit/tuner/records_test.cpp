@@ -94,9 +94,11 @@ TEST(RecordText, OfACandidateWithoutAnythingIsReadAsItWasPrinted) {
 TEST(RecordText, SaysWhichNestItIsOfWhereThatIsNotThePlainProduct) {
   CandidateRecord record = full_candidate();
   EXPECT_EQ(json::parse(print(Record(record))).contains("nest"), false) << "as journals always were";
-  record.item.nest = {.layout = "n_k_2nk_2nk.n_m_n_n", .digest = "0123456789abcdef", .item_columns = 196, .contiguous = false};
+  record.item.nest = {
+      .layout = "n_k_2nk_2nk.n_m_n_n", .digest = "0123456789abcdef", .item_columns = 196, .contiguous = false};
   EXPECT_EQ(read_again(record), Record(record));
-  EXPECT_EQ(json::parse(print(Record(record))).at("format"), 2) << "no program that knows of no nests may take it for the plain product";
+  EXPECT_EQ(json::parse(print(Record(record))).at("format"), 2)
+      << "no program that knows of no nests may take it for the plain product";
   DecisionRecord decision = full_decision();
   decision.item.nest.layout = "nk";
   decision.item.nest.contiguous = false;
@@ -336,7 +338,8 @@ TEST(ItemResults, TakesTheDenseProductOfTheItemsElementsForAnExactOne) {
   WorkItem item = some_item();
   for (const std::string dtype : {"f16", "bf16"}) {
     item.dtype = dtype;
-    const ItemResults results = results_of({measured(item, "cublas-" + dtype, {2.0}), measured(item, "cublas-fp32", {1.0}), measured(item, "cusparse", {3.0})});
+    const ItemResults results = results_of({measured(item, "cublas-" + dtype, {2.0}),
+                                            measured(item, "cublas-fp32", {1.0}), measured(item, "cusparse", {3.0})});
     EXPECT_EQ(results.best_exact_peer()->candidate, "cublas-" + dtype);
     EXPECT_EQ(shape_of(results.item).dtype, dtype);
     EXPECT_THAT(describe(results.item), HasSubstr(", " + dtype));

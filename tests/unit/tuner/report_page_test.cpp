@@ -77,7 +77,8 @@ TEST(ReportPage, BeginsWithTotalsAndLayers) {
   EXPECT_LT(layers, fold);
   EXPECT_LT(page.find("<details>"), fold) << "the paper's tables are folded away";
   // Ours 2 and 4 us; the best exact library 4 and 2.
-  EXPECT_THAT(page, HasSubstr("<td class=\"number\">6.00</td><td class=\"number\">6.00</td><td class=\"number\">1.00</td><td class=\"number\">4.00</td>"
+  EXPECT_THAT(page, HasSubstr("<td class=\"number\">6.00</td><td class=\"number\">6.00</td><td "
+                              "class=\"number\">1.00</td><td class=\"number\">4.00</td>"
                               "<td class=\"number\">1 of 2</td>"));
   EXPECT_THAT(page, HasSubstr("2.00 (2.00 x)"));
   EXPECT_THAT(page, HasSubstr("4.00 (0.50 x)"));
@@ -92,13 +93,15 @@ TEST(ReportPage, SaysDateHostAndHistoryWhereTheyAreGiven) {
   const std::string plain = page_of(two_layers());
   EXPECT_THAT(plain, Not(HasSubstr("Night by night")));
   EXPECT_THAT(plain, Not(HasSubstr("Against older records")));
-  const std::string page = report_page(group_by_item(two_layers()),
-                                       {.date = "2026-11-23", .host = "<node>", .nights = {{"monday", slower}, {"tuesday", items}}, .against = slower});
+  const std::string page = report_page(
+      group_by_item(two_layers()),
+      {.date = "2026-11-23", .host = "<node>", .nights = {{"monday", slower}, {"tuesday", items}}, .against = slower});
   EXPECT_EQ(nesting_problem(page), "");
   EXPECT_THAT(page, HasSubstr("<p>2026-11-23, &lt;node&gt;</p>"));
   EXPECT_THAT(page, HasSubstr("monday"));
   EXPECT_THAT(page, HasSubstr("<td>2026-11-23</td>")) << "the last night";
-  EXPECT_THAT(page, HasSubstr("<td class=\"number\">0.500</td><td class=\"number\">2</td>")) << "half the time, two items BETTER";
+  EXPECT_THAT(page, HasSubstr("<td class=\"number\">0.500</td><td class=\"number\">2</td>"))
+      << "half the time, two items BETTER";
   EXPECT_THAT(page, HasSubstr("Against older records"));
   EXPECT_THAT(page, HasSubstr("<td>BETTER</td>"));
 }
@@ -114,7 +117,9 @@ TEST(Nights, AreComparedByTheItemsThatAllHave) {
 
 TEST(JunitReport, FailsWhatHasNoRightKernelAndWhatIsWorse) {
   std::vector<ItemSummary> items = summarise(group_by_item(two_layers()));
-  EXPECT_EQ(nesting_problem(junit_report(items).substr(std::string("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n").size())), "");
+  EXPECT_EQ(
+      nesting_problem(junit_report(items).substr(std::string("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n").size())),
+      "");
   EXPECT_THAT(junit_report(items), HasSubstr("tests=\"2\" failures=\"0\" skipped=\"0\""));
   std::vector<ItemSummary> worse = items;
   worse.front().microseconds = 100;
@@ -124,11 +129,13 @@ TEST(JunitReport, FailsWhatHasNoRightKernelAndWhatIsWorse) {
   EXPECT_THAT(compared, HasSubstr("tests=\"2\" failures=\"2\""));
   EXPECT_THAT(compared, HasSubstr("WORSE: 100.00 us"));
   EXPECT_THAT(compared, HasSubstr("WORSE: no kernel is right any more"));
-  EXPECT_THAT(junit_report(compare_journals(items, {items.front()})), HasSubstr("tests=\"2\" failures=\"0\" skipped=\"1\""));
+  EXPECT_THAT(junit_report(compare_journals(items, {items.front()})),
+              HasSubstr("tests=\"2\" failures=\"0\" skipped=\"1\""));
 }
 
 TEST(Csv, QuotesWhatHasCommasQuotesOrLineBreaks) {
-  EXPECT_EQ(csv({"not said", {text_column("a"), {"b,c"}}, {{"1", "say \"x\""}, {"two\nlines", ""}}}), "a,\"b,c\"\r\n1,\"say \"\"x\"\"\"\r\n\"two\nlines\",\r\n");
+  EXPECT_EQ(csv({"not said", {text_column("a"), {"b,c"}}, {{"1", "say \"x\""}, {"two\nlines", ""}}}),
+            "a,\"b,c\"\r\n1,\"say \"\"x\"\"\"\r\n\"two\nlines\",\r\n");
 }
 
 TEST(ReportPage, EscapesWhatComesFromRecords) {

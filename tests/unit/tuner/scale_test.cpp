@@ -58,11 +58,8 @@ TEST(Shard, IsThatOfASlurmArray) {
 
 TEST(Shard, IsThatOfAKubernetesJob) {
   EXPECT_EQ(parse_shard("auto", environs({{"JOB_COMPLETION_INDEX", "3"}, {"ESC_SHARD_COUNT", "8"}})), (Shard{3, 8}));
-  EXPECT_THAT(
-      [] {
-        parse_shard("auto", environs({{"JOB_COMPLETION_INDEX", "3"}}));
-      },
-      Throws<UserError>(Property(&UserError::what, HasSubstr("ESC_SHARD_COUNT"))));
+  EXPECT_THAT([] { parse_shard("auto", environs({{"JOB_COMPLETION_INDEX", "3"}})); },
+              Throws<UserError>(Property(&UserError::what, HasSubstr("ESC_SHARD_COUNT"))));
 }
 
 TEST(Shard, IsNotGuessed) {
@@ -175,9 +172,11 @@ TEST(KubernetesJob, IsAnIndexedJobWhoseTasksHaveRecordsOfTheirOwn) {
   KubernetesJob job = small_kubernetes_job();
   job.arguments.emplace_back("$(it's)");
   const std::string text = kubernetes_job(job);
-  for (const char* const part : {"  completionMode: Indexed\n  completions: 3\n  parallelism: 3\n", "activeDeadlineSeconds: 7200\n", "image: \"images/esctune:1\"\n",
-                                 "- name: ESC_SHARD_COUNT\n              value: \"3\"\n", "cpu: 8\n              nvidia.com/gpu: 1\n",
-                                 "claimName: \"layers\"\n", "#   esctune merge night.*.jsonl $(ls night.jsonl 2>/dev/null) --output night.jsonl\n"}) {
+  for (const char* const part :
+       {"  completionMode: Indexed\n  completions: 3\n  parallelism: 3\n", "activeDeadlineSeconds: 7200\n",
+        "image: \"images/esctune:1\"\n", "- name: ESC_SHARD_COUNT\n              value: \"3\"\n",
+        "cpu: 8\n              nvidia.com/gpu: 1\n", "claimName: \"layers\"\n",
+        "#   esctune merge night.*.jsonl $(ls night.jsonl 2>/dev/null) --output night.jsonl\n"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
   EXPECT_THAT(text, Not(HasSubstr("@@")));
@@ -186,7 +185,8 @@ TEST(KubernetesJob, IsAnIndexedJobWhoseTasksHaveRecordsOfTheirOwn) {
   std::string line = nlohmann::json::parse(text.substr(at, text.find('\n', at) - at));
   EXPECT_THAT(line, HasSubstr("$$(it")) << "Kubernetes makes one $ of two in front of a bracket";
   line.erase(line.find("$$("), 1);
-  const ProcessResult run = run_process({"/bin/sh", "-c", "JOB_COMPLETION_INDEX=2\nprintf '<%s>'" + line.substr(std::string("exec").size())});
+  const ProcessResult run =
+      run_process({"/bin/sh", "-c", "JOB_COMPLETION_INDEX=2\nprintf '<%s>'" + line.substr(std::string("exec").size())});
   EXPECT_EQ(run.output, "<esctune><run><--shard><auto><--output><night.2.jsonl><layers><--bcol><32,64><$(it's)>");
 }
 

@@ -50,8 +50,7 @@ bool is_decision(const Record& record) { return std::holds_alternative<DecisionR
 std::vector<Record> tune(
     Lab& lab, const ItemPlan& plan, const SearchOptions& options = {}, const StopRequest& stop = [] { return false; }) {
   std::vector<Record> written;
-  const ItemEnd end = tune_item(
-      plan, options, lab, [&](const Record& record) { written.push_back(record); }, stop);
+  const ItemEnd end = tune_item(plan, options, lab, [&](const Record& record) { written.push_back(record); }, stop);
   EXPECT_EQ(end == ItemEnd::decided, !written.empty() && is_decision(written.back()));
   return written;
 }

@@ -91,7 +91,8 @@ TEST(SearchSpace, HasOneColumnByItselfWhereThereAreNoMoreIn16Bits) {
   EXPECT_TRUE(texts(search_space(1, {"stream"}, "f16")).contains(one));
   EXPECT_FALSE(texts(search_space(2, {"stream"}, "f16")).contains(one));
   EXPECT_FALSE(texts(search_space(1, {"stream"}, "tf32")).contains(one));
-  EXPECT_FALSE(texts(search_space(1, {"stream"}, "bf16")).contains("stream:columns=1,panels=4,warps=3,stages=3,pdl=on,dense=listed"));
+  EXPECT_FALSE(texts(search_space(1, {"stream"}, "bf16"))
+                   .contains("stream:columns=1,panels=4,warps=3,stages=3,pdl=on,dense=listed"));
 }
 
 TEST(SearchSpace, HasDenseStepsForThirtyTwoBitsAlone) {
@@ -102,11 +103,14 @@ TEST(SearchSpace, HasDenseStepsForThirtyTwoBitsAlone) {
 }
 
 TEST(SearchSpace, HasPlacedValuesOfThirtyTwoBitsInTeams) {
-  const std::string placed = "stream:columns=128,panels=1,warps=16,stages=3,pdl=on,share=8,rows=96,copies=bulk,cluster=2,dense=placed";
+  const std::string placed =
+      "stream:columns=128,panels=1,warps=16,stages=3,pdl=on,share=8,rows=96,copies=bulk,cluster=2,dense=placed";
   EXPECT_TRUE(texts(search_space(128, {"stream"}, "f32")).contains(placed));
   EXPECT_FALSE(texts(search_space(64, {"stream"}, "f32")).contains(placed)) << "more columns than there are";
   EXPECT_FALSE(texts(search_space(128, {"stream"}, "f16")).contains(placed));
-  const std::string ahead = "stream:columns=128,panels=1,warps=8,stages=4,pdl=on,share=8,rows=176,copies=bulk,cluster=2,ahead=on,dense=placed";
+  const std::string ahead =
+      "stream:columns=128,panels=1,warps=8,stages=4,pdl=on,share=8,rows=176,copies=bulk,cluster=2,ahead=on,dense="
+      "placed";
   EXPECT_TRUE(texts(search_space(128, {"stream"}, "tf32")).contains(ahead));
   EXPECT_FALSE(texts(search_space(128, {"stream"}, "f16")).contains(ahead));
 }
@@ -116,7 +120,8 @@ TEST(SearchSpace, HasListedValuesOfEveryTypeAndNeverWithQuarterSteps) {
   for (const char* const dtype : {"f32", "tf32", "f16", "bf16"}) {
     EXPECT_TRUE(texts(search_space(8, {"stream"}, dtype)).contains(listed)) << dtype;
   }
-  EXPECT_FALSE(texts(search_space(8, {"stream"}, "f16")).contains("stream:columns=8,panels=4,warps=3,stages=3,pdl=on,quarters=on,dense=listed"));
+  EXPECT_FALSE(texts(search_space(8, {"stream"}, "f16"))
+                   .contains("stream:columns=8,panels=4,warps=3,stages=3,pdl=on,quarters=on,dense=listed"));
 }
 
 TEST(SearchSpace, HasBulkCopiesOfUnitsAloneWhereWindowsMayBeBoxesOf16Bits) {
@@ -132,7 +137,8 @@ TEST(SearchSpace, HasClustersOfStreamsAlone) {
   for (const char* const dtype : {"f16", "f32", "tf32"}) {
     const std::set<std::string> space = texts(search_space(8, {"stream"}, dtype));
     EXPECT_TRUE(space.contains("stream:columns=8,panels=1,warps=8,stages=3,pdl=on,cluster=2")) << dtype;
-    EXPECT_TRUE(space.contains("stream:columns=8,panels=2,warps=4,stages=2,pdl=on,rows=32,copies=bulk,cluster=4")) << dtype;
+    EXPECT_TRUE(space.contains("stream:columns=8,panels=2,warps=4,stages=2,pdl=on,rows=32,copies=bulk,cluster=4"))
+        << dtype;
   }
 }
 
@@ -177,9 +183,11 @@ TEST(SearchSpace, OfColumnsThatAreApartIsLegalAndHasWhatTheRuleTakes) {
       continue;
     }
     for (const std::int64_t rows : {256, 512, 4096}) {
-      for (const ScheduleChoice& choice : spread_schedules({.bcol = bcol, .rows = rows, .columns = 512, .nonzeros = 9999, .contiguous = false})) {
+      for (const ScheduleChoice& choice :
+           spread_schedules({.bcol = bcol, .rows = rows, .columns = 512, .nonzeros = 9999, .contiguous = false})) {
         const auto* const of_rows = std::get_if<RowsSchedule>(&choice.schedule);
-        EXPECT_TRUE(texts(space).contains(print(choice.schedule)) || (of_rows != nullptr && of_rows->light == 8)) << print(choice.schedule);
+        EXPECT_TRUE(texts(space).contains(print(choice.schedule)) || (of_rows != nullptr && of_rows->light == 8))
+            << print(choice.schedule);
       }
     }
   }
@@ -204,13 +212,18 @@ struct StreamedTime {
 };
 
 TEST(CostModel, GivesStreamedWeightsAboutTheirTimes) {
-  for (const StreamedTime& one :
-       {StreamedTime{512, 8, "panels=1,warps=2,stages=4", 1.96}, StreamedTime{512, 32, "panels=1,warps=2,stages=2", 2.75},
-        StreamedTime{1024, 8, "panels=1,warps=4,stages=4", 2.45}, StreamedTime{1024, 32, "panels=1,warps=4,stages=2", 3.17},
-        StreamedTime{2048, 8, "panels=1,warps=8,stages=3", 3.5}, StreamedTime{2048, 32, "panels=1,warps=4,stages=2", 5.3},
-        StreamedTime{8192, 8, "panels=4,warps=2,stages=4", 20.7}, StreamedTime{8192, 16, "panels=4,warps=2,stages=3", 23.6},
-        StreamedTime{8192, 32, "panels=4,warps=2,stages=3", 29.3}, StreamedTime{8192, 8, "panels=4,warps=2,stages=4,copies=bulk", 20.7},
-        StreamedTime{8192, 16, "panels=4,warps=2,stages=3,copies=bulk", 23.4}, StreamedTime{8192, 32, "panels=4,warps=2,stages=3,copies=bulk", 24.5}}) {
+  for (const StreamedTime& one : {StreamedTime{512, 8, "panels=1,warps=2,stages=4", 1.96},
+                                  StreamedTime{512, 32, "panels=1,warps=2,stages=2", 2.75},
+                                  StreamedTime{1024, 8, "panels=1,warps=4,stages=4", 2.45},
+                                  StreamedTime{1024, 32, "panels=1,warps=4,stages=2", 3.17},
+                                  StreamedTime{2048, 8, "panels=1,warps=8,stages=3", 3.5},
+                                  StreamedTime{2048, 32, "panels=1,warps=4,stages=2", 5.3},
+                                  StreamedTime{8192, 8, "panels=4,warps=2,stages=4", 20.7},
+                                  StreamedTime{8192, 16, "panels=4,warps=2,stages=3", 23.6},
+                                  StreamedTime{8192, 32, "panels=4,warps=2,stages=3", 29.3},
+                                  StreamedTime{8192, 8, "panels=4,warps=2,stages=4,copies=bulk", 20.7},
+                                  StreamedTime{8192, 16, "panels=4,warps=2,stages=3,copies=bulk", 23.4},
+                                  StreamedTime{8192, 32, "panels=4,warps=2,stages=3,copies=bulk", 24.5}}) {
     WorkItem item = layer_512(one.bcol);
     item.dtype = "f16";
     item.layer.rows = item.layer.columns = one.size;
@@ -225,10 +238,14 @@ TEST(CostModel, KnowsThatStreamedWeightsNeedBytesOnTheirWay) {
   WorkItem item = layer_512(8);
   item.dtype = "f16";
   item.layer.rows = item.layer.columns = 8192;
-  const auto cost = [&](const std::string& rest) { return predicted_cost(parse_schedule("stream:columns=8," + rest), item).microseconds; };
+  const auto cost = [&](const std::string& rest) {
+    return predicted_cost(parse_schedule("stream:columns=8," + rest), item).microseconds;
+  };
   EXPECT_LT(cost("panels=4,warps=2,stages=4"), cost("panels=4,warps=1,stages=2"));
-  EXPECT_LT(cost("panels=4,warps=2,stages=4"), cost("panels=1,warps=8,stages=2")) << "whose blocks copy B for themselves";
-  EXPECT_LT(cost("panels=4,warps=2,stages=4"), cost("panels=16,warps=1,stages=2")) << "which fills a quarter of the device";
+  EXPECT_LT(cost("panels=4,warps=2,stages=4"), cost("panels=1,warps=8,stages=2"))
+      << "whose blocks copy B for themselves";
+  EXPECT_LT(cost("panels=4,warps=2,stages=4"), cost("panels=16,warps=1,stages=2"))
+      << "which fills a quarter of the device";
   EXPECT_TRUE(std::isinf(cost("panels=8,warps=2,stages=8"))) << "more shared memory than there is";
 }
 
@@ -238,7 +255,9 @@ TEST(CostModel, KnowsWhatClustersGainWhereRowsAreFew) {
   item.layer.rows = 1024;
   item.layer.columns = 8192;
   item.layer.nonzeros = 1024 * 8192 * 3 / 10;
-  const auto cost = [&](const std::string& rest) { return predicted_cost(parse_schedule("stream:columns=8,panels=1,warps=8,stages=3" + rest), item).microseconds; };
+  const auto cost = [&](const std::string& rest) {
+    return predicted_cost(parse_schedule("stream:columns=8,panels=1,warps=8,stages=3" + rest), item).microseconds;
+  };
   EXPECT_NEAR(cost(",cluster=2") / 4.57, 1, 0.25) << "measured";
   EXPECT_LT(cost(",cluster=2"), 0.8 * cost(""));
   item.layer.rows = 8192;
@@ -262,11 +281,17 @@ TEST(CostModel, KnowsThatOneProductTakesLessThanThree) {
 TEST(CostModel, CountsEachElementOfColumnsThatAreApart) {
   WorkItem apart = layer_512(64);
   apart.nest = {.layout = "nk", .contiguous = false};
-  const Schedule lanes_over_columns_of_a = parse_schedule("panel:ufi=4,columns=8,vector=8,groups=32,warps=1,panels=4,ufk=4,stage=on");
-  const Schedule as_packed = parse_schedule("panel:ufi=4,columns=8,vector=8,groups=32,warps=1,panels=4,ufk=4,stage=off");
-  const Schedule lanes_over_columns_of_c = parse_schedule("panel:ufi=4,columns=32,vector=4,groups=4,warps=1,panels=4,ufk=4,stage=on");
-  const auto loads = [&](const Schedule& schedule, const WorkItem& item) { return predicted_cost(schedule, item).loads; };
-  EXPECT_LT(loads(lanes_over_columns_of_a, apart), loads(as_packed, apart)) << "columns that are dealt stand side by side";
+  const Schedule lanes_over_columns_of_a =
+      parse_schedule("panel:ufi=4,columns=8,vector=8,groups=32,warps=1,panels=4,ufk=4,stage=on");
+  const Schedule as_packed =
+      parse_schedule("panel:ufi=4,columns=8,vector=8,groups=32,warps=1,panels=4,ufk=4,stage=off");
+  const Schedule lanes_over_columns_of_c =
+      parse_schedule("panel:ufi=4,columns=32,vector=4,groups=4,warps=1,panels=4,ufk=4,stage=on");
+  const auto loads = [&](const Schedule& schedule, const WorkItem& item) {
+    return predicted_cost(schedule, item).loads;
+  };
+  EXPECT_LT(loads(lanes_over_columns_of_a, apart), loads(as_packed, apart))
+      << "columns that are dealt stand side by side";
   EXPECT_LT(loads(lanes_over_columns_of_a, apart), loads(lanes_over_columns_of_c, apart));
   EXPECT_GT(loads(lanes_over_columns_of_c, apart), loads(lanes_over_columns_of_c, layer_512(64)));
 }
@@ -280,7 +305,8 @@ TEST(SearchSpace, HasOnlyTheFamiliesThatAreAskedFor) {
 
 TEST(SearchSpace, RefusesWhatThereIsNot) {
   EXPECT_THAT([] { search_space(64, {"mma"}); },
-              Throws<UserError>(Property(&UserError::what, HasSubstr("the families are: atomic, bitmap, gather, panel, rows, stream"))));
+              Throws<UserError>(Property(&UserError::what,
+                                         HasSubstr("the families are: atomic, bitmap, gather, panel, rows, stream"))));
   EXPECT_THROW(search_space(0, {"panel"}), UserError);
 }
 

@@ -76,8 +76,7 @@ class TuningRunTest : public testing::Test {
     };
   }
 
-  RunSummary run(
-      const std::vector<LabFactory>& labs, const StopRequest& stop = [] { return false; }) {
+  RunSummary run(const std::vector<LabFactory>& labs, const StopRequest& stop = [] { return false; }) {
     Journal journal(file());
     return run_tuning(request_, labs, journal, told.observer(), stop);
   }
@@ -87,13 +86,11 @@ class TuningRunTest : public testing::Test {
  private:
   TemporaryFolder folder_;
   std::vector<Record> device_;
-  RunRequest request_{.items = {},
-                      .search = {},
-                      .candidates =
-                          [](const WorkItem&) {
-                            return std::vector{numbered_schedule(2), numbered_schedule(3)};
-                          },
-                      .incumbent = [](const WorkItem&) { return numbered_schedule(1); }};
+  RunRequest request_{
+      .items = {},
+      .search = {},
+      .candidates = [](const WorkItem&) { return std::vector{numbered_schedule(2), numbered_schedule(3)}; },
+      .incumbent = [](const WorkItem&) { return numbered_schedule(1); }};
 };
 
 std::size_t decisions_in(const std::vector<Record>& records) {
@@ -334,7 +331,9 @@ TEST(StopSignals, LetASecondSignalEndTheProgram) {
 
 TEST(StopSignals, AreWhatTheyWereAfterwards) {
   ASSERT_NE(std::signal(SIGINT, SIG_IGN), SIG_ERR);
-  { const StopSignals signals; }
+  {
+    const StopSignals signals;
+  }
   EXPECT_EQ(std::signal(SIGINT, SIG_DFL), SIG_IGN);
 }
 

@@ -30,8 +30,7 @@ class WatchedLab final : public Lab {
   DeviceKey device() override { return lab_.device(); }
   Environment environment() override { return lab_.environment(); }
 
-  void open(const WorkItem& item, const ItemProduct& product,
-            const std::vector<Schedule>& candidates) override {
+  void open(const WorkItem& item, const ItemProduct& product, const std::vector<Schedule>& candidates) override {
     if (when_opened) {
       when_opened(item, product.matrix.get());
     }
