@@ -571,8 +571,8 @@ bool allows_vectors(const void* matrix, int64_t leading_dimension) {
          leading_dimension % vector_width == 0;
 }
 
-// What a launch of the kernel has ended with; cudaErrorNotReady where the kernel was not prepared on this device, and so has too
-// little shared memory.
+// What a launch of the kernel has ended with; cudaErrorNotReady where the kernel was not prepared on this device, and
+// so has too little shared memory.
 template <typename Kernel>
 cudaError_t status_of_launch(cudaError_t status, Kernel* kernel) {
   cudaFuncAttributes attributes;

@@ -324,19 +324,21 @@ const char* first_difference(const Header& header, Format format) {
 // one, the next ones of the window. Such units have 16 steps, and beside values nothing. Of 32 bits all elements of the
 // columns may be stored, zeros too; where `listed` is not 0, those that are zero are left out, and a unit has `listed`
 // places for the others. What has no place is left for a further round. Where `placed` is 1, as it may be of 32 bits, a
-// unit has 4 steps, belongs to `joined` consecutive panels of its block, and 16 bits of each value say where it stands, in
-// place of a bit of each element. Where it is 2 the same holds of values that are put in their places as two numbers of 16
-// bits each, one in the same place of another table.
-// Two groups are a set, whose rows of B are read at once: quickest if their residues differ. That of a column is what it
-// is modulo the slots of a set or, where `line_rows` rows of B stand in a line of shared memory whose pieces change places
-// from line to line, what says which piece it is there. Slots without a column have zeros, and name a column of a residue
-// that no other of their set has, or column 0.
+// unit has 4 steps, belongs to `joined` consecutive panels of its block, and 16 bits of each value say where it stands,
+// in place of a bit of each element. Where it is 2 the same holds of values that are put in their places as two numbers
+// of 16 bits each, one in the same place of another table.
+// Two groups are a set, whose rows of B are read at once: quickest if their residues differ. That of a column is what
+// it is modulo the slots of a set or, where `line_rows` rows of B stand in a line of shared memory whose pieces change
+// places from line to line, what says which piece it is there. Slots without a column have zeros, and name a column of
+// a residue that no other of their set has, or column 0.
 //
 // Bytes of a unit, where a lane is one of 32:
-//   values    [step][strip][lane] 16 bytes, the registers a0 to a3 of the lane, 4 bytes each. Those of row i of the strip
+//   values    [step][strip][lane] 16 bytes, the registers a0 to a3 of the lane, 4 bytes each. Those of row i of the
+// strip
 //             and group q = 0..7 are in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8, in the order of their
 //             slots. Of quarter steps 8 bytes, the one value of each of these registers
-//   metadata  [step][strip][row set][2] uint32, as lanes 4 * g and 4 * g + 1 tell the tensor core: the first one of groups
+//   metadata  [step][strip][row set][2] uint32, as lanes 4 * g and 4 * g + 1 tell the tensor core: the first one of
+// groups
 //             0 to 3, the second one of 4 to 7; bits 0 to 15 for row g of the strip, 16 to 31 for row g + 8; 4 bits a
 //             group. Of 16-bit values: the place in the group of the first one and, shifted by 2, of the
 //             second one, of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3;
@@ -356,17 +358,19 @@ const char* first_difference(const Header& header, Format format) {
 //   begins    [list of columns][strip][8] uint16: of every four lanes the number of the first value
 //   values    in the order of lists, lanes and bits; what is not used is 0
 //
-// Bytes of a unit with placed values, for as many groups of threads as it has `shares`. An element in row r and column c
-// of the unit has the place r / 8 * 256 + c / 4 * 32 + r % 8 * 4 + c % 4, of 4 bytes, which modulo 32 is its bank. Of two
-// numbers of 16 bits it is r / 8 * 256 + c / 8 * 64 + r % 8 * 8 + c % 4 * 2 + c / 4 % 2, of 2 bytes, and two are in a bank. Of
-// all places a share has as many as each other one, those that follow each other:
+// Bytes of a unit with placed values, for as many groups of threads as it has `shares`. An element in row r and column
+// c of the unit has the place r / 8 * 256 + c / 4 * 32 + r % 8 * 4 + c % 4, of 4 bytes, which modulo 32 is its bank. Of
+// two numbers of 16 bits it is r / 8 * 256 + c / 8 * 64 + r % 8 * 8 + c % 4 * 2 + c / 4 % 2, of 2 bytes, and two are in
+// a bank. Of all places a share has as many as each other one, those that follow each other:
 //   begins    [share] uint16: the number of its first value, which is even, and behind the last one how many there are;
 //             zeros up to byte 20
 //   exponent  uint32: that of the greatest finite value, as a float has it, and 14 at least. Values that are left for a
 //             further round count, too
 //   zeros up to byte 32
-//   values    in the order of shares; of each 64 of a share those in even places, then those in odd ones, are as many as
-//             there are of different banks, from the fullest ones. Where a share has an odd number, another zero of it follows
+//   values    in the order of shares; of each 64 of a share those in even places, then those in odd ones, are as many
+// as
+//             there are of different banks, from the fullest ones. Where a share has an odd number, another zero of it
+// follows
 //             as a value. What is not used is 0
 //   places    [value] uint16: the bytes of all places in front of it; what is not used is 0
 //
@@ -555,8 +559,8 @@ struct RowColumn {
   uint32_t column;
 };
 
-/// Where the elements of a unit stand: in tiles of 8 rows of 16 bytes, as the tensor core takes them, 4 columns of words or 8 of
-/// halves, of which columns c and c + 4 stand beside each other.
+/// Where the elements of a unit stand: in tiles of 8 rows of 16 bytes, as the tensor core takes them, 4 columns of
+/// words or 8 of halves, of which columns c and c + 4 stand beside each other.
 struct PlaceOrder {
   uint32_t placed;  ///< placed_words or placed_halves
 
@@ -620,8 +624,8 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     return values_at(shape.steps, 0, 0) +
            (((uint64_t{step} * strips() + strip) * row_sets + row_set) * 2 + half) * 4;
   }
-  /// Of quarter steps, in which two bits say where the one value of a group is: whether in the last two columns, and whether in the second one of two. Rows g and
-  /// g + 8 of a strip have a word.
+  /// Of quarter steps, in which two bits say where the one value of a group is: whether in the last two columns, and
+  /// whether in the second one of two. Rows g and g + 8 of a strip have a word.
   constexpr uint64_t quarter_metadata_at(uint32_t quarter_step, uint32_t strip,
                                          uint32_t row_set) const {
     return metadata_at(is_dense() ? 0 : shape.unit_steps().half(), 0, 0, 0) +
@@ -1011,9 +1015,9 @@ struct GroupRoom {
 // search makes few be left over: a column that has too much around it changes places with the one for which the most is
 // gained, also when nothing is, as the next change may then gain.
 //
-// Of the columns of a set the residues shall differ. The search begins with sets where they do, and of changes that gain
-// the same takes the one with fewer repetitions. In the end groups, two of which are a set, change places as a whole,
-// which leaves over what was left over before.
+// Of the columns of a set the residues shall differ. The search begins with sets where they do, and of changes that
+// gain the same takes the one with fewer repetitions. In the end groups, two of which are a set, change places as a
+// whole, which leaves over what was left over before.
 //
 // Columns that have no slot stand behind the slots, where all they have is left over. The search draws from a generator
 // that is seeded with the unit's place: who packs it, and when, makes no difference.
@@ -1043,8 +1047,8 @@ struct SearchNumbers<max_fragment_rows> {
   using Cost = int32_t;
 };
 
-/// Columns in slots, and behind them those that have none, for panels of so many rows. What belongs to place i stands at
-/// [i].
+/// Columns in slots, and behind them those that have none, for panels of so many rows. What belongs to place i stands
+/// at [i].
 template <uint32_t element_bytes, uint32_t panel_rows>
 class SlotSearch {
  public:
@@ -1450,8 +1454,9 @@ inline void search_slots(const FragmentShape& shape, const WindowRows& window,
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Packing of placed values. All elements of a unit are put in their places first; then each share lists those that it has,
-// in such an order that 32 which are stored at once are in different banks of shared memory as far as there are any.
+// Packing of placed values. All elements of a unit are put in their places first; then each share lists those that it
+// has, in such an order that 32 which are stored at once are in different banks of shared memory as far as there are
+// any.
 // ---------------------------------------------------------------------------------------------------------------------
 
 /// The elements of a unit, by their places.
@@ -1477,7 +1482,8 @@ struct BanksOfShare {
     const uint32_t bank = order.bank_of(place);
     places[bank][left[bank]++] = static_cast<uint16_t>(place);
   }
-  /// Takes the places of `count` values out of as many banks as there are, in the order of banks that have most of them.
+  /// Takes the places of `count` values out of as many banks as there are, in the order of banks that have most of
+  /// them.
   void take(uint32_t count, uint32_t* taken) {
     uint32_t used[banks] = {};
     for (uint32_t number = 0; number < count; ++number) {
@@ -1742,8 +1748,8 @@ inline void write_dense_values(const FragmentFormat& format, const WindowElement
   }
 }
 
-/// The values that a unit whose bytes are zero lists, one behind the other. They are taken from `left`, which keeps what
-/// the unit has no place for.
+/// The values that a unit whose bytes are zero lists, one behind the other. They are taken from `left`, which keeps
+/// what the unit has no place for.
 struct ValueList {
   const FragmentFormat& format;
   const WindowElements& elements;

@@ -12,6 +12,7 @@
 
 #include "generator/emulate/active_machine.h"
 #include "generator/emulate/bulk_copy_hooks.h"
+#include "generator/emulate/cache_policy_hooks.h"
 #include "generator/emulate/cluster_hooks.h"
 #include "generator/emulate/cuda_api.h"
 #include "generator/emulate/driver_api.h"
@@ -270,7 +271,7 @@ Table make_hooks() {
       {"__esc_compare_swap_u64", address_of(&compare_swap<std::uint64_t>)},
   };
   for (const auto& functions : {cuda_api_functions(), driver_api_functions(), matrix_functions(), bulk_copy_functions(),
-                                cluster_functions(), warpgroup_functions()}) {
+                                cache_policy_functions(), cluster_functions(), warpgroup_functions()}) {
     table.insert(functions.begin(), functions.end());
   }
   return table;

@@ -119,6 +119,8 @@ void add_async_copies(PtxInstructions& table) {
   add("{ .reg .pred done; again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; @!done bra again; }",
       {"r", "r"}, "__esc_mbarrier_wait");
   add("cp.async.bulk." + bulk + " [%0], [%1], %2, [%3];", {"r", "l", "r", "r"}, "__esc_bulk_copy");
+  add("cp.async.bulk." + bulk + ".L2::cache_hint [%0], [%1], %2, [%3], %4;", {"r", "l", "r", "r", "l"},
+      "__esc_bulk_copy");
   add("cp.async.bulk.tensor.2d." + bulk + " [%0], [%1, {%2, %3}], [%4];", {"r", "l", "r", "r", "r"},
       "__esc_tensor_copy");
 }
@@ -135,6 +137,12 @@ void add_conversion(PtxInstructions& table) {
 void add_shared_memory(PtxInstructions& table) {
   table["ld.shared.b32 %0, [%1];"] = {{"=r"}, {"r"}, "__esc_load_word"};
   table["cp.async.cg.shared.global [%0], [%1], 16, %2;"] = {{}, {"r", "l", "r"}, "__esc_copy_piece", true};
+}
+
+void add_cache_policies(PtxInstructions& table) {
+  table["createpolicy.fractional.L2::evict_first.b64 %0, 1.0;"] = {{"=l"}, {}, "__esc_policy<0>"};
+  table["createpolicy.fractional.L2::evict_last.b64 %0, 1.0;"] = {{"=l"}, {}, "__esc_policy<1>"};
+  table["ld.global.nc.L2::cache_hint.b32 %0, [%1], %2;"] = {{"=r"}, {"l", "l"}, "__esc_load_with_policy"};
 }
 
 void add_clusters(PtxInstructions& table) {
@@ -158,7 +166,7 @@ void add_register_exchange(PtxInstructions& table) {
 }  // namespace
 
 bool is_pure_ptx(std::string_view instruction) {
-  return std::ranges::any_of(std::array{"mma", "prmt", "cvt"},
+  return std::ranges::any_of(std::array{"mma", "prmt", "cvt", "createpolicy"},
                              [&](const char* name) { return instruction.starts_with(name); });
 }
 
@@ -170,6 +178,7 @@ const PtxInstructions& ptx_instructions() {
     add_products(table);
     add_warpgroup_products(table);
     add_async_copies(table);
+    add_cache_policies(table);
     add_clusters(table);
     add_named_barriers(table);
     add_register_exchange(table);

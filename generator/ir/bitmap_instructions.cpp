@@ -12,6 +12,7 @@ namespace esc {
 // Embedded by CMakeLists.txt from templates/instructions.
 extern const std::string_view async_barriers_text;
 extern const std::string_view bitmap_unit_text;
+extern const std::string_view cache_policies_text;
 extern const std::string_view find_unit_text;
 extern const std::string_view make_unit_barriers_text;
 extern const std::string_view copy_bitmap_unit_text;
@@ -45,7 +46,7 @@ Instruction find_unit() {
           .parameters = {array("begins"), value("number"), array("unit")},
           .meaning = {begin(0), begin(1)},
           .call = "find_unit(packed, {number}, {unit});",
-          .texts = {find_unit_text}};
+          .texts = {cache_policies_text, find_unit_text}};
 }
 
 Instruction make_unit_barriers() {
@@ -80,7 +81,7 @@ Instruction copy_bitmap_unit() {
                            {store(to("staged_bits", name("block")), from("bits", name("block")))}),
                       words.front()},
           .call = "copy_bitmap_unit(shared_memory, packed, unit_room, {unit}, {stage}, {copy});",
-          .texts = {async_barriers_text, bitmap_unit_text, find_unit_text, copy_bitmap_unit_text}};
+          .texts = {async_barriers_text, bitmap_unit_text, cache_policies_text, find_unit_text, copy_bitmap_unit_text}};
 }
 
 Instruction wait_for_unit() {
@@ -232,7 +233,7 @@ Instruction store_words() {
       .call = std::string(
                   "store_words({from}, {leading_dimension}, {first_row}, {first_column}, {lane}, {found}, {first}, ") +
               copied_unit + ", packed, {unit});",
-      .texts = {bitmap_unit_text, find_unit_text, find_places_text, store_words_text}};
+      .texts = {bitmap_unit_text, cache_policies_text, find_unit_text, find_places_text, store_words_text}};
 }
 
 }  // namespace

@@ -242,6 +242,39 @@ Loop block_steps(const LoopNest& nest, const Turn& turn) {
   return halves;
 }
 
+/// Units of a block, some 4 KB each, that are on their way before its tiles of B are: as many keep the memory busy while
+/// the first of them come, which are latency times a multiprocessor's share of the memory's speed. More would only keep
+/// B waiting, because copies are served in order.
+constexpr int early_copies = 8;
+
+/// Whether some units are asked for behind the first tiles. Tensor copies of tiles take no turn of the threads' copies.
+bool has_later_units(const LoopNest& nest) {
+  return !has_warpgroups(nest) && nest.constant("turn_windows") * nest.constant("block_panels") > early_copies;
+}
+
+/// The units of the first turns.
+Node first_units(const LoopNest& nest) {
+  return sequential_loop("u", 0, Affine::of("early_units"), 1, Role::none, copy_of_unit(nest, index("u"), index("u")));
+}
+
+/// Those that are on their way before tiles of B.
+Node early_units(const LoopNest& nest) {
+  const Expression is_early = less(index("copy"), index("early_copies"));
+  return has_later_units(nest) ? Node{Branch{is_early, {first_units(nest)}, {}}} : first_units(nest);
+}
+
+/// The first tiles of B. Later units belong to the first group of copies, whose tile the first turn waits for.
+Node first_tiles(const LoopNest& nest) {
+  const Expression number = index("s");
+  Block copies{copy_of_tile(nest, number)};
+  if (has_later_units(nest)) {
+    const Expression is_late = less(index("early_copies") - 1, index("copy"));
+    copies.push_back(Node{Branch{all_of({less(number, 1), is_late}), {first_units(nest)}, {}}});
+  }
+  copies.push_back(commit_copies());
+  return sequential_loop("s", 0, Affine::of("early_tiles"), 1, Role::none, std::move(copies));
+}
+
 /// What stands in front of the turns: barriers, and the operands of the first ones. Whether B allows boxes is asked for
 /// behind units, which may be copied before B is there.
 Block first_operands(const LoopNest& nest) {
@@ -252,16 +285,14 @@ Block first_operands(const LoopNest& nest) {
   if (boxes) {
     result.push_back(perform("make_tile_barriers", {index("part"), index("team_thread")}));
   }
-  append(
-      result,
-      {Node{Barrier{Scope::warp}},
-       Node{Note{"The operands of the first turns. Those of A are there whatever the kernel in front does."}},
-       sequential_loop("s", 0, Affine::of("early_units"), 1, Role::none, copy_of_unit(nest, index("s"), index("s")))});
+  append(result,
+         {Node{Barrier{Scope::warp}},
+          Node{Note{"The operands of the first turns. Those of A are there whatever the kernel in front does."}},
+          early_units(nest)});
   if (boxes) {
     result.push_back(perform("uses_boxes", {element("B")}, {"boxed"}));
   }
-  result.push_back(sequential_loop("s", 0, Affine::of("early_tiles"), 1, Role::none,
-                                   {copy_of_tile(nest, index("s")), commit_copies()}));
+  result.push_back(first_tiles(nest));
   return result;
 }
 
@@ -303,6 +334,9 @@ LoopNest pipeline_tiles(const LoopNest& nest, const PipelineTiles& directive) {
   result.constants.push_back({"early_units", index("unit_stages") - 1, ""});
   result.constants.push_back(
       {"commits_behind_unit", commits_behind_unit(nest, directive), "of copies, at least, since a unit was asked for"});
+  if (has_later_units(nest)) {
+    result.constants.push_back({"early_copies", early_copies, "units that are asked for before tiles of B"});
+  }
   result.constants.push_back({"block_copies", index("turn_windows") * index("block_panels"), "units of a turn"});
   std::vector<ArrayDeclaration> staged =
       staged_copies(nest, unit_arrays(), {Affine::of("unit_stages"), Affine::of("block_copies")}, "unit");

@@ -10,8 +10,8 @@ namespace esc {
 /// team share, and units of A, of which each warp has its own.
 ///
 ///   find_unit(..); make_unit_barriers(..);
-///   for (s < early_units) copy_bitmap_unit(.., s, ..);
-///   for (s < early_tiles) { copy_tile(.., s, ..); commit_copies(); }
+///   for (u < early_units) copy_bitmap_unit(.., u, ..);                      of the first copies of a block
+///   for (s < early_tiles) { copy_tile(.., s, ..); if (s < 1) the units of its other copies; commit_copies(); }
 ///   for (turn < turns)
 ///     for (half < 2) {
 ///       wait_for_stage(early_tiles - 1); barrier of the team;

@@ -283,6 +283,51 @@ EmulationFault fault_of_a_copy(const std::string& target, const std::string& sou
   return emulation.device.faults().empty() ? EmulationFault{} : emulation.device.faults().front();
 }
 
+/// Loads with a cache policy: `address` of lane `lane`, `policy` made as the text says.
+std::string hinted(const std::string& policy, const std::string& address) {
+  return R"(
+__global__ void loads(const float* x, float* y, int n) {
+  __shared__ float tile[1];
+  const int lane = threadIdx.x;
+  if (lane == 0) tile[0] = 1;
+  unsigned long long policy = 7;
+  )" + policy +
+         R"(
+  unsigned word = 0;
+  asm volatile("ld.global.nc.L2::cache_hint.b32 %0, [%1], %2;" : "=r"(word) : "l"()" +
+         address + R"(), "l"(policy));
+  y[lane] = __uint_as_float(word);
+}
+extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(loads, 1, n, 0, x, y, n); }
+)";
+}
+
+const std::string evict_last = "asm(\"createpolicy.fractional.L2::evict_last.b64 %0, 1.0;\" : \"=l\"(policy) :);";
+
+TEST(InlinePtx, LoadsWithACachePolicyReadWhatIsThere) {
+  const std::string evict_first = "asm(\"createpolicy.fractional.L2::evict_first.b64 %0, 1.0;\" : \"=l\"(policy) :);";
+  for (const std::string& policy : {evict_first, evict_last}) {
+    Emulation emulation(hinted(policy, "x + 4 * lane"));
+    emulation.run(3);
+    EXPECT_THAT(emulation.device.faults(), IsEmpty()) << emulation.device.describe_faults();
+    EXPECT_EQ(emulation.result(3), (std::vector<float>{emulation.x[0], emulation.x[4], emulation.x[8]}));
+  }
+}
+
+TEST(InlinePtxFaults, LoadsWithACachePolicy) {
+  const auto fault = [](const std::string& policy, const std::string& address) {
+    Emulation emulation(hinted(policy, address));
+    emulation.run(1);
+    EXPECT_FALSE(emulation.device.faults().empty());
+    return emulation.device.faults().empty() ? EmulationFault{} : emulation.device.faults().front();
+  };
+  const EmulationFault unmade = fault("", "x");
+  EXPECT_EQ(unmade.kind, FaultKind::bad_operand);
+  EXPECT_THAT(unmade.message, HasSubstr("cache hint 0x7, which createpolicy has not made"));
+  EXPECT_EQ(fault(evict_last, "tile").kind, FaultKind::forbidden_space);
+  EXPECT_EQ(fault(evict_last, "x + 100000").kind, FaultKind::out_of_bounds);
+}
+
 TEST(InlinePtxFaults, NoneOfCopiedPieces) {
   // Where nothing is there, nothing is read: the source may be anywhere.
   Emulation emulation(copying("address", "lane == 0 ? x + 1000 : x + 4 * lane", "lane < 2 ? 4 * lane : 16",

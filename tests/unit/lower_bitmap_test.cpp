@@ -117,7 +117,7 @@ TEST(PipelineTiles, CopiesTheFirstOperandsInFrontOfTheTurns) {
       text,
       AllOf(HasSubstr("// StagedB[tile_stages][turn_windows][tile_rows][tile_columns]: shared memory of a block\n"),
             HasSubstr("// StagedValues[unit_stages][block_copies][most_words][32][2]: shared memory of a block\n"),
-            HasSubstr("for (s = 0; s < early_units; s++)"), HasSubstr("for (s = 0; s < early_tiles; s++)")));
+            HasSubstr("for (u = 0; u < early_units; u++)"), HasSubstr("for (s = 0; s < early_tiles; s++)")));
   EXPECT_LT(text.find("find_unit("), text.find("make_unit_barriers(copy, lane);"));
   EXPECT_LT(text.find("make_unit_barriers(copy, lane);"), text.find("copy_bitmap_unit("));
   EXPECT_LT(text.find("copy_tile_rows("), text.find("for (turn = 0"));

@@ -37,6 +37,9 @@ ESC_RUNTIME void __esc_fence_proxy();
 ESC_RUNTIME unsigned __esc_load_shared(unsigned address);
 ESC_RUNTIME void __esc_copy_async_piece(unsigned target, unsigned long long source, unsigned bytes);
 ESC_RUNTIME void __esc_copy_bulk(unsigned target, unsigned long long source, unsigned bytes, unsigned barrier);
+ESC_RUNTIME unsigned long long __esc_create_policy(unsigned stays);
+ESC_RUNTIME void __esc_check_policy(unsigned long long policy);
+ESC_RUNTIME unsigned __esc_load_global(unsigned long long address);
 ESC_RUNTIME void __esc_copy_tensor(unsigned target, unsigned long long map, unsigned x, unsigned y, unsigned barrier);
 ESC_RUNTIME void __esc_fence_products();
 ESC_RUNTIME void __esc_issue_product(float* const* registers, const float* values, unsigned sums, const unsigned* a,
@@ -173,6 +176,19 @@ static inline void __esc_proxy_fence() { __esc_fence_proxy(); }
 static inline void __esc_bulk_copy(__esc_operand target, __esc_wide_operand source, __esc_operand bytes,
                                    __esc_operand barrier) {
   __esc_copy_bulk(target.bits, source.bits, bytes.bits, barrier.bits);
+}
+static inline void __esc_bulk_copy(__esc_operand target, __esc_wide_operand source, __esc_operand bytes,
+                                   __esc_operand barrier, __esc_wide_operand policy) {
+  __esc_check_policy(policy.bits);
+  __esc_copy_bulk(target.bits, source.bits, bytes.bits, barrier.bits);
+}
+template <unsigned stays>
+static inline void __esc_policy(unsigned long long& policy) {
+  policy = __esc_create_policy(stays);
+}
+static inline void __esc_load_with_policy(unsigned& word, __esc_wide_operand address, __esc_wide_operand policy) {
+  __esc_check_policy(policy.bits);
+  word = __esc_load_global(address.bits);
 }
 static inline void __esc_tensor_copy(__esc_operand target, __esc_wide_operand map, __esc_operand x, __esc_operand y,
                                      __esc_operand barrier) {
