@@ -100,11 +100,13 @@ std::int64_t sampled_products(const SparseMatrix& matrix, const KernelCall& call
 
 /// How many tiles of columns there are for each that a call computes. A block may have all rows, so that a sample of
 /// rows is no smaller; of a call that asks for a part of a product some tiles do. What whole products take is not cut
-/// unless it is many times what they may.
-std::int64_t tile_stride(const KernelCall& call, const Dispatch& dispatch, std::int64_t products, std::int64_t most) {
+/// unless it is many times what they may, nor are whole items at the ends of launches of texts that nothing is known of.
+std::int64_t tile_stride(const KernelCall& call, const Dispatch& dispatch, std::int64_t products, std::int64_t most,
+                         Breadth breadth) {
   constexpr std::int64_t least = 500'000;
   constexpr std::int64_t excess = 2;
-  if (dispatch.tile_columns == 0 || !call.columns.empty() || (call.share == 1 && products <= excess * most) ||
+  const bool keeps_ranges = !call.columns.empty() && breadth == Breadth::unknown;
+  if (dispatch.tile_columns == 0 || keeps_ranges || (call.share == 1 && products <= excess * most) ||
       call.width() > most_tiles * dispatch.tile_columns) {
     return 1;
   }
@@ -268,7 +270,7 @@ class Plan {
     const std::int64_t most = most_products(call, matrix, effort_);
     PanelSample sample(bundle_.packed, products_of(matrix, call), most, call.first_unit, bundle_.dispatch.block_rows);
     const std::int64_t products = sampled_products(matrix, call, sample);
-    const std::int64_t stride = tile_stride(call, bundle_.dispatch, products, most);
+    const std::int64_t stride = tile_stride(call, bundle_.dispatch, products, most, effort_.breadth);
     calls_.push_back({call, matrix, packed, std::move(sample), &matrix, stride});
     work_.push_back(work_of(matrix, call, products / stride));
     all_work_ += work_.back();
