@@ -57,8 +57,12 @@ bool reads_tile(const std::vector<Instruction::Parameter>& parameters) {
   return std::ranges::any_of(parameters, [](const Instruction::Parameter& one) { return one.name == "first_column"; });
 }
 
+/// Whether a K step is a whole window, of which a half is multiplied after the other.
+bool has_whole_steps(const LoopNest& nest) { return nest.constant("tile_rows") == nest.constant("window_columns"); }
+
 /// The instructions that read A and B, on the copies.
-Block from_shared_memory(const Block& block) {
+Block from_shared_memory(const LoopNest& nest, const Block& block) {
+  const Expression first_row = has_whole_steps(nest) ? index("half") * BitmapSchedule::half_tile : Expression(0);
   const std::map<std::string, Expression> of_copies{{"first_row", 0},
                                                     {"first_column", 0},
                                                     {"height", index("tile_rows")},
@@ -80,6 +84,8 @@ Block from_shared_memory(const Block& block) {
                        argument = element(staged_name(part->array), {Affine::of("unit_stage"), Affine::of("copy")});
                      } else if (parameters[at].name == "stage") {
                        argument = index(reads_tile(parameters) ? "tile_stage" : "unit_stage");
+                     } else if (parameters[at].name == "row" && reads_tile(parameters)) {
+                       argument = first_row + argument;
                      } else if (const auto found = of_copies.find(parameters[at].name); found != of_copies.end()) {
                        argument = found->second;
                      }
@@ -117,54 +123,69 @@ Node meet(const LoopNest& nest) { return Node{Barrier{scope_of_tiles(nest)}}; }
 /// What pack_bitmap has left: a turn finds the words of its unit and goes through halves of it, of which each has two K
 /// blocks.
 struct Turn {
-  explicit Turn(const Node& whole)
-      : branch(std::get<Branch>(whole.content)),
+  Turn(const LoopNest& whole_nest, const Node& whole)
+      : nest(whole_nest),
+        branch(std::get<Branch>(whole.content)),
         halves(std::get<Loop>(branch.then.back().content)),
         blocks(std::get<Loop>(halves.body.back().content)) {}
 
+  const LoopNest& nest;
   const Branch& branch;
   const Loop& halves;
   const Loop& blocks;
 
-  Node there(const Block& block) const { return Node{Branch{branch.condition, from_shared_memory(block), {}}}; }
+  Node there(const Block& block) const { return Node{Branch{branch.condition, from_shared_memory(nest, block), {}}}; }
   const Node& find_words() const { return branch.then.front(); }
   const Node& load_bits() const { return halves.body.front(); }
   const Node& find_places() const { return blocks.body.front(); }
   const Node& load_tiles() const { return blocks.body.at(1); }
 };
 
+/// What is done by the first K step of a window alone.
+Block at_first(const LoopNest& nest, const Expression& begins_window, Block block) {
+  return has_whole_steps(nest) ? block : Block{Node{Branch{begins_window, std::move(block), {}}}};
+}
+
 /// In front of a K step what it needs is waited for; behind the barrier what later ones need is asked for.
 Block begin_step(const LoopNest& nest, const Block& wait, const Expression& begins_window) {
   const Expression unit_ahead = index("turn") + index("early_units");
   Block result = wait;
+  append(result, {meet(nest), copy_of_tile(nest, index("step") + index("early_tiles"))});
   append(result,
-         {meet(nest), copy_of_tile(nest, index("step") + index("early_tiles")),
-          Node{Branch{begins_window, copy_of_unit(nest, unit_ahead, remainder(unit_ahead, index("unit_stages"))), {}}},
-          commit_copies()});
+         at_first(nest, begins_window, copy_of_unit(nest, unit_ahead, remainder(unit_ahead, index("unit_stages")))));
+  append(result, {commit_copies()});
   return result;
 }
 
 /// What the first K step of a window waits for besides.
-Node find_window(const Turn& turn, const Expression& begins_window) {
-  return Node{Branch{begins_window,
-                     {perform("wait_for_unit", {index("turn"), index("unit_stage"), index("copy")}), turn.find_words()},
-                     {}}};
+Block find_window(const LoopNest& nest, const Turn& turn, const Expression& begins_window) {
+  return at_first(nest, begins_window,
+                  {perform("wait_for_unit", {index("turn"), index("unit_stage"), index("copy")}), turn.find_words()});
 }
 
 Node define_step(const Expression& number) {
   return define("step", index("turn") * index("window_steps") + number, ScalarType::u32);
 }
 
-/// The loop over the K steps of a window where each is a half of it.
-Loop half_steps(const LoopNest& nest, const Turn& turn) {
+/// The K steps of a window, in its turn: a loop over both halves, or one step in which they are one behind the other.
+Block multiply_halves(const LoopNest& nest, const Turn& turn) {
   const Expression begins_window = less(index("half"), 1);
-  Block own{find_window(turn, begins_window)};
+  Block first = begin_step(nest, {perform("wait_for_stage", {index("early_tiles") - 1})}, begins_window);
+  first.push_back(define("tile_stage", remainder(index("step"), index("tile_stages"))));
+  Block own = find_window(nest, turn, begins_window);
+  if (has_whole_steps(nest)) {
+    own.push_back(Node{turn.halves});
+    Block step{define("step", index("turn"), ScalarType::u32)};
+    append(step, first);
+    append(step, {turn.there(own)});
+    return step;
+  }
   append(own, turn.halves.body);
   Loop halves = turn.halves;
   halves.body = {define_step(index("half"))};
-  append(halves.body, begin_step(nest, {perform("wait_for_stage", {index("early_tiles") - 1})}, begins_window));
-  append(halves.body, {define("tile_stage", remainder(index("step"), index("tile_stages"))), turn.there(own)});
-  return halves;
+  append(halves.body, first);
+  append(halves.body, {turn.there(own)});
+  return {Node{std::move(halves)}};
 }
 
 // Of warpgroups a K step is a block, and the next one is decoded while it is multiplied.
@@ -196,7 +217,7 @@ Block decode_first(const LoopNest& nest, const Turn& turn) {
   const Expression is_there = is_window(index("first_window"));
   const Block decode{turn.find_words(), turn.load_bits(), turn.find_places(), turn.load_tiles()};
   return {Node{Branch{is_there, {perform("wait_for_unit", {0, 0, index("copy")})}, {}}}, meet(nest),
-          Node{Branch{is_there, substitute(of_block(from_shared_memory(decode), 0, 0), "unit_stage", 0), {}}}};
+          Node{Branch{is_there, substitute(of_block(from_shared_memory(nest, decode), 0, 0), "unit_stage", 0), {}}}};
 }
 
 /// The loop over the K steps of a window. Products are asked for one by one while the next block is decoded: a warp
@@ -210,7 +231,7 @@ Loop block_steps(const LoopNest& nest, const Turn& turn) {
     return Node{Branch{is_window(window_of(index("decoded_turn"))), block, {}}};
   };
   const auto next = [&](const Node& node) {
-    return of_block(from_shared_memory({node}), Affine::of("next_half"), next_block).front();
+    return of_block(from_shared_memory(nest, {node}), Affine::of("next_half"), next_block).front();
   };
   const auto multiply = [&](const Block& block) { return Node{Branch{turn.branch.condition, block, {}}}; };
 
@@ -296,11 +317,25 @@ Block first_operands(const LoopNest& nest) {
   return result;
 }
 
-}  // namespace
-
-LoopNest pipeline_tiles(const LoopNest& nest, const PipelineTiles& directive) {
+/// The nest with K steps as the directive asks for them. Warpgroups have theirs of one K block.
+LoopNest with_steps(const LoopNest& nest, const PipelineTiles& directive) {
   refuse_if(nest.packed.kind != PackedForm::Kind::bitmap, directive, "the sparse array is not stored as a bitmap",
             "transform it first: transform(A, bitmap)");
+  if (directive.step == BitmapSchedule::half_tile) {
+    return nest;
+  }
+  refuse_if(has_warpgroups(nest), directive, "warpgroups multiply 64 columns of A at a time", "leave out step");
+  refuse_if(directive.step != BitmapSchedule::tile_columns_of_a, directive, "a K step is half a window or a whole one",
+            "write step=128 or step=256");
+  LoopNest result = nest;
+  std::ranges::find(result.constants, "tile_rows", &NamedConstant::name)->value = directive.step;
+  return result;
+}
+
+}  // namespace
+
+LoopNest pipeline_tiles(const LoopNest& given, const PipelineTiles& directive) {
+  const LoopNest nest = with_steps(given, directive);
   refuse_if(nest.find_array("StagedB") != nullptr, directive, "the tiles are copied already", "pipeline once");
   check_between(directive, "tiles", directive.tiles, BitmapSchedule::max_stages);
   check_between(directive, "units", directive.units, BitmapSchedule::max_stages);
@@ -311,15 +346,15 @@ LoopNest pipeline_tiles(const LoopNest& nest, const PipelineTiles& directive) {
   const std::size_t at = find_place(parts.body, Role::reduction);
   auto turns = std::get<Loop>(parts.body[at].content);
   const Node whole_turn = turns.body.back();
-  const Turn turn(whole_turn);
+  const Turn turn(nest, whole_turn);
   if (has_warpgroups(nest)) {
     turns.body = {turns.body.front(), Node{block_steps(nest, turn)}};
     const Block first = decode_first(nest, turn);
     parts.body[at] = Node{std::move(turns)};
     insert(parts.body, at, first);
   } else {
-    turns.body = {turns.body.front(), define("unit_stage", remainder(index("turn"), index("unit_stages"))),
-                  Node{half_steps(nest, turn)}};
+    turns.body = {turns.body.front(), define("unit_stage", remainder(index("turn"), index("unit_stages")))};
+    append(turns.body, multiply_halves(nest, turn));
     parts.body[at] = Node{std::move(turns)};
   }
   insert(parts.body, at, first_operands(nest));

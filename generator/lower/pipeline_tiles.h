@@ -19,6 +19,8 @@ namespace esc {
 ///       if (..) { if (half < 1) { wait_for_unit(..); find_words(..); } .. }
 ///     }
 ///
+/// With a step of 256 columns the loop over halves is within one such step, and its first part in front of it.
+///
 /// Of warpgroups a K step is a block of 64 columns, and the next one is decoded while one is multiplied, product by
 /// product; where B has its rows or columns one behind the other tensor copies move its tiles, if they begin at
 /// multiples of 16 bytes. Behind transform(A, bitmap). Throws ScheduleError for another form.

@@ -45,12 +45,13 @@ void check_warpgroups(const BitmapSchedule& schedule) {
 BitmapSchedule parse_bitmap(std::string_view text, std::string_view settings) {
   const BitmapSchedule preset;
   const Settings given(text, "bitmap", settings,
-                       {"columns", "panels", "warps", "stages", "units", "mma", "cluster", "pdl"});
+                       {"columns", "panels", "warps", "stages", "units", "step", "mma", "cluster", "pdl"});
   return {.columns = given.number("columns", preset.columns),
           .panels = given.number("panels", preset.panels),
           .warps = given.number("warps", preset.warps),
           .stages = given.number("stages", preset.stages),
           .units = given.number("units", preset.units),
+          .step = given.number("step", preset.step),
           .mma = given.word("mma", "warp", {"warp", "warpgroup"}) == "warpgroup" ? BitmapSchedule::Mma::warpgroup
                                                                                  : BitmapSchedule::Mma::warp,
           .cluster = given.number("cluster", preset.cluster),
@@ -58,10 +59,12 @@ BitmapSchedule parse_bitmap(std::string_view text, std::string_view settings) {
 }
 
 std::string print(const BitmapSchedule& schedule) {
-  return fmt::format(
-      "bitmap:columns={},panels={},warps={},stages={},units={}{}{},pdl={}", schedule.columns, schedule.panels,
-      schedule.warps, schedule.stages, schedule.units, schedule.has_warpgroups() ? ",mma=warpgroup" : "",
-      schedule.cluster == 1 ? "" : fmt::format(",cluster={}", schedule.cluster), schedule.pdl ? "on" : "off");
+  return fmt::format("bitmap:columns={},panels={},warps={},stages={},units={}{}{}{},pdl={}", schedule.columns,
+                     schedule.panels, schedule.warps, schedule.stages, schedule.units,
+                     schedule.step == BitmapSchedule::half_tile ? "" : fmt::format(",step={}", schedule.step),
+                     schedule.has_warpgroups() ? ",mma=warpgroup" : "",
+                     schedule.cluster == 1 ? "" : fmt::format(",cluster={}", schedule.cluster),
+                     schedule.pdl ? "on" : "off");
 }
 
 void check_ranges(const BitmapSchedule& schedule) {
@@ -76,6 +79,12 @@ void check_ranges(const BitmapSchedule& schedule) {
   check_range(text, "cluster", schedule.cluster, 1, BitmapSchedule::max_cluster, 1);
   if (has_warpgroups) {
     check_warpgroups(schedule);
+  }
+  if (schedule.step != BitmapSchedule::half_tile &&
+      (has_warpgroups || schedule.step != BitmapSchedule::tile_columns_of_a)) {
+    throw ScheduleError(
+        text, fmt::format("step={} is no K step of these warps", schedule.step),
+        has_warpgroups ? "leave it out: warpgroups multiply 64 columns of A at a time" : "write step=128 or step=256");
   }
 }
 
@@ -118,7 +127,15 @@ std::vector<BitmapSchedule> legal_bitmap_schedules(long long bcol) {
         for (int warps = 1; warps <= BitmapSchedule::max_warps / panels; ++warps) {
           for (int stages = 2; stages <= BitmapSchedule::max_stages; ++stages) {
             for (int units = 2; units <= BitmapSchedule::max_stages; ++units) {
-              add({.columns = columns, .panels = panels, .warps = warps, .stages = stages, .units = units, .mma = mma});
+              for (const int step : {BitmapSchedule::half_tile, BitmapSchedule::tile_columns_of_a}) {
+                add({.columns = columns,
+                     .panels = panels,
+                     .warps = warps,
+                     .stages = stages,
+                     .units = units,
+                     .step = step,
+                     .mma = mma});
+              }
             }
           }
         }
@@ -132,7 +149,7 @@ std::vector<Directive> expand(const BitmapSchedule& schedule) {
   std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps},
                                     FragmentColumns{"j", schedule.columns},
                                     PackBitmap{"A", schedule.has_warpgroups() ? BitmapSchedule::warpgroup_warps : 1},
-                                    PipelineTiles{"k", schedule.stages, schedule.units}};
+                                    PipelineTiles{"k", schedule.stages, schedule.units, schedule.step}};
   if (schedule.cluster > 1) {
     directives.emplace_back(ClusterTurns{"k", schedule.cluster});
   }

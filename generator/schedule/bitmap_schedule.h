@@ -19,6 +19,7 @@ struct BitmapSchedule {
   static constexpr int panel_rows = 16;
   static constexpr int tile_columns_of_a = 256;  ///< of a K tile
   static constexpr int block_columns = 64;       ///< of a K block: what a lane has 32 bits for
+  static constexpr int half_tile = tile_columns_of_a / 2;
   static constexpr int max_columns = 256;
   static constexpr int max_warp_columns = 64;  ///< where each warp multiplies by itself
   static constexpr int least_warpgroup_columns = 64;
@@ -38,6 +39,8 @@ struct BitmapSchedule {
   int warps = 8;    ///< warps of a panel
   int stages = 3;   ///< K steps of B that a warp has in shared memory or on their way
   int units = 2;    ///< K tiles of A, likewise
+  int step =
+      half_tile;  ///< columns of A of a K step, where each warp multiplies by itself: half a K tile, or all of it
   Mma mma = Mma::warp;
   int cluster = 1;  ///< blocks of a cluster that take K tiles in turn, too (split-K), from compute capability 9.0 on
   bool pdl = true;  ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
@@ -45,7 +48,7 @@ struct BitmapSchedule {
   int threads() const { return 32 * panels * warps; }
   bool has_warpgroups() const { return mma == Mma::warpgroup; }
   /// Columns of A, and rows of B, of a K step: what a stage of B holds.
-  int step_columns() const { return has_warpgroups() ? block_columns : 2 * block_columns; }
+  int step_columns() const { return has_warpgroups() ? block_columns : step; }
 
   bool operator==(const BitmapSchedule&) const = default;
 };
@@ -53,8 +56,8 @@ struct BitmapSchedule {
 /// Reads the settings behind "bitmap:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 BitmapSchedule parse_bitmap(std::string_view text, std::string_view settings);
 
-/// "bitmap:columns=8,panels=2,warps=8,stages=3,units=2,pdl=on", with "mma=warpgroup" and "cluster=2" in front of pdl
-/// where they are not the usual ones.
+/// "bitmap:columns=8,panels=2,warps=8,stages=3,units=2,pdl=on", with "step=256", "mma=warpgroup" and "cluster=2"
+/// in front of pdl where they are not the usual ones.
 std::string print(const BitmapSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for

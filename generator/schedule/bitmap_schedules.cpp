@@ -124,7 +124,14 @@ void add_warps(Candidates& candidates) {
       for (int warps = 1; warps <= BitmapSchedule::max_warps / panels; ++warps) {
         for (int stages = 2; stages <= most_stages; ++stages) {
           for (int units = 2; units <= most_units; ++units) {
-            candidates.add({.columns = columns, .panels = panels, .warps = warps, .stages = stages, .units = units});
+            for (const int step : {BitmapSchedule::half_tile, BitmapSchedule::tile_columns_of_a}) {
+              candidates.add({.columns = columns,
+                              .panels = panels,
+                              .warps = warps,
+                              .stages = stages,
+                              .units = units,
+                              .step = step});
+            }
           }
         }
       }

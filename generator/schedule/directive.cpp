@@ -221,6 +221,7 @@ void form(PipelineTiles& directive, Form& parts) {
   parts.name("LOOP", directive.loop);
   parts.keyed("tiles", directive.tiles);
   parts.keyed("units", directive.units);
+  parts.keyed_unless_usual("step", directive.step, PipelineTiles{}.step);
 }
 template <typename Form>
 void form(StoreTiles& directive, Form& parts) {

@@ -215,11 +215,13 @@ struct PipelineWindows {
   bool operator==(const PipelineWindows&) const = default;
 };
 /// pipeline(k, tiles=3, units=2): K steps of the dense array and units of the packed one are copied to shared memory,
-/// so many of each at a time.
+/// so many of each at a time. With step=256 a K step has that many columns of the packed array, where warps multiply by
+/// themselves.
 struct PipelineTiles {
   std::string loop;
   int tiles = 3;
   int units = 2;
+  int step = 128;
   bool operator==(const PipelineTiles&) const = default;
 };
 /// copy(bulk): what the pipeline copies comes by bulk copies, from compute capability 9.0 on.

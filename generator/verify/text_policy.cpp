@@ -20,7 +20,7 @@ namespace esc {
 namespace {
 
 /// Words of CUDA that a kernel may use beside those that are generated: they are the same to nvcc and to the emulator.
-constexpr std::array<std::string_view, 105> words_of_cuda = {"__device__",
+constexpr std::array<std::string_view, 106> words_of_cuda = {"__device__",
                                                              "__shared__",
                                                              "__restrict__",
                                                              "__forceinline__",
@@ -46,6 +46,7 @@ constexpr std::array<std::string_view, 105> words_of_cuda = {"__device__",
                                                              "__popc",
                                                              "__popcll",
                                                              "__byte_perm",
+                                                             "__dp2a_lo",
                                                              "__dp4a",
                                                              "__ffs",
                                                              "__ffsll",

@@ -255,6 +255,9 @@ __global__ void play(int instruction, const unsigned* all_operands, unsigned* re
     case 27:
       d[0] = __dp4a(operands[0], operands[1], operands[2]);
       break;
+    case 28:
+      d[0] = __dp2a_lo(operands[0], operands[1], operands[2]);
+      break;
   }
   for (int word = 0; word < 4; ++word)
     results[kResultWords * threadIdx.x + word] = instruction < 6 || instruction >= 21 ? d[word] : __float_as_uint(c[word]);

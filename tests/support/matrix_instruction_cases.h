@@ -26,7 +26,8 @@ inline constexpr int kPermutationOfTwo = 24;
 inline constexpr int kLoadOfAWord = 25;
 inline constexpr int kCopyOfAPiece = 26;
 inline constexpr int kProductOfBytes = 27;
-inline constexpr int kMatrixInstructions = 28;
+inline constexpr int kProductOfHalves = 28;
+inline constexpr int kMatrixInstructions = 29;
 inline constexpr std::size_t kMatrixOperandWords = 13;
 inline constexpr std::size_t kMatrixResultWords = 4;
 
@@ -85,6 +86,9 @@ inline std::string describe_matrix_instruction(int instruction) {
   }
   if (instruction == kProductOfBytes) {
     return "dp4a";
+  }
+  if (instruction == kProductOfHalves) {
+    return "dp2a.lo";
   }
   const ProductUnderTest product(instruction);
   const char* const types[] = {"f16", "bf16", "tf32"};
@@ -238,6 +242,20 @@ inline MatrixInstructionCase draw_product_of_bytes(std::mt19937& random) {
       sum += std::uint32_t{bytes[place]} * bytes[place + 4];
     }
     drawn.results[lane * kMatrixResultWords] = sum;
+  }
+  return drawn;
+}
+
+inline MatrixInstructionCase draw_product_of_halves(std::mt19937& random) {
+  MatrixInstructionCase drawn = draw_words(random);
+  for (std::size_t lane = 0; lane < 32; ++lane) {
+    const std::uint32_t* const operands = drawn.operands.data() + lane * kMatrixOperandWords;
+    std::array<std::uint16_t, 2> halves{};
+    std::array<unsigned char, 2> bytes{};
+    std::memcpy(halves.data(), operands, sizeof(halves));
+    std::memcpy(bytes.data(), operands + 1, sizeof(bytes));
+    drawn.results[lane * kMatrixResultWords] =
+        operands[2] + std::uint32_t{halves[0]} * bytes[0] + std::uint32_t{halves[1]} * bytes[1];
   }
   return drawn;
 }
@@ -398,6 +416,7 @@ inline MatrixInstructionCase draw_matrix_case(int instruction, MatrixValues valu
          : instruction == kLoadOfAWord      ? draw_load_of_a_word(random)
          : instruction == kCopyOfAPiece     ? draw_copy_of_a_piece(random)
          : instruction == kProductOfBytes   ? draw_product_of_bytes(random)
+         : instruction == kProductOfHalves  ? draw_product_of_halves(random)
                                             : draw_product(instruction, values, random);
 }
 

@@ -203,6 +203,10 @@ static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned order) {
   }
   return result;
 }
+/// The sum of c and the products of the halves of a and the lower two bytes of b, none of them with a sign.
+static inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) {
+  return c + (a & 65535) * (b & 255) + (a >> 16) * (b >> 8 & 255);
+}
 /// The sum of c and the products of the bytes of a and b in the same places, none of them with a sign.
 static inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
   for (int i = 0; i < 4; ++i) {
