@@ -56,7 +56,7 @@ struct ModelEstimate {
 /// A table of the layers with their totals, and where its numbers are from.
 std::string estimate_page(const ModelEstimate& estimate);
 
-/// The same for machines, with the keys that docs/models.md lists.
+/// The same for machines, with the keys that docs/reference/formats.md lists.
 std::string estimate_json(const ModelEstimate& estimate);
 
 }  // namespace esc

@@ -103,7 +103,7 @@ class Translator {
  private:
   [[noreturn]] void refuse(const std::string& what) const {
     throw UserError(fmt::format("{}:{}", file_name_, line_), "inline PTX that the emulator does not know: " + what,
-                    "write it as docs/verification.md lists it, or with CUDA's intrinsics");
+                    "write it as docs/reference/verification.md lists it, or with CUDA's intrinsics");
   }
 
   std::string_view spelling(std::size_t index) const {

@@ -20,7 +20,7 @@ struct PtxInstruction {
 /// By their whole texts, each blank one space.
 using PtxInstructions = std::map<std::string, PtxInstruction, std::less<>>;
 
-/// All that a kernel may have as inline PTX: docs/verification.md lists the same.
+/// All that a kernel may have as inline PTX: docs/reference/verification.md lists the same.
 const PtxInstructions& ptx_instructions();
 
 /// Whether it is a function of its operands alone, which may be moved. What reads memory must stay where it is.

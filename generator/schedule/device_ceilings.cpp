@@ -26,8 +26,7 @@ const std::vector<Row>& rows() {
       {{90, 132, 60 * mebibyte},
        {"H200 SXM", 66900, 4800, 7950,
         "data sheet of the H200: 67 TFLOP/s (66.9 at 1.98 GHz), 4.8 TB/s; L2: 132 multiprocessors that each pull a KiB "
-        "in "
-        "17 ns, measured with the kernel that stages operands (docs/performance.md)"}},
+        "in 17 ns, measured with the kernel that stages operands (docs/journal/2026-11-21-panel-kernel.md)"}},
   };
   return table;
 }

@@ -17,7 +17,7 @@ int even_panels(const StreamedSize& size, int columns, const KernelTarget& targe
 /// What a class of layers gives a layer in layout kn of 16 bits, from 4096 x 4096 on, with up to 32 columns of B: in
 /// front of each choice that streams it what was the fastest with even_panels. Rows of other layers divide among the
 /// multiprocessors otherwise. Where the class is of these rows and columns, that is for choices that leave them clearly
-/// less even than in the middle of the class (docs/tuning.md).
+/// less even than in the middle of the class (docs/journal/2026-11-28-database.md).
 std::vector<ScheduleChoice> with_even_panels(std::vector<ScheduleChoice> choices, const LayerShape& shape,
                                              const KernelTarget& target, const LayerClass& measured);
 

@@ -117,13 +117,13 @@ TEST_F(ChosenSchedule, SaysThatKernelsOf16BitsAreSlowWithManyColumns) {
   EXPECT_THAT(notes("f32", "64"), Not(HasSubstr("in tiles")));
 }
 
-/// Every family that multiplies by zeros says in its header that B must be finite, and the README names it.
+/// Every family that multiplies by zeros says in its header that B must be finite, and the page of limits names it.
 TEST_F(ChosenSchedule, FamiliesThatMultiplyByZerosAreNamed) {
   ASSERT_EQ(escgen({"sample", "--rows", "64", "--cols", "256", "--sparsity", "0.9", "-o", "a.mtx"}).status, 0);
-  const std::string readme = read_file(ESC_SOURCE_DIR "/README.md");
-  const std::size_t sentence = readme.find("multiply by zeros that fill");
-  ASSERT_NE(sentence, readme.npos);
-  const std::string named = readme.substr(readme.rfind("\n- ", sentence), sentence - readme.rfind("\n- ", sentence));
+  const std::string limits = read_file(ESC_SOURCE_DIR "/docs/reference/limits.md");
+  const std::size_t sentence = limits.find("multiply by zeros that fill");
+  ASSERT_NE(sentence, limits.npos);
+  const std::string named = limits.substr(limits.rfind("\n- ", sentence), sentence - limits.rfind("\n- ", sentence));
   for (const auto& [family, schedule] : std::vector<std::pair<std::string, std::string>>{
            {"panel", "panel:ufi=2,columns=32,vector=4,groups=2,warps=2,panels=2"},
            {"rows", "rows:columns=32,vector=4,unroll=4,task=32,light=8"},

@@ -159,9 +159,9 @@ TEST_F(EsctuneRecords, ReportIsOnePageThatNeedsNothingElse) {
   EXPECT_TRUE(page == read("b.html"));
 }
 
-/// The commands of docs/tuning.md, word by word.
+/// The commands of docs/guide/tuning.md, word by word.
 TEST_F(EsctuneRecords, TheShippedJournalServesWhereThereIsNoGpu) {
-  const std::string page = read_file(ESC_SOURCE_DIR "/docs/tuning.md");
+  const std::string page = read_file(ESC_SOURCE_DIR "/docs/guide/tuning.md");
   const std::size_t section = page.find("### Without a GPU");
   ASSERT_NE(section, page.npos);
   std::istringstream lines(page.substr(section, page.find("\n### ", section + 1) - section));

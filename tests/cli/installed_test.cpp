@@ -274,7 +274,7 @@ TEST_F(AddKernels, AreSharedByTargetsThatAskForTheSame) {
 }
 
 TEST(Builds, AreShownWithAProjectThatIsBuilt) {
-  const std::string page = read_file(ESC_SOURCE_DIR "/docs/builds.md");
+  const std::string page = read_file(ESC_SOURCE_DIR "/docs/guide/builds.md");
   const auto without_licence = [](const std::string& name) {
     const std::string file = read_file(ESC_SOURCE_DIR "/docs/examples/model/" + name);
     return file.substr(file.find('\n') + 1);

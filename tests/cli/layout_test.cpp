@@ -311,7 +311,7 @@ TEST_F(ConvolutionOption, AManifestWithoutThePaddingFails) {
 
 TEST_F(ConvolutionOption, TheExampleOfABatchIsTheOneOfTheDocumentation) {
   const std::string file = read_file(batch_of_sparse_matrices);
-  EXPECT_THAT(read_file(ESC_SOURCE_DIR "/docs/nests.md"),
+  EXPECT_THAT(read_file(ESC_SOURCE_DIR "/docs/guide/nests.md"),
               HasSubstr("```c\n" + file.substr(file.find("void")) + "```\n"));
 }
 

@@ -58,7 +58,7 @@ TEST_F(ModelSpec, MakesWhatTheOptionsMake) {
 }
 
 TEST_F(ModelSpec, TheExampleOfTheDocumentsHasItsExceptions) {
-  const std::string page = shell("cat " ESC_SOURCE_DIR "/docs/models.md").output;
+  const std::string page = shell("cat " ESC_SOURCE_DIR "/docs/guide/models.md").output;
   std::smatch example;
   ASSERT_TRUE(std::regex_search(page, example, std::regex("```json\n(\\{\n  \"model\"[^`]*)```")));
   const ProcessResult made = generate(example[1]);

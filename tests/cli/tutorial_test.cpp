@@ -161,22 +161,22 @@ TEST_F(Pages, TheTutorialDoesWhatItSays) {
 TEST_F(Pages, TheReadmeAndNestsRunInTheirOrder) {
   sample("ffn1.npy", "--rows 96 --cols 256 --sparsity 0.5");
   write_checkpoint("model.safetensors");
-  EXPECT_EQ(run_page("README.md", is_ours), 7U);
+  EXPECT_EQ(run_page("README.md", is_ours), 3U);
   write_filters("weights.npy", {6, 4, 3, 3});
   write_filters("filters.npy", {32, 1, 3, 3});
   sample("matrices.npy", "--rows 80 --cols 32");
   sample("weights.smtx", "--rows 64 --cols 96");
-  EXPECT_EQ(run_page("docs/nests.md", is_ours), 6U);
+  EXPECT_EQ(run_page("docs/guide/nests.md", is_ours), 4U);
 }
 
 TEST_F(Pages, ModelsArePrintedAsTheirPageSaysIt) {
-  const std::string page = read_file(ESC_SOURCE_DIR "/docs/models.md");
+  const std::string page = read_file(ESC_SOURCE_DIR "/docs/guide/models.md");
   const std::string begin = "```json\n{\n  \"model\"";
   const std::size_t spec = page.find(begin);
   ASSERT_NE(spec, page.npos);
   write("spec.json", page.substr(spec + 8, page.find("```", spec + 3) - spec - 8));
   fs::copy_file(ESC_SOURCE_DIR "/tests/data/models/layers.safetensors", path("layers.safetensors"));
-  EXPECT_EQ(run_page("docs/models.md",
+  EXPECT_EQ(run_page("docs/guide/models.md",
                      [](const PageCommand& command) {
                        return is_ours(command) && command.text.find("times.json") == std::string::npos;
                      }),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example of docs/pytorch.md with a Llama of one layer: llama_test.py ESCGEN. Ends with status 77, skipped, where PyTorch, transformers, numpy or a GPU are
+"""The example of docs/guide/pytorch.md with a Llama of one layer: llama_test.py ESCGEN. Ends with status 77, skipped, where PyTorch, transformers, numpy or a GPU are
 not there."""
 
 import importlib.util

@@ -63,7 +63,7 @@ std::string print(const RuleCase& one) {
 }
 
 /// Which schedule a layer gets is judged by what was measured (tests/unit/tuner/measured_choice_test.cpp); which layers
-/// are streamed is what docs/tuning.md says.
+/// are streamed is what docs/journal/2026-11-28-database.md says.
 TEST(StreamedSchedules, AreForLayersOfManyNonZeros) {
   for (const RuleCase& one : {
            RuleCase{"h200", layer(8192, 8192, 0.7, 8)},
