@@ -22,6 +22,7 @@ FIGURES = ROOT / "docs/figures"
 JOURNALS = ROOT / "tests/bench/journals"
 BITMAP = ROOT / "generator/schedule/sm90-132sm-60mib_bitmap.txt"
 DENSE = "dense = 1"
+COLD = "float16, PyTorch's layout, launches that overlap, weights not in the cache, one H200"
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ def one_packed_matrix():
     series = [Series(f"{zeros} % zeros", line(products, lambda one, zeros=zeros: (one.rows, one.columns, round(
         100 * one.zeros)) == (4096, 4096, zeros), lambda one: one.tokens)) for zeros in (50, 60, 70, 80)]
     return over_tokens("tokens", "One packed matrix: faster than dense up to 64 tokens",
-                       "4096 x 4096, float16, PyTorch's layout, launches that overlap, weights not in the cache, one H200",
+                       f"4096 x 4096, {COLD}",
                        series, 0.25)
 
 
@@ -148,7 +149,7 @@ def layer_sizes():
         one.rows, one.columns, round(100 * one.zeros)) == (*size, 60), lambda one: one.tokens))
               for rows, columns in ((2048, 2048), (4096, 4096), (4096, 14336), (14336, 4096), (8192, 8192))]
     return over_tokens("layers", "The crossing is near 64 tokens for layers of every size",
-                       "60 % zeros, float16, PyTorch's layout, launches that overlap, weights not in the cache, one H200",
+                       f"60 % zeros, {COLD}",
                        series, 0.25)
 
 
@@ -158,7 +159,7 @@ def float16_zeros():
         one.rows, one.columns, one.tokens) == (4096, 4096, tokens), lambda one: round(100 * one.zeros)))
               for tokens in (1, 8, 16, 32)]
     return over_zeros("float16-zeros", "Kernels for one number of tokens gain more from 80 % zeros on",
-                      "4096 x 4096, float16, layout kn, plain launches, weights in the L2 cache, tuned by esctune, one H200",
+                      "4096 x 4096, float16, layout kn, plain launches, warm weights, tuned by esctune, one H200",
                       "times as fast as dense float16", series, (50, 60, 70, 80, 90), 0.5, DENSE)
 
 
@@ -170,7 +171,7 @@ def dlmc_matrices():
         series.append(Series(f"{tokens} columns", tuple((100 * (place + 0.5) / len(speeds), speed)
                                                         for place, speed in enumerate(speeds)), marked=False))
     chart = Chart("Exact float32: the fastest library is slower on nearly every layer",
-                  "173 layers of DLMC, plain launches, against the best of cuBLASLt, cuSPARSE, Sputnik, dgSPARSE, one H200",
+                  "173 layers of DLMC, plain launches; libraries: cuBLASLt, cuSPARSE, Sputnik, dgSPARSE; one H200",
                   "share of the layers, by ascending speed-up, %", "times as fast as the best exact library",
                   tuple(series), "library = 1", tuple((share, str(share)) for share in range(0, 101, 20)), 0.5)
     rows = []
@@ -192,7 +193,7 @@ def dlmc_zeros():
     series = [Series(f"{tokens} columns", line(products, lambda one, tokens=tokens: one.tokens == tokens, nearest))
               for tokens in (32, 64, 128, 256)]
     return over_zeros("float32-zeros", "Exact float32: ahead at every share of zeros",
-                      "geometric means of 173 layers of DLMC, plain launches, against the best of four libraries, one H200",
+                      "geometric means of 173 layers of DLMC, plain launches, the best of four libraries, one H200",
                       "times as fast as the best exact library", series, places, 0.25, "library = 1")
 
 
@@ -207,11 +208,13 @@ def large_float32():
 
     series = []
     for number, tokens in enumerate((32, 64, 128)):
-        for products, name, shown in ((two, f"{tokens} columns", places[:3]), (three, f"{tokens}, Sputnik too", places[3:])):
+        for products, name, shown in ((two, f"{tokens} columns", places[:3]),
+                                      (three, f"{tokens}, Sputnik too", places[3:])):
             points = line(products, lambda one: one.tokens == tokens and one.rows * one.columns >= 1 << 22, whole)
-            series.append(Series(name, tuple(point for point in points if point[0] in shown), products is three, number))
+            points = tuple(point for point in points if point[0] in shown)
+            series.append(Series(name, points, products is three, number))
     return over_zeros("float32-large", "Large float32 layers: ahead up to 95 % zeros, level at 98 %",
-                      "geometric means, layers from 2048 x 2048 on; dashed: against three libraries, else two; one H200",
+                      "geometric means, layers from 2048 x 2048 on; dashed: three libraries, else two; one H200",
                       "times as fast as the best exact library", series, places, 0.5, "library = 1")
 
 

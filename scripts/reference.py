@@ -24,8 +24,8 @@ class Programs:
 
     def run(self, *command, fails=False):
         """What the command prints; of one that is to fail, what it says on standard error."""
-        done = subprocess.run([str(self.folder / command[0]), *command[1:]], capture_output=True, text=True, check=False,
-                              env=os.environ | {"COLUMNS": "80"})
+        done = subprocess.run([str(self.folder / command[0]), *command[1:]], capture_output=True,
+                              text=True, check=False, env=os.environ | {"COLUMNS": "80"})
         if (done.returncode == 0) == fails:
             sys.exit(f"{' '.join(command)} ended with status {done.returncode}: {done.stderr}")
         return done.stderr if fails else done.stdout
@@ -57,7 +57,8 @@ def layer_header(_):
 def model_header(_):
     """What the header of a model's bundle declares, for a bundle named layers whose epilogue reads nothing."""
     text = (ROOT / "templates/model.h.in").read_text(encoding="utf-8")
-    text = text[text.index("/* The same for all models. */"):text.rindex("#ifdef __cplusplus")].replace("@@NAME@@", "layers")
+    text = text[text.index("/* The same for all models. */"):text.rindex("#ifdef __cplusplus")]
+    text = text.replace("@@NAME@@", "layers")
     for hole in ("EPILOGUE", "OPERANDS", "EPILOGUE_NOTES"):
         text = text.replace(f"@@{hole}@@", "")
     lines = [line for line in text.split("\n") if not re.fullmatch(r" \* @@\w+@@", line)]
@@ -102,8 +103,9 @@ def schedule_faults(programs):
     page = (PAGES / "schedules.md").read_text(encoding="utf-8")
 
     def differences(what, known, described):
-        return [f"docs/reference/schedules.md: {what} {word} is not described" for word in sorted(known - described)] + [
-            f"docs/reference/schedules.md: there is no {what} {word}" for word in sorted(described - known)]
+        lacking = [f"{what} {word} is not described" for word in sorted(known - described)]
+        invented = [f"there is no {what} {word}" for word in sorted(described - known)]
+        return [f"docs/reference/schedules.md: {words}" for words in lacking + invented]
 
     def listed(schedule, begin):
         words = programs.run("escgen", "lower", "--schedule", schedule, fails=True)

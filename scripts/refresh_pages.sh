@@ -7,9 +7,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 usage="Usage: scripts/refresh_pages.sh [BIN]
 
-Writes what is generated in the pages anew: pictures and tables from records, the reference from what the programs print, and the output
-of the commands that pages show. BIN is the folder of the programs, build/release/bin where it is not given. Read the difference before
-you commit it. Exit status: 0 done; 1 a page has a fault that a person must mend; 2 bad usage."
+Writes what is generated in the pages anew: pictures and tables from records, the reference from what the programs
+print, and the output of the commands that pages show. BIN is the folder of the programs (default: build/release/bin).
+Read the difference before you commit it.
+Exit status: 0 done; 1 a page has a fault that a person must mend; 2 bad usage."
 
 case ${1:-} in
   -h | --help)

@@ -69,7 +69,8 @@ class PagesTest(unittest.TestCase):
         self.assert_fault(["check_pages.py"], "numbers outside of commands and their output; 40 are allowed")
 
     def test_numbers_of_commands_and_names_do_not_count(self):
-        self.change("README.md", "\n## ", "\n" + "`1 2 3` float16 H200 sm_90 " * 20 + "\n\n    " + "7 " * 50 + "\n\n## ")
+        names, command = "`1 2 3` float16 H200 sm_90 " * 20, "    " + "7 " * 50
+        self.change("README.md", "\n## ", f"\n{names}\n\n{command}\n\n## ")
         self.assertEqual(self.run_script("check_pages.py")[0], 0)
 
     def test_a_picture_or_a_table_that_is_not_its_records_is_found_and_written_anew(self):
