@@ -72,14 +72,13 @@ def spec_keys(programs):
 
     def collect(node, place):
         for key, value in node.get("properties", {}).items():
-            words = value.get("description", "")
-            rows.setdefault(key, (words, []))[1].append(place)
+            rows.setdefault((key, value.get("description", "")), []).append(place)
             if "items" in value:
                 collect(value["items"], f"an element of `{key}`")
 
     for alternative in schema["oneOf"]:
         collect(alternative, "a spec of layers" if "layers" in alternative["properties"] else "a spec of a model")
-    cells = [f"| `{key}` | {', '.join(dict.fromkeys(places))} | {words} |" for key, (words, places) in rows.items()]
+    cells = [f"| `{key}` | {', '.join(dict.fromkeys(places))} | {words} |" for (key, words), places in rows.items()]
     return "\n".join(["| key | of | meaning |", "| --- | --- | --- |", *cells])
 
 
