@@ -66,10 +66,10 @@ constexpr StreamSchedule of_taps[] = {{.columns = 64, .panels = 4, .warps = 2, .
                                       {.columns = 64, .panels = 2, .warps = 4, .stages = 2, .share = 2, .rows = 32}};
 
 /// Microseconds of one NVIDIA H200, or of float32's rows one H100, fitted to what schedules were measured to take
-/// (docs/journal/2026-11-23-float32-streams.md): of a launch; of a warp with one window, where it is alone, for each column of C and strip of
-/// 16 rows, for each column whatever the strips, for each strip, and for each column of C that lanes copy; of a turn of
-/// a block. Warps hide each other's latency: so many of them do half as much as would be done if nothing had to be
-/// waited for.
+/// (docs/journal/2026-11-23-float32-streams.md): of a launch; of a warp with one window, where it is alone, for each
+/// column of C and strip of 16 rows, for each column whatever the strips, for each strip, and for each column of C that
+/// lanes copy; of a turn of a block. Warps hide each other's latency: so many of them do half as much as would be done
+/// if nothing had to be waited for.
 struct StreamTimes {
   double launch;
   double product;

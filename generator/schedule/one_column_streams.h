@@ -16,8 +16,9 @@ namespace esc {
 std::vector<ScheduleChoice> one_column_streams(const LayerShape& shape, const KernelTarget& target);
 
 /// The choices for a layer of 16 bits with one column of B, where those that stream it for 8 columns do so for the one
-/// by itself. Each says so. On one NVIDIA H200 that took 0.78 to 1.0 of the time (docs/journal/2026-11-28-one-column.md). Blocks and
-/// warps that share windows stay as they are, and panels of 32 rows in quarter steps, which were slower so.
+/// by itself. Each says so. On one NVIDIA H200 that took 0.78 to 1.0 of the time
+/// (docs/journal/2026-11-28-one-column.md). Blocks and warps that share windows stay as they are, and panels of 32 rows
+/// in quarter steps, which were slower so.
 std::vector<ScheduleChoice> with_one_column(std::vector<ScheduleChoice> choices, const LayerShape& shape);
 
 }  // namespace esc

@@ -20,7 +20,8 @@ PanelSchedule lanes_over_columns(int rows, int warps, int panels, int groups = 3
 }
 
 /// The best of three for that many elements of C: where there are few, two warps share a panel, and where there are
-/// many a block reads a panel for sixteen columns. Fitted to 42 products on one NVIDIA H200 (docs/journal/2026-11-24-float32-and-tf32-nests.md).
+/// many a block reads a panel for sixteen columns. Fitted to 42 products on one NVIDIA H200
+/// (docs/journal/2026-11-24-float32-and-tf32-nests.md).
 PanelSchedule best_by_size(std::int64_t elements) {
   return elements <= 16384   ? lanes_over_columns(4, 2, 2)
          : elements <= 32768 ? lanes_over_columns(4, 1, 4)

@@ -47,8 +47,9 @@ struct CutLayer {
   double nonzeros;
 };
 
-/// Whether it was measured to be faster than family panel, or to be expected so (docs/journal/2026-11-23-float32-streams.md): at 70 % zeros
-/// from 512 x 512 on, at 90 % above 2048 x 2048. Sparser layers also take more than twice their bytes as CSR.
+/// Whether it was measured to be faster than family panel, or to be expected so
+/// (docs/journal/2026-11-23-float32-streams.md): at 70 % zeros from 512 x 512 on, at 90 % above 2048 x 2048. Sparser
+/// layers also take more than twice their bytes as CSR.
 bool pays_in_16_bits(const CutLayer& layer) {
   constexpr double smallest = 512.0 * 512;
   constexpr double middle = 2048.0 * 2048;

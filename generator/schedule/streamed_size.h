@@ -29,7 +29,7 @@ bool streams_past_cache(const LayerShape& shape, const KernelTarget& target);
 
 /// Whether a layer of 16 bits that is streamed takes less time with quarter steps: where its elements do not stay in
 /// the cache, so that fewer bytes are less time, and has zeros enough for such steps. In the cache, finding the places
-/// of values takes longer than their bytes did. Measured on one NVIDIA H100 
+/// of values takes longer than their bytes did. Measured on one NVIDIA H100
 /// (docs/journal/2026-11-25-quarter-steps.md).
 bool pays_in_quarters(const LayerShape& shape);
 

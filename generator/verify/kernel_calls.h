@@ -68,8 +68,8 @@ ProductCase product_without_gaps(const Dispatch& dispatch, std::int64_t items);
 
 /// The calls by which a kernel is judged that is dispatched so, for an A of `rows` x `columns`. Every variant is
 /// reached, every condition of the dispatch is broken alone, and in the first variants everything else that the C
-/// interface allows is tried: docs/reference/verification.md lists them. What none of them needs much of is a part of the
-/// product. Where the kernel is tuned for more than `most_items` items, as many stand in for those: then no call is
+/// interface allows is tried: docs/reference/verification.md lists them. What none of them needs much of is a part of
+/// the product. Where the kernel is tuned for more than `most_items` items, as many stand in for those: then no call is
 /// tuned.
 std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows, std::int64_t columns,
                                      std::int64_t most_items = std::numeric_limits<std::int64_t>::max());

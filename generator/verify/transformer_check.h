@@ -20,10 +20,10 @@ struct TransformCheck {
   std::vector<OtherMatrix> patterns;  ///< other patterns, of a bundle that takes any
 };
 
-/// Calls a bundle's own transformer as its C interface allows, and as it forbids; docs/reference/verification.md lists the calls.
-/// Each must return what the interface promises. Other patterns must be refused, or packed where the kernel takes any
-/// (other_patterns.h). From CSR, with zeros stored and without, and from dense, with gaps between rows and without, the
-/// packed bytes must be the same, and hold the very values; `load` must take them and no others.
+/// Calls a bundle's own transformer as its C interface allows, and as it forbids; docs/reference/verification.md lists
+/// the calls. Each must return what the interface promises. Other patterns must be refused, or packed where the kernel
+/// takes any (other_patterns.h). From CSR, with zeros stored and without, and from dense, with gaps between rows and
+/// without, the packed bytes must be the same, and hold the very values; `load` must take them and no others.
 TransformCheck check_transformer(const TransformerFunctions& transformer, const SparseMatrix& matrix,
                                  const TransformEffort& effort);
 

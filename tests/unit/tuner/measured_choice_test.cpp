@@ -170,7 +170,8 @@ bool is_of_points(std::string_view layout) {
 }
 bool is_of_taps(std::string_view layout) { return layout.starts_with("n_k_nk_nk."); }
 
-/// The limits are what choices lose now, rounded up (docs/journal/2026-11-28-database.md): a change that makes them worse has to say so.
+/// The limits are what choices lose now, rounded up (docs/journal/2026-11-28-database.md): a change that makes them
+/// worse has to say so.
 INSTANTIATE_TEST_SUITE_P(
     Journals, MeasuredChoice,
     testing::Values(

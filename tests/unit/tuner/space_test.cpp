@@ -203,7 +203,8 @@ TEST(SearchSpace, HasFamiliesWhereTheyHaveKernels) {
   EXPECT_EQ(families_for(all_families(), "bf16", "n_k_n_n.n_m_n_n"), (Families{"bitmap", "panel", "rows"}));
 }
 
-/// What docs/journal/2026-11-22-half-precision.md has of random patterns in float16: matrices of equal sides, 70 % zeros.
+/// What docs/journal/2026-11-22-half-precision.md has of random patterns in float16: matrices of equal sides, 70 %
+/// zeros.
 struct StreamedTime {
   std::int64_t size;
   std::int64_t bcol;
