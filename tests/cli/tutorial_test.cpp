@@ -169,6 +169,10 @@ TEST_F(Pages, TheReadmeAndNestsRunInTheirOrder) {
   EXPECT_EQ(run_page("docs/guide/nests.md", is_ours), 4U);
 }
 
+TEST_F(Pages, HowItWorksShowsNestsAsTheyArePrinted) {
+  EXPECT_EQ(run_page("docs/concepts/how-it-works.md", is_ours), 2U);
+}
+
 TEST_F(Pages, ModelsArePrintedAsTheirPageSaysIt) {
   const std::string page = read_file(ESC_SOURCE_DIR "/docs/guide/models.md");
   const std::string begin = "```json\n{\n  \"model\"";
