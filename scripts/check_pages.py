@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the pages of the documentation: check_pages.py
 
-Links lead to files and headings that exist, sources name pages that exist, every page is reached from the README, and
-pages that people read from top to bottom stay short. Exit status: 0 all is well; 1 a line for each fault.
+Links lead to files and headings that exist, pages name files and sources name pages that exist, every page is reached
+from the README, and pages that people read from top to bottom stay short.
+Exit status: 0 all is well; 1 a line for each fault.
 """
 import os
 import re
@@ -117,6 +118,23 @@ class Pages:
             self.fault("README.md", 1, f"the page has {len(numbers)} numbers outside of commands and their output; "
                                        f"{MOST_NUMBERS_IN_README} are allowed: {' '.join(numbers)}")
 
+    def check_named_files(self):
+        """Pages name files of the project that exist, from its root or from a room of the generator or the tuner. Those
+        of the journal and of the changes tell of files as they were."""
+        tops = ["docs", "generator", "transformer", "tuner", "templates", "tests", "scripts", "cmake", "python",
+                "packaging"]
+        rooms = [room.name for part in ("generator", "tuner") for room in (ROOT / part).iterdir() if room.is_dir()]
+        named = re.compile(r"`((?:" + "|".join(sorted({*tops, *rooms} - {"build"})) + r")/[\w./*-]+)`")
+        for path, text in self.texts.items():
+            if path.parts[:2] == ("docs", "journal") or path.name == "CHANGELOG.md":
+                continue
+            for number, line in prose_of(text):
+                for name in named.findall(line):
+                    places = [Path(part) for part in (".", "generator", "tuner")]
+                    patterns = [name.replace("NAME", "*").rstrip("/"), name.replace("NAME", "*") + ".*"]
+                    if not any(list((ROOT / place).glob(pattern)) for place in places for pattern in patterns):
+                        self.fault(path, number, f"names {name}, which does not exist")
+
     def check_sources(self):
         """Sources, scripts and tests name pages that exist."""
         named = re.compile(r"docs/[\w/.-]+\.(?:md|svg|c|cpp|py|jsonl)\b")
@@ -136,6 +154,7 @@ def main():
     pages.check_links()
     pages.check_reach()
     pages.check_sizes()
+    pages.check_named_files()
     pages.check_sources()
     for fault in pages.faults:
         print(fault)

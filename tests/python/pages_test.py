@@ -54,6 +54,10 @@ class PagesTest(unittest.TestCase):
         self.change("docs/guide/models.md", "# Models", "    [a](nowhere.md)\n\n`[b](nowhere.md)`\n\n# Models")
         self.assertEqual(self.run_script("check_pages.py")[0], 0)
 
+    def test_a_file_that_is_named_and_does_not_exist_is_found(self):
+        self.change("docs/guide/models.md", "# Models", "`emit/bundle` `scripts/*.py` `emit/nothing`\n\n# Models")
+        self.assert_fault(["check_pages.py"], "docs/guide/models.md:1: names emit/nothing, which does not exist")
+
     def test_a_page_that_nothing_links_to_is_found(self):
         (self.root / GUIDES / "alone.md").write_text("# Alone\n", encoding="utf-8")
         self.assert_fault(["check_pages.py"], f"{GUIDES}/alone.md:1: no page that is reached from README.md")
