@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times generated float16 products beside dense ones as a model runs them: weights are cold, since each launch reads
+// Times generated products of 16 bits beside dense ones as a model runs them: weights are cold, since each launch reads
 // another copy of them, and one CUDA graph has all launches. The journal of bitmaps was measured so.
 //
-// cold_products FILE...: each line of a file names a bundle: LABEL LIBRARY PACKED PREFIX M K LAYOUT N, where LIBRARY is
-// the bundle as a shared library, PACKED its packed matrix, PREFIX the name of its functions and LAYOUT nk or kn. PACKED
-// may be uniform:PERCENT in place of a file: a matrix with so many zeros is drawn, and packed by the bundle.
-// Prints for each: microseconds of ours and of the fastest algorithm of cuBLASLt, 16 in each of two layouts of A, their
-// ratio, and the largest difference of the products over the largest element.
+//   nvcc -O2 -std=c++17 -arch=sm_90 -cudart shared -Xlinker --export-dynamic -o cold_products cold_products.cu -lcublasLt
+//   nvcc -O3 -std=c++17 -arch=sm_90a -cudart shared -shared -Xcompiler -fPIC -o a.so a.cu a_transformer.cpp
+//   cold_products [--alone] JOBS...
+//
+// Each line of a file of jobs names a bundle: LABEL LIBRARY PACKED PREFIX M K TYPE LAYOUT N. LIBRARY is the bundle as a
+// shared library, PACKED its packed matrix, PREFIX the name of its functions, TYPE f16 or bf16, LAYOUT nk or kn. PACKED
+// may be uniform:PERCENT in place of a file, where a matrix with so many zeros is drawn, or mask:FILE, a bit for each
+// element, row by row, the lowest of a byte first: values are drawn, and the bundle packs them.
+//
+// Prints for each microseconds of ours where launches overlap (pdl=on) and where they do not, then those of the fastest
+// algorithm of cuBLASLt, 16 in each of two layouts of A, and the largest difference of the products over the largest
+// element; with --alone nothing dense is run.
 
 #include <cublasLt.h>
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
@@ -18,11 +26,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <functional>
-#include <map>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace {
@@ -42,6 +49,8 @@ void check(cudaError_t status, const char* what) {
     std::exit(1);
   }
 }
+
+bool plain = false;  ///< whether launches that may overlap with those in front do not
 
 struct Buffer {
   explicit Buffer(std::size_t bytes) : size(bytes) { check(cudaMalloc(&data, bytes), "cudaMalloc"); }
@@ -112,7 +121,7 @@ __global__ void transpose(const __half* from, __half* to, int rows, int columns)
 
 /// The dense product C[M][N] = A x B: in layout nk B and C are stored by columns, in kn by rows. Microseconds of the
 /// fastest algorithm; C is its product.
-float dense_time(const __half* a, const __half* b, __half* c, int M, int K, int N, bool nk) {
+float dense_time(const __half* a, const __half* b, __half* c, cudaDataType_t type, int M, int K, int N, bool nk) {
   cublasLtHandle_t handle;
   check(cublasLtCreate(&handle) == CUBLAS_STATUS_SUCCESS, "cublasLtCreate");
   const Buffer workspace(64u << 20);
@@ -127,9 +136,9 @@ float dense_time(const __half* a, const __half* b, __half* c, int M, int K, int 
     cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_TRANSA, &of_a, sizeof of_a);
     cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_TRANSB, &of_b, sizeof of_b);
     cublasLtMatrixLayout_t layout_a, layout_b, layout_c;
-    cublasLtMatrixLayoutCreate(&layout_a, CUDA_R_16F, by_rows ? K : M, by_rows ? M : K, by_rows ? K : M);
-    cublasLtMatrixLayoutCreate(&layout_b, CUDA_R_16F, nk ? K : N, nk ? N : K, nk ? K : N);
-    cublasLtMatrixLayoutCreate(&layout_c, CUDA_R_16F, M, N, nk ? M : N);
+    cublasLtMatrixLayoutCreate(&layout_a, type, by_rows ? K : M, by_rows ? M : K, by_rows ? K : M);
+    cublasLtMatrixLayoutCreate(&layout_b, type, nk ? K : N, nk ? N : K, nk ? K : N);
+    cublasLtMatrixLayoutCreate(&layout_c, type, M, N, nk ? M : N);
     if (!nk) {
       const cublasLtOrder_t rows = CUBLASLT_ORDER_ROW;
       cublasLtMatrixLayoutSetAttribute(layout_c, CUBLASLT_MATRIX_LAYOUT_ORDER, &rows, sizeof rows);
@@ -173,45 +182,80 @@ struct Draw {
   std::uint64_t state = 1;
 };
 
-/// A packed matrix, aligned as bundles ask for it: a file's, or one that is drawn.
-std::vector<std::uint64_t> packed_matrix(const std::string& source, void* library, const std::string& prefix,
-                                         std::size_t elements, int64_t lda) {
-  const auto bytes = reinterpret_cast<std::size_t (*)()>(dlsym(library, (prefix + "_packed_bytes").c_str()));
-  check(bytes != nullptr, "finding the functions of a bundle");
-  std::vector<std::uint64_t> packed((bytes() + 7) / 8);
-  if (source.rfind("uniform:", 0) != 0) {
-    std::ifstream file(source, std::ios::binary);
-    check(static_cast<bool>(file.read(reinterpret_cast<char*>(packed.data()), static_cast<std::streamsize>(bytes()))),
-          "reading a packed matrix");
-    return packed;
-  }
-  const float zeros = static_cast<float>(std::atof(source.c_str() + 8)) / 100;
-  std::vector<__half> a(elements);
-  Draw draw;
-  for (__half& element : a) {
-    element = __float2half(draw() < zeros ? 0.0f : draw() - 0.5f);
-  }
-  const auto bytes_for =
-      reinterpret_cast<std::size_t (*)(const void*, int64_t)>(dlsym(library, (prefix + "_bytes_for").c_str()));
-  const auto transform = reinterpret_cast<int (*)(const void*, int64_t, void*, std::size_t)>(
-      dlsym(library, (prefix + "_transform_into").c_str()));
-  check(bytes_for != nullptr && transform != nullptr, "finding the functions of a bundle that packs any pattern");
-  const std::size_t needed = bytes_for(a.data(), lda);
-  packed.resize((needed + 7) / 8);
-  check(needed > 0 && transform(a.data(), lda, packed.data(), needed) == 0, "packing a matrix");
-  return packed;
-}
-
 struct Job {
   std::string label, library, packed, prefix;
   int M = 0, K = 0;
-  std::string layout;
+  std::string type, layout;
   int N = 0;
+
+  bool is_half() const { return type == "f16"; }
+  bool is_nk() const { return layout == "nk"; }
 };
 
-void measure(const Job& job, std::map<std::tuple<int, int, int, std::string>, float>& dense) {
+std::uint16_t bits_of(float value, const Job& job) {
+  std::uint16_t bits;
+  const __half half = __float2half(value);
+  const __nv_bfloat16 wide = __float2bfloat16(value);
+  std::memcpy(&bits, job.is_half() ? static_cast<const void*>(&half) : &wide, sizeof bits);
+  return bits;
+}
+
+float value_of(std::uint16_t bits, const Job& job) {
+  __half half;
+  __nv_bfloat16 wide;
+  std::memcpy(&half, &bits, sizeof bits);
+  std::memcpy(&wide, &bits, sizeof bits);
+  return job.is_half() ? __half2float(half) : __bfloat162float(wide);
+}
+
+/// A with values that are drawn, and zeros where the job says.
+std::vector<std::uint16_t> drawn_matrix(const Job& job) {
+  const std::size_t elements = static_cast<std::size_t>(job.M) * job.K;
+  std::vector<std::uint16_t> a(elements);
+  Draw draw;
+  if (job.packed.rfind("mask:", 0) == 0) {
+    std::vector<char> mask((elements + 7) / 8);
+    check(static_cast<bool>(std::ifstream(job.packed.substr(5), std::ios::binary).read(mask.data(), mask.size())),
+          "reading a mask");
+    for (std::size_t i = 0; i < elements; ++i) {
+      a[i] = (mask[i / 8] >> i % 8 & 1) != 0 ? bits_of(draw() + 0.1f, job) : std::uint16_t{0};
+    }
+    return a;
+  }
+  const float zeros = static_cast<float>(std::atof(job.packed.c_str() + 8)) / 100;
+  for (std::uint16_t& element : a) {
+    element = draw() < zeros ? std::uint16_t{0} : bits_of(draw() - 0.5f, job);
+  }
+  return a;
+}
+
+/// A packed matrix, aligned as bundles ask for it: a file's, or one that is drawn.
+std::vector<std::uint64_t> packed_matrix(const Job& job, void* library) {
+  const auto function = [&](const char* suffix) { return dlsym(library, (job.prefix + suffix).c_str()); };
+  const auto packed_bytes = reinterpret_cast<std::size_t (*)()>(function("_packed_bytes"));
+  check(packed_bytes != nullptr, "finding the functions of a bundle");
+  const std::size_t bytes = packed_bytes();
+  if (job.packed.rfind("uniform:", 0) != 0 && job.packed.rfind("mask:", 0) != 0) {
+    std::vector<std::uint64_t> packed((bytes + 7) / 8);
+    std::ifstream file(job.packed, std::ios::binary);
+    check(static_cast<bool>(file.read(reinterpret_cast<char*>(packed.data()), static_cast<std::streamsize>(bytes))),
+          "reading a packed matrix");
+    return packed;
+  }
+  const auto bytes_for = reinterpret_cast<std::size_t (*)(const void*, int64_t)>(function("_bytes_for"));
+  const auto transform =
+      reinterpret_cast<int (*)(const void*, int64_t, void*, std::size_t)>(function("_transform_into"));
+  check(bytes_for != nullptr && transform != nullptr, "finding the functions of a bundle that packs any pattern");
+  const std::vector<std::uint16_t> a = drawn_matrix(job);
+  const std::size_t needed = bytes_for(a.data(), job.K);
+  std::vector<std::uint64_t> packed((needed + 7) / 8);
+  check(needed > 0 && transform(a.data(), job.K, packed.data(), needed) == 0, "packing a matrix");
+  return packed;
+}
+
+void measure(const Job& job, bool alone) {
   void* const library = dlopen(job.library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  check(library != nullptr, "loading a library");
+  check(library != nullptr, dlerror());
   const auto function = [&](const char* suffix) { return dlsym(library, (job.prefix + suffix).c_str()); };
   const auto prepare = reinterpret_cast<cudaError_t (*)()>(function("_prepare"));
   const auto multiply =
@@ -221,57 +265,74 @@ void measure(const Job& job, std::map<std::tuple<int, int, int, std::string>, fl
       reinterpret_cast<cudaError_t (*)(const void*, __half*, int64_t, cudaStream_t)>(function("_unpack"));
   check(prepare != nullptr && multiply != nullptr && unpack != nullptr, "finding the functions of a bundle");
   check(prepare(), "prepare");
-  const std::vector<std::uint64_t> packed =
-      packed_matrix(job.packed, library, job.prefix, static_cast<std::size_t>(job.M) * job.K, job.K);
+  const std::vector<std::uint64_t> packed = packed_matrix(job, library);
+  const Copies copies(packed.data(), packed.size() * sizeof packed[0]);
 
-  const bool nk = job.layout == "nk";
   const std::size_t of_b = static_cast<std::size_t>(job.K) * job.N, of_c = static_cast<std::size_t>(job.M) * job.N;
-  std::vector<__half> host_b(of_b);
+  std::vector<std::uint16_t> host_b(of_b);
   Draw draw;
-  for (__half& element : host_b) {
-    element = __float2half(2 * draw() - 1);
+  for (std::uint16_t& element : host_b) {
+    element = bits_of(2 * draw() - 1, job);
   }
-  const Buffer a(static_cast<std::size_t>(job.M) * job.K * 2), b(of_b * 2), c(of_c * 2), expected(of_c * 2);
+  const Buffer b(of_b * 2), c(of_c * 2);
   check(cudaMemcpy(b.data, host_b.data(), of_b * 2, cudaMemcpyHostToDevice), "cudaMemcpy");
   check(cudaMemset(c.data, 0xff, of_c * 2), "cudaMemset");
-  const auto* const of_dense = static_cast<const __half*>(b.data);
+  const auto* const dense_b = static_cast<const __half*>(b.data);
   auto* const ours = static_cast<__half*>(c.data);
-  const Copies copies(packed.data(), packed.size() * 8);
-  check(unpack(copies.data, static_cast<__half*>(a.data), job.K, nullptr), "unpack");
-  check(cudaDeviceSynchronize(), "unpack");
-
-  const auto key = std::make_tuple(job.M, job.K, job.N, job.layout);
-  const float of_peer = dense_time(static_cast<const __half*>(a.data), of_dense, static_cast<__half*>(expected.data),
-                                   job.M, job.K, job.N, nk);
-  dense[key] = dense.count(key) > 0 ? std::min(dense[key], of_peer) : of_peer;
-  const int64_t ldb = nk ? job.K : job.N, ldc = nk ? job.M : job.N;
-  const float of_ours = time_of(copies.count, [&](std::size_t i, cudaStream_t stream) {
-    check(multiply(copies.data + i % copies.count * copies.step, of_dense, ldb, ours, ldc, job.N, stream), "spmm");
-  });
-
-  std::vector<__half> got(of_c), right(of_c);
-  check(cudaMemcpy(got.data(), c.data, of_c * 2, cudaMemcpyDeviceToHost), "cudaMemcpy");
-  check(cudaMemcpy(right.data(), expected.data, of_c * 2, cudaMemcpyDeviceToHost), "cudaMemcpy");
-  float largest = 0, difference = 0;
-  for (std::size_t i = 0; i < of_c; ++i) {
-    largest = std::max(largest, std::abs(__half2float(right[i])));
-    const float off = std::abs(__half2float(got[i]) - __half2float(right[i]));
-    difference = std::max(difference, std::isnan(off) ? INFINITY : off);
+  const int64_t ldb = job.is_nk() ? job.K : job.N, ldc = job.is_nk() ? job.M : job.N;
+  const auto time_of_ours = [&](bool without_overlap) {
+    plain = without_overlap;
+    return time_of(copies.count, [&](std::size_t i, cudaStream_t stream) {
+      check(multiply(copies.data + i % copies.count * copies.step, dense_b, ldb, ours, ldc, job.N, stream), "spmm");
+    });
+  };
+  const float overlapping = time_of_ours(false), apart = time_of_ours(true);
+  std::printf("%s %d %d %s %s %d ours %.2f plain %.2f", job.label.c_str(), job.M, job.K, job.type.c_str(),
+              job.layout.c_str(), job.N, overlapping, apart);
+  if (!alone) {
+    const Buffer a(static_cast<std::size_t>(job.M) * job.K * 2), expected(of_c * 2);
+    check(unpack(copies.data, static_cast<__half*>(a.data), job.K, nullptr), "unpack");
+    check(cudaDeviceSynchronize(), "unpack");
+    const float dense = dense_time(static_cast<const __half*>(a.data), dense_b, static_cast<__half*>(expected.data),
+                                   job.is_half() ? CUDA_R_16F : CUDA_R_16BF, job.M, job.K, job.N, job.is_nk());
+    std::vector<std::uint16_t> got(of_c), right(of_c);
+    check(cudaMemcpy(got.data(), c.data, of_c * 2, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    check(cudaMemcpy(right.data(), expected.data, of_c * 2, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    float largest = 0, difference = 0;
+    for (std::size_t i = 0; i < of_c; ++i) {
+      largest = std::max(largest, std::abs(value_of(right[i], job)));
+      const float off = std::abs(value_of(got[i], job) - value_of(right[i], job));
+      difference = std::max(difference, std::isnan(off) ? INFINITY : off);
+    }
+    std::printf(" dense %.2f error %.1e", dense, difference / largest);
   }
-  std::printf("%s %d %d %s %d ours %.2f dense %.2f ratio %.3f error %.1e\n", job.label.c_str(), job.M, job.K,
-              job.layout.c_str(), job.N, of_ours, dense[key], dense[key] / of_ours, difference / largest);
+  std::printf("\n");
   std::fflush(stdout);
 }
 
 }  // namespace
 
+/// Bundles launch by this function, so that launches can be kept from overlapping.
+extern "C" cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void** arguments) {
+  using Launch = cudaError_t (*)(const cudaLaunchConfig_t*, const void*, void**);
+  static const auto launch = reinterpret_cast<Launch>(dlsym(RTLD_NEXT, "cudaLaunchKernelExC"));
+  cudaLaunchConfig_t changed = *config;
+  for (unsigned int i = 0; plain && i < changed.numAttrs; ++i) {
+    if (changed.attrs[i].id == cudaLaunchAttributeProgrammaticStreamSerialization) {
+      changed.numAttrs = 0;  // the only one that bundles have
+    }
+  }
+  return launch(&changed, kernel, arguments);
+}
+
 int main(int count, char** arguments) {
-  std::map<std::tuple<int, int, int, std::string>, float> dense;
-  for (int argument = 1; argument < count; ++argument) {
+  const bool alone = count > 1 && std::string(arguments[1]) == "--alone";
+  for (int argument = alone ? 2 : 1; argument < count; ++argument) {
     std::ifstream jobs(arguments[argument]);
-    for (Job job;
-         jobs >> job.label >> job.library >> job.packed >> job.prefix >> job.M >> job.K >> job.layout >> job.N;) {
-      measure(job, dense);
+    check(jobs.is_open(), "opening a file of jobs");
+    for (Job job; jobs >> job.label >> job.library >> job.packed >> job.prefix >> job.M >> job.K >> job.type >>
+                  job.layout >> job.N;) {
+      measure(job, alone);
     }
   }
 }

@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
         ScheduleRefusal{"bitmap:", 64, "family bitmap has no key ''"},
         ScheduleRefusal{
             "bitmap:rows=16", 64,
-            "family bitmap has no key 'rows'; its keys are columns, panels, warps, stages, units, mma, cluster, pdl"},
+            "family bitmap has no key 'rows'; its keys are columns, panels, warps, stages, units, step, mma, cluster, pdl"},
         ScheduleRefusal{"bitmap:columns=4", 64, "", "columns=8"},
         ScheduleRefusal{"bitmap:columns=24", 64, "columns=24 is not a power of two from 8 to 64"},
         ScheduleRefusal{"bitmap:columns=128", 200, "", "columns=64"},
