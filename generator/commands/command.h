@@ -30,6 +30,13 @@ using Action = std::function<ExitStatus()>;
 /// Adds one subcommand to the program and sets `action` when it is the one that was given.
 using AddCommand = void (*)(CLI::App& program, const CommonOptions& common, Action& action);
 
+/// An option that had another name in the release before: the old one is read, and said to be old.
+struct RenamedOption {
+  std::string command;
+  std::string old_name;  ///< "--ufi"
+  std::string name;
+};
+
 /// A program of subcommands.
 struct ProgramText {
   std::string name;
@@ -38,6 +45,7 @@ struct ProgramText {
   std::vector<AddCommand> commands;
   /// Called before there is any other thread; empty: nothing is.
   std::function<void()> begin = {};
+  std::vector<RenamedOption> renamed = {};
 };
 
 /// The whole of a program: runs its command line. Errors become one line on standard error and an exit status.
@@ -47,8 +55,17 @@ int run_program(int argc, char** argv, const ProgramText& text);
 /// 2^64 - 1.
 std::string whole_number_problem(const std::string& text);
 
-/// A subcommand with an example under its help text.
+/// A sentence below the options of a command's help, as "GPUs: a100, h200".
+struct HelpList {
+  std::string what;
+  std::string names;
+};
+
+/// A subcommand whose help has examples, one a line, and lists of names.
 CLI::App* add_command(CLI::App& program, const std::string& name, const std::string& description,
-                      const std::string& example);
+                      const std::string& examples, const std::vector<HelpList>& lists = {});
+
+/// Puts options of a command under a heading of its help.
+void put_under(CLI::App& command, const std::string& heading, const std::vector<std::string>& options);
 
 }  // namespace esc

@@ -126,7 +126,11 @@ ExitStatus estimate_model(const Model& model, const ModelRequest& request, bool 
     progress.advance(1);
   });
   progress.finish();
-  fmt::print("{}", as_json ? estimate_json(estimate) : estimate_page(estimate));
+  if (as_json) {
+    fmt::print("{}", estimate_json(estimate));
+  } else {
+    print_plain("{}", estimate_page(estimate, console.verbosity() == Verbosity::verbose));
+  }
   const auto worst = std::ranges::max_element(estimate.layers, {}, &LayerEstimate::status);
   return worst == estimate.layers.end() ? ExitStatus::done : worst->status;
 }

@@ -9,8 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "generator/commands/expected_speed.h"
 #include "generator/commands/layer_request.h"
+#include "generator/commands/layer_rows.h"
 #include "generator/emit/measured_json.h"
+#include "generator/support/page_text.h"
 
 namespace esc {
 namespace {
@@ -34,9 +37,12 @@ std::string bounds_text(const ProductBytes& bytes, const std::optional<DeviceCei
                      bound(bytes, bytes.packed, bandwidth));
 }
 
-/// "5.4/3.1", or "-".
-std::string text_of(const ExpectedTimes& times) {
-  return times.layers == 0 ? "-" : fmt::format("{:.1f}/{:.1f}", times.library, times.ours);
+ExpectedSpeed speed_of(const KernelEstimate& kernel) {
+  return expected_speed({.measured = kernel.measured,
+                         .not_measured = kernel.not_measured,
+                         .over_dense = kernel.over_dense,
+                         .packed_bytes = kernel.bytes.packed,
+                         .dense_bytes = kernel.bytes.dense});
 }
 
 /// Sums over the layers of a model that get kernels, for a number of columns.
@@ -45,8 +51,10 @@ struct Totals {
   ProductBytes bytes = {};
   ExpectedTimes times = {};
   int kernels = 0;
-  int faster = 0;  ///< measured to be so
+  int faster = 0;  ///< measured to be so, with like layers at least
   int slower = 0;
+
+  int unmeasured() const { return kernels - faster - slower; }
 };
 
 Totals totals_of(const std::vector<LayerEstimate>& layers, std::int64_t bcol) {
@@ -60,8 +68,9 @@ Totals totals_of(const std::vector<LayerEstimate>& layers, std::int64_t bcol) {
                    all.bytes.packed + kernel.bytes.packed, all.bytes.b_and_c + kernel.bytes.b_and_c};
       all.times.add(expected_times(kernel.measured));
       ++all.kernels;
-      all.faster += kernel.measured && *kernel.measured->over_exact > 1 ? 1 : 0;
-      all.slower += kernel.measured && *kernel.measured->over_exact <= 1 ? 1 : 0;
+      const ExpectedSpeed speed = speed_of(kernel);
+      all.faster += speed.is_measured() && speed.ratio > 1 ? 1 : 0;
+      all.slower += speed.is_measured() && speed.ratio <= 1 ? 1 : 0;
     }
   }
   return all;
@@ -74,89 +83,72 @@ std::vector<Totals> totals_of(const ModelEstimate& estimate) {
   return totals;
 }
 
-/// What the kernel can win, and whether that was measured or is so by its bytes alone.
-std::string verdict(const KernelEstimate& kernel) {
-  if (kernel.measured) {
-    const double ratio = *kernel.measured->over_exact;
-    return fmt::format("{}: {:.2f} x, measured", ratio > 1 ? "yes" : "no", ratio);
+bool is_made(const LayerEstimate& layer) { return layer.why_not.empty() && layer.why_dense.empty(); }
+
+/// What the whole model is expected to win with so many columns.
+std::string answer(const ModelEstimate& estimate, const Totals& all) {
+  const auto made = std::ranges::count_if(estimate.layers, is_made);
+  std::string text =
+      labelled(fmt::format("N = {}", all.bcol),
+               fmt::format("{} of {} tensors get kernels: {} faster than a library, {} slower, {} not measured", made,
+                           estimate.layers.size(), all.faster, all.slower, all.unmeasured()));
+  if (all.times.layers > 0) {
+    text += labelled("", fmt::format("about {:.1f} us in place of {:.1f} for {} of them, one after the other",
+                                     all.times.ours, all.times.library, all.times.layers));
   }
-  if (kernel.over_dense) {
-    return fmt::format("{}: {:.2f} x dense on layers like it", *kernel.over_dense > 1 ? "yes" : "no",
-                       *kernel.over_dense);
-  }
-  const double ratio = kernel.bytes.packed / kernel.bytes.dense;
-  return fmt::format("{}: {:.2f} of dense bytes, not measured", ratio < 1 ? "may be" : "unlikely", ratio);
+  return all.kernels == 0 ? text : text + labelled("", "weights " + bytes_text(all.bytes.packed, all.bytes.dense));
 }
 
-class Table {
- public:
-  explicit Table(const ModelEstimate& estimate) : estimate_(estimate) {
-    for (const LayerEstimate& layer : estimate.layers) {
-      name_width_ = std::max(name_width_, layer.name.size());
-      shape_width_ = std::max(shape_width_, layer.shape.size());
-    }
+std::string answers(const ModelEstimate& estimate) {
+  std::string text = labelled("model", fmt::format("{}, elements of {}, on {}{}", estimate.model, estimate.dtype,
+                                                   estimate.gpu, estimate.is_named ? "" : " (no --gpu was named)"));
+  for (const Totals& all : totals_of(estimate)) {
+    text += answer(estimate, all);
   }
+  return text;
+}
 
-  std::string text() && {
-    text_ = fmt::format("{:<{}}  {:<{}}  {:>7}  {:>12}  {:>12}  {:>4}  {:>12}  {:>25}  {:>21}  {}\n", "tensor",
-                        name_width_, "shape", shape_width_, "% zeros", "dense bytes", "CSR bytes", "bCol",
-                        "packed about", "bound us dense/CSR/packed", "about us library/ours", "faster than a library");
-    for (const LayerEstimate& layer : estimate_.layers) {
-      add(layer);
-    }
-    const auto made = std::ranges::count_if(estimate_.layers, is_made);
-    for (const Totals& all : totals_of(estimate_)) {
-      add({"total", fmt::format("{} of {}", made, estimate_.layers.size()), ""}, all.bcol, all.bytes, all.times,
-          fmt::format("{} yes, {} no, {} not measured", all.faster, all.slower, all.kernels - all.faster - all.slower));
-    }
-    return std::move(text_);
+/// A row for each layer and number of columns.
+std::string table(const ModelEstimate& estimate) {
+  LayerRows rows;
+  for (const LayerEstimate& layer : estimate.layers) {
+    rows.expect(layer.name, layer.shape);
   }
-
- private:
-  /// What stands in front of a row.
-  struct Front {
-    std::string name;
-    std::string shape;
-    std::string zeros;
-  };
-
-  static bool is_made(const LayerEstimate& layer) { return layer.why_not.empty() && layer.why_dense.empty(); }
-
-  void add(const LayerEstimate& layer) {
+  std::string text =
+      rows.head("layer", "shape") + fmt::format("{:>7}  {:>6}  {:>8}  {}\n", "% zeros", "N", "of dense", "speed");
+  for (const LayerEstimate& layer : estimate.layers) {
     if (!layer.why_not.empty()) {
-      add_words(layer.name, layer.shape, layer.why_not);
-      return;
+      text += rows.row(layer.name, layer.shape, "", layer.why_not);
+      continue;
     }
     for (const KernelEstimate& kernel : layer.kernels) {
       const bool is_first = &kernel == &layer.kernels.front();
-      const Front front =
-          is_first ? Front{layer.name, layer.shape, fmt::format("{:.2f}", 100 * layer.sparsity)} : Front{};
-      add(front, kernel.bcol, kernel.bytes, expected_times(kernel.measured), verdict(kernel));
+      text += (is_first ? rows.head(layer.name, layer.shape) : rows.head("", "")) +
+              fmt::format("{:>7}  {:>6}  {:>8.2f}  {}\n", is_first ? fmt::format("{:.2f}", 100 * layer.sparsity) : "",
+                          kernel.bcol, kernel.bytes.packed / kernel.bytes.dense, speed_cell(speed_of(kernel)));
     }
     if (!layer.why_dense.empty()) {
-      add_words("", "", layer.why_dense);
+      text += rows.row("", "", "", layer.why_dense);
     }
   }
+  return text + labelled("speed", speed_legend());
+}
 
-  void add_words(const std::string& name, const std::string& shape, const std::string& words) {
-    text_ += fmt::format("{:<{}}  {:<{}}  {}\n", name, name_width_, shape, shape_width_, words);
+/// Bytes, bounds and schedule of each kernel, for those who ask with --verbose.
+std::string details(const ModelEstimate& estimate) {
+  std::string text;
+  for (const LayerEstimate& layer : estimate.layers) {
+    for (const KernelEstimate& kernel : layer.kernels) {
+      text +=
+          labelled("kernel", fmt::format("{}, N = {}: dense {:.0f} bytes, CSR {:.0f}, packed about {:.0f}; bound by "
+                                         "bytes {} us (dense/CSR/packed)",
+                                         layer.name, kernel.bcol, kernel.bytes.dense, kernel.bytes.csr,
+                                         kernel.bytes.packed, bounds_text(kernel.bytes, estimate.ceilings)));
+      text += labelled("", kernel.schedule);
+    }
   }
-
-  void add(const Front& front, std::int64_t bcol, const ProductBytes& bytes, const ExpectedTimes& times,
-           const std::string& wins) {
-    const bool is_first = !front.name.empty();
-    text_ += fmt::format("{:<{}}  {:<{}}  {:>7}  {:>12}  {:>12}  {:>4}  {:>12.0f}  {:>25}  {:>21}  {}\n", front.name,
-                         name_width_, front.shape, shape_width_, front.zeros,
-                         is_first ? fmt::format("{:.0f}", bytes.dense) : "",
-                         is_first ? fmt::format("{:.0f}", bytes.csr) : "", bcol, bytes.packed,
-                         bounds_text(bytes, estimate_.ceilings), text_of(times), wins);
-  }
-
-  const ModelEstimate& estimate_;
-  std::size_t name_width_ = 6;
-  std::size_t shape_width_ = 5;
-  std::string text_;
-};
+  return text;
+}
 
 /// What is said of kernels, each sentence once.
 std::vector<std::string> notes_of(const ModelEstimate& estimate) {
@@ -176,46 +168,38 @@ std::vector<std::string> notes_of(const ModelEstimate& estimate) {
 std::string notes_text(const ModelEstimate& estimate) {
   constexpr std::size_t most = 6;
   const std::vector<std::string> notes = notes_of(estimate);
-  std::string text = estimate.note.empty() ? "" : fmt::format("note       {}\n", estimate.note);
+  std::string text = estimate.note.empty() ? "" : labelled("note", estimate.note);
   for (const std::string& note : std::span(notes).first(std::min(most, notes.size()))) {
-    text += fmt::format("note       {}\n", note);
+    text += labelled("note", note);
   }
-  return text + (notes.size() > most ? fmt::format("note       {} more: --json has all\n", notes.size() - most) : "");
+  return text +
+         (notes.size() > most ? labelled("note", fmt::format("{} more: --json has all", notes.size() - most)) : "");
 }
 
-/// Where the numbers of the table are from.
+/// Where the numbers are from.
 std::string sources_text(const ModelEstimate& estimate) {
-  std::string text = fmt::format("made for   bCol {}, elements of {}, {}{}\n", fmt::join(estimate.bcols, ", "),
-                                 estimate.dtype, estimate.gpu, estimate.is_named ? "" : " (no --gpu was named)");
-  text += fmt::format(
-      "packed     about: planned of {} rows from the middle of a layer, or all where it has fewer, by the schedule "
-      "that auto takes\n",
-      planned_rows);
-  text += estimate.ceilings
-              ? fmt::format(
-                    "bound      not measured: bytes of A, B and C over {}; without launch and arithmetic; what "
-                    "stays in the L2 cache can be faster\n",
-                    bandwidth_text(*estimate.ceilings))
-              : fmt::format("bound      none: the bandwidth of {} is not known here\n", estimate.gpu);
+  std::string text = labelled(
+      "packed", fmt::format("about: planned with {} rows from the middle of a layer, or all where it has fewer, by the "
+                            "schedule that auto takes",
+                            planned_rows));
+  text +=
+      labelled("bound", estimate.ceilings ? fmt::format("not measured: bytes of A, B and C over {}; without launch and "
+                                                        "arithmetic; what stays in the L2 cache can be faster",
+                                                        bandwidth_text(*estimate.ceilings))
+                                          : fmt::format("none: the bandwidth of {} is not known here", estimate.gpu));
   std::vector<std::string> places;
   for (const LayerEstimate& layer : estimate.layers) {
     for (const KernelEstimate& kernel : layer.kernels) {
       if (kernel.measured && std::ranges::find(places, kernel.measured->where) == places.end()) {
         places.push_back(kernel.measured->where);
-        text += fmt::format("measured   time of the faster one of cuBLAS and cuSPARSE over that of this schedule: {}\n",
-                            kernel.measured->where);
+        text += labelled("measured",
+                         "time of the faster of cuBLAS and cuSPARSE over that of this schedule, operands in "
+                         "the L2 cache: " +
+                             kernel.measured->where);
       }
     }
   }
-  for (const Totals& all : totals_of(estimate)) {
-    if (all.times.layers > 0) {
-      text += fmt::format(
-          "about      the library's time on such layers, and that over this ratio, with the operands in the L2 cache; "
-          "the total of bCol {} is of {} {}\n",
-          all.bcol, all.times.layers, all.times.layers == 1 ? "layer" : "layers");
-    }
-  }
-  return text + notes_text(estimate);
+  return text;
 }
 
 nlohmann::json to_json(const ProductBytes& bytes, const std::optional<DeviceCeilings>& ceilings) {
@@ -246,6 +230,7 @@ nlohmann::json to_json(const KernelEstimate& kernel, const std::optional<DeviceC
   if (kernel.over_dense) {
     result["over_dense"] = *kernel.over_dense;
   }
+  result["speed"] = speed_json(speed_of(kernel));
   if (!kernel.notes.empty()) {
     result["notes"] = kernel.notes;
   }
@@ -280,7 +265,10 @@ nlohmann::json to_json(const Totals& all, const std::optional<DeviceCeilings>& c
 
 }  // namespace
 
-std::string estimate_page(const ModelEstimate& estimate) { return Table(estimate).text() + sources_text(estimate); }
+std::string estimate_page(const ModelEstimate& estimate, bool with_details) {
+  return answers(estimate) + table(estimate) + notes_text(estimate) +
+         (with_details ? details(estimate) + sources_text(estimate) : "");
+}
 
 std::string estimate_json(const ModelEstimate& estimate) {
   nlohmann::json layers = nlohmann::json::array();

@@ -53,8 +53,9 @@ struct ModelEstimate {
   std::vector<LayerEstimate> layers = {};
 };
 
-/// A table of the layers with their totals, and where its numbers are from.
-std::string estimate_page(const ModelEstimate& estimate);
+/// What the model is expected to win for each number of columns, then a table of its layers; with details bytes, bounds
+/// and schedules, too, and where the numbers are from.
+std::string estimate_page(const ModelEstimate& estimate, bool with_details);
 
 /// The same for machines, with the keys that docs/reference/formats.md lists.
 std::string estimate_json(const ModelEstimate& estimate);

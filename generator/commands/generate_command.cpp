@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <optional>
 
 #include "generator/commands/commands.h"
 #include "generator/commands/default_element.h"
+#include "generator/commands/epilogue_nest.h"
 #include "generator/commands/generate_model.h"
 #include "generator/commands/input.h"
 #include "generator/commands/inspect_model.h"
@@ -11,8 +14,10 @@
 #include "generator/commands/model_request.h"
 #include "generator/commands/model_spec.h"
 #include "generator/commands/nest_line.h"
+#include "generator/matrix/typed_elements.h"
 #include "generator/model/survey.h"
 #include "generator/schedule/database_files.h"
+#include "generator/schedule/gpu_names.h"
 #include "generator/schedule/settings.h"
 #include "generator/schedule/target.h"
 #include "generator/support/file.h"
@@ -276,62 +281,91 @@ ExitStatus run(GenerateLine line, const Console& console) {
 }  // namespace
 
 void add_generate_command(CLI::App& program, const CommonOptions& common, Action& action) {
-  CLI::App* command = add_command(program, "generate", "Write the kernel bundle of a pruned matrix, and verify it",
-                                  "escgen generate ffn1.npy --bcol 64 --gpu h200 -o bundles");
+  CLI::App* command = add_command(
+      program, "generate", "Write the kernel bundle of a pruned matrix, or one of all layers of a model, and verify it",
+      "escgen generate ffn1.npy --bcol 64 --gpu h200 -o bundles\n"
+      "escgen generate model.safetensors:model.layers.0.mlp.up_proj.weight --bcol 16 --gpu h200 -o bundles\n"
+      "escgen generate model.safetensors --min-sparsity 0.5 --bcol 1,16,64 --gpu h200 -o bundles\n"
+      "escgen generate ffn1.npy --bcol 16 --epilogue bias+relu --layout nk --gpu h200 -o bundles",
+      {{"GPUs", fmt::format("{}", fmt::join(gpu_names(), ", "))},
+       {"Element types", kernel_element_words()},
+       {"Layouts", "kn (B is K x N, C is M x N), nk (B is N x K, C is N x M, as PyTorch has them)"},
+       {"Epilogue parts", epilogue_names()},
+       {"Schedule families",
+        "panel, rows, stream, gather, bitmap, atomic (escgen lower --schedule FAMILY: shows one)"}});
   const auto line = std::make_shared<GenerateLine>();
   command->add_option("matrix", line->layer.matrix,
                       "Matrix file: .smtx, .mtx, .npy or .npz; a tensor of a model, as in model.safetensors:NAME; or a "
                       "model, whose layers get one bundle");
-  CLI::Option* const spec = command->add_option(
-      "--spec", line->spec,
-      "JSON file with many layers, or with a model, in place of a matrix (escgen spec --schema says what it may have)");
+  CLI::Option* const spec =
+      command
+          ->add_option("--spec", line->spec,
+                       "JSON file with many layers, or with a model, in place of a matrix (escgen "
+                       "spec --schema says what it may have)")
+          ->type_name("FILE");
   command
-      ->add_option(
-          "--bcol", line->bcols,
-          "Columns of B that the kernel is made for (any other number works too); 32,64 makes NAME_n32 and NAME_n64")
+      ->add_option("--bcol", line->bcols,
+                   "N, the columns of B (tokens) that the kernel is made for; any other number works too, more slowly. "
+                   "32,64 makes NAME_n32 and NAME_n64")
+      ->type_name("N,...")
       ->excludes(spec);
-  command->add_option("-o,--output", line->mode.output, "Folder in which the bundle's folder is made")->required();
+  command->add_option("-o,--output", line->mode.output, "Folder in which the bundle's folder is made")
+      ->type_name("DIR")
+      ->required();
   command->add_option("--name", line->name, "Name of the bundle and prefix of its functions (default: the file's)")
+      ->type_name("NAME")
       ->excludes(spec);
   command
       ->add_option(
           "--schedule", line->layer.schedule,
-          "auto: the best known by measurement; published: the paper's for the A100, of family atomic; bitmap: in 16 "
-          "bits, one packed matrix for every number of columns; or one as "
-          "UFi-UFk-WarpTile-ThreadBlockSize, FAMILY:key=value,... or directives as in 'unroll(i, 2); enumerate(); ...'")
+          "auto: the fastest by measurements, or by rules where there are none; published: the paper's for the A100, "
+          "of "
+          "family atomic; bitmap: in 16 bits, one packed matrix for every N; FAMILY:key=value,...; or directives as in "
+          "'unroll(i, 2); enumerate(); ...'")
+      ->type_name("SCHEDULE")
       ->capture_default_str()
       ->excludes(spec);
   command->add_option("--schedule-file", line->schedule_file, "Directives from a file: one a line, # begins a comment")
+      ->type_name("FILE")
       ->excludes(spec)
       ->excludes("--schedule");
   add_nest_options(*command, line->nest, spec);
-  command->add_option("--gpu", line->gpus,
-                      "GPU to build for: a100, h100, h200, .. (repeatable, or as in a100,h200; one schedule serves "
-                      "all, auto takes the first one's; "
-                      "layers of a model have one for each compute capability; without --gpu and --arch the kernels "
-                      "are built for sm_80 and sm_90, with the schedules for an NVIDIA H200)");
-  command->add_option("--arch", line->architectures,
-                      "CUDA architecture to build for, as in sm_90 (sm_75 to sm_121, repeatable)");
-  command->add_option(
-      "--database", line->database,
-      "Schedule database that auto looks into before the built-in one: a file that esctune publish wrote, or "
-      "its folder");
+  command
+      ->add_option("--gpu", line->gpus,
+                   "GPU to build for (repeatable, or as in a100,h200). One schedule serves all, auto takes the first "
+                   "one's; layers of a model have one for each compute capability. Without --gpu and --arch the "
+                   "kernels are built for sm_80 and sm_90, with the schedules for an NVIDIA H200")
+      ->type_name("GPU,...");
+  command
+      ->add_option("--arch", line->architectures,
+                   "CUDA architecture to build for, as in sm_90 (sm_75 to sm_121, repeatable)")
+      ->type_name("SM");
+  command
+      ->add_option("--database", line->database,
+                   "Schedule database that auto looks into before the built-in one: a file that esctune publish wrote, "
+                   "or its folder")
+      ->type_name("PATH");
   add_element_option(*command, line->dtype, element_help);
-  command->add_option(
-      "--max-packed", line->max_packed,
-      "Most bytes of the packed matrix: over those as CSR (8 for a non-zero, 4 for a row), as in 1.5, or over the "
-      "dense ones, as in 62%; auto takes the best schedule within it");
-  command->add_option("--min-sparsity", line->min_sparsity,
-                      "Skip matrices with a smaller share of zeros, 0 to 1 (default: 0.45 for a model, else 0)");
+  command
+      ->add_option("--max-packed", line->max_packed,
+                   "Most bytes of the packed matrix: over those as CSR (8 for a non-zero, 4 for a row), as in 1.5, or "
+                   "over the dense ones, as in 62%; auto takes the best schedule within it")
+      ->type_name("RATIO");
+  command
+      ->add_option("--min-sparsity", line->min_sparsity,
+                   "Skip matrices with a smaller share of zeros, 0 to 1 (default: 0.45 for a model, else 0)")
+      ->type_name("SHARE");
   command
       ->add_option("--tensor", line->tensors,
                    "Of a model only the tensors whose names are like this: *.mlp.* (repeatable)")
+      ->type_name("PATTERN")
       ->excludes(spec);
   command->add_flag("--all", line->all,
                     "Of a model make kernels, too, of layers that are expected to be larger or slower than dense");
   command
       ->add_option("--jobs", line->jobs,
                    "Layers of a model that are made at once (default: as many as there are cores)")
+      ->type_name("NUMBER")
       ->check(CLI::Range(1, 1024));
   command
       ->add_flag("!--no-packed", line->packed,
@@ -339,11 +373,12 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       ->excludes(spec);
   command->add_option("--seed", line->layer.read.seed, "Seed of the values of pattern-only files")
       ->check(whole_number_problem)
+      ->type_name("NUMBER")
       ->capture_default_str()
       ->excludes(spec);
   command->add_flag("--allow-nonfinite", line->layer.read.allow_nonfinite, "Accept NaN and infinity in the matrix");
   command->add_flag("!--no-compaction", line->mode.compaction,
-                    "One body per pattern in place of one per number of rows");
+                    "Family atomic: one body for each pattern in place of one for each number of rows");
   command->add_flag("!--no-verify", line->mode.verify, "Do not run the generated texts on the emulated grid");
   command->add_flag("--resources", line->mode.resources, "Ask nvcc for registers and shared memory, for the manifest");
   CLI::Option* const force = command->add_flag("--force", line->mode.force, "Replace a bundle that differs");
@@ -352,7 +387,15 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
   CLI::Option* const dry_run =
       command->add_flag("--dry-run", line->mode.dry_run, "Write nothing; say what would be generated");
   check->excludes(force)->excludes(dry_run);
-  command->add_flag("--json", line->mode.json, "Print results as JSON");
+  command->add_flag("--json", line->mode.json, "Print results as JSON, an object in a line for each layer");
+  put_under(*command, "Input", {"--spec", "--tensor", "--min-sparsity", "--dtype", "--seed", "--allow-nonfinite"});
+  put_under(*command, "Product", {"--bcol", "--layout", "--epilogue", "--kernel", "--size"});
+  put_under(*command, "Target", {"--gpu", "--arch"});
+  put_under(*command, "Schedule",
+            {"--schedule", "--schedule-file", "--database", "--max-packed", "--all", "--no-compaction"});
+  put_under(*command, "Output",
+            {"--output", "--name", "--no-packed", "--force", "--check", "--dry-run", "--no-verify", "--resources",
+             "--json", "--jobs"});
   command->callback([line, &common, &action] { action = [=, &common] { return run(*line, common.console()); }; });
 }
 

@@ -10,12 +10,14 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "generator/commands/expected_speed.h"
 #include "generator/commands/input.h"
 #include "generator/commands/model_layers.h"
 #include "generator/commands/model_table.h"
 #include "generator/commands/taken_place.h"
 #include "generator/frontend/format_source.h"
 #include "generator/support/file.h"
+#include "generator/support/page_text.h"
 
 namespace esc {
 namespace {
@@ -125,20 +127,23 @@ ModelBytes bytes_of(const ModelLayers& made) {
   return bytes;
 }
 
-/// The file of all numbers of columns beside the dense layers, and what each number of columns reads of it.
-std::string bytes_text(const ModelLayers& made, std::uint64_t file_bytes) {
+/// The file for all numbers of columns beside the dense layers, and what each number of columns reads of it.
+std::string bytes_lines(const ModelLayers& made, std::uint64_t file_bytes) {
   const ModelBytes bytes = bytes_of(made);
-  std::string text =
-      fmt::format("packed     {} bytes for all numbers of columns, {:.2f} of the {:.0f} of these layers dense\n",
-                  file_bytes, static_cast<double>(file_bytes) / bytes.dense, bytes.dense);
+  std::string text = labelled("bytes", bytes_text(static_cast<double>(file_bytes), bytes.dense) +
+                                           (bytes.packed.size() > 1 ? ", for all N together" : ""));
   for (const auto& [bcol, packed] : bytes.packed) {
-    text += fmt::format("           {} bytes for bCol {} alone, {:.2f} of dense\n", packed, bcol,
-                        static_cast<double>(packed) / bytes.dense);
+    if (bytes.packed.size() > 1) {
+      text +=
+          labelled("", fmt::format("N = {} alone reads {} ({:.2f} of dense)", bcol,
+                                   size_text(static_cast<double>(packed)), static_cast<double>(packed) / bytes.dense));
+    }
   }
   return text;
 }
 
-std::string sums_text(const ModelLayers& made, const ModelBundle& bundle, const GenerateMode& mode) {
+/// What a person asks first: what was made, how fast it is, how large, and whether it was verified.
+std::string answer(const ModelLayers& made, const ModelBundle& bundle, const GenerateMode& mode) {
   const auto count = [&](ModelRow::Outcome outcome) {
     return std::ranges::count(made.rows, outcome, &ModelRow::outcome);
   };
@@ -150,27 +155,28 @@ std::string sums_text(const ModelLayers& made, const ModelBundle& bundle, const 
     kept += row.kept;
     all += row.kernels;
   }
-  return fmt::format(
-      "layers     {} of {} {}, {} left out, {} failed\n"
-      "{}"
-      "kernels    {} shared by them, {}\n"
-      "{}",
-      count(ModelRow::Outcome::made), made.rows.size(), mode.check || mode.dry_run ? "made" : "written",
-      count(ModelRow::Outcome::left_out), count(ModelRow::Outcome::failed),
-      kept == 0 ? ""
-                : fmt::format("kept       {} of {} as an earlier run has made them, one for each layer, bCol and GPU\n",
-                              kept, all),
-      bundle.kernels.size(),
-      verified == 0 ? "not verified"
-                    : fmt::format("{} verified by emulation, each with the first layer that has it", verified),
-      bytes_text(made, bundle.file_bytes));
+  std::string text = labelled(
+      "layers", fmt::format("{} of {} {}, {} left out, {} failed; elements of {}", count(ModelRow::Outcome::made),
+                            made.rows.size(), mode.check || mode.dry_run ? "made" : "written",
+                            count(ModelRow::Outcome::left_out), count(ModelRow::Outcome::failed), bundle.dtype));
+  text += model_speeds(made.rows) + bytes_lines(made, bundle.file_bytes);
+  text += labelled("kernels", fmt::format("{} shared by them", bundle.kernels.size()));
+  text += labelled("verified", verified == 0 ? (mode.verify ? "no: nothing was run" : "no: --no-verify")
+                                             : fmt::format("{} of {} kernels by emulation, each with the first layer "
+                                                           "that has it",
+                                                           verified, bundle.kernels.size()));
+  return text + (kept == 0 ? ""
+                           : labelled("kept", fmt::format("{} of {} as an earlier run has made them, one for each "
+                                                          "layer, N and GPU",
+                                                          kept, all)));
 }
 
 void print_results(const ModelLayers& made, const ModelBundle& bundle, const Result& result, const GenerateMode& mode,
-                   const std::string& note) {
+                   const std::string& note, const Console& console) {
   if (!mode.json) {
-    print_plain("{}{}{}{}\n", model_table(made.rows), note.empty() ? "" : fmt::format("note       {}\n", note),
-                sums_text(made, bundle, mode), result.line);
+    print_plain("{}{}\n\n{}{}", answer(made, bundle, mode), result.line,
+                model_table(made.rows, console.verbosity() == Verbosity::verbose),
+                note.empty() ? "" : labelled("note", note));
     return;
   }
   const ModelBytes bytes = bytes_of(made);
@@ -202,7 +208,7 @@ ExitStatus worst_of(const ModelLayers& made) {
 
 void refuse_without_layers(const ModelLayers& made, const ModelRequest& request, const GenerateMode& mode) {
   if (!mode.json) {
-    fmt::print("{}", model_table(made.rows));
+    print_plain("{}", model_table(made.rows, false));
   }
   throw UserError(request.layer.matrix, "has no layer that a kernel could be made for",
                   "see the table, or choose another --min-sparsity or --tensor",
@@ -258,7 +264,7 @@ ExitStatus generate_model(const Model& model, const ModelRequest& request, const
   const ExitStatus status =
       std::max(worst_of(made), result.status == "stale" ? ExitStatus::check_failed : ExitStatus::done);
   if (mode.json || status != ExitStatus::done || console.verbosity() != Verbosity::quiet) {
-    print_results(made, bundle, result, mode, request.note);
+    print_results(made, bundle, result, mode, request.note, console);
   }
   return status;
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "generator/commands/commands.h"
 #include "generator/commands/default_element.h"
 #include "generator/commands/estimate_model.h"
+#include "generator/commands/expected_speed.h"
 #include "generator/commands/input.h"
 #include "generator/commands/inspect_model.h"
 #include "generator/commands/layer_request.h"
@@ -14,7 +17,9 @@
 #include "generator/matrix/statistics.h"
 #include "generator/model/layer_file.h"
 #include "generator/patterns/census.h"
+#include "generator/schedule/gpu_names.h"
 #include "generator/support/file.h"
+#include "generator/support/page_text.h"
 
 namespace esc {
 namespace {
@@ -69,7 +74,8 @@ Layer automatic_layer(const LayerRequest& layer, const LoopNest& nest, const Spa
   return make_layer(layer, {}, nest, matrix, std::make_shared<FragmentShelf>(), console).layer;
 }
 
-std::string to_json(const MatrixStatistics& statistics, const PatternCensus& census, const Layer& layer) {
+std::string to_json(const MatrixStatistics& statistics, const PatternCensus& census, const Layer& layer,
+                    const ExpectedSpeed& speed) {
   nlohmann::json patterns = nlohmann::json::object();
   for (const auto& [pattern, columns] : census.columns) {
     patterns[print(pattern)] = columns;
@@ -85,6 +91,9 @@ std::string to_json(const MatrixStatistics& statistics, const PatternCensus& cen
       {"bcol", layer.bcol},
       {"schedule", text_of(layer.choice)},
       {"schedule_source", layer.choice.source},
+      {"notes", layer.choice.notes},
+      {"dtype", name_of(layer.lowered.element())},
+      {"speed", speed_json(speed)},
       {"census",
        {{"ufi", census.height},
         {"panels", census.panels},
@@ -96,16 +105,22 @@ std::string to_json(const MatrixStatistics& statistics, const PatternCensus& cen
 }
 
 void print_lengths(const char* what, const LengthStatistics& lengths) {
-  fmt::print("{:<10} {} to {}, mean {:.1f}, variation {:.2f}, 10/50/90 % {}/{}/{}, empty {}, full {}\n", what,
-             lengths.shortest, lengths.longest, lengths.mean, lengths.coefficient_of_variation, lengths.percentile_10,
-             lengths.percentile_50, lengths.percentile_90, lengths.empty, lengths.full);
+  fmt::print("{}",
+             labelled(what, fmt::format("{} to {} non-zeros, mean {:.1f}, variation {:.2f}, 10/50/90 % {}/{}/{}, "
+                                        "{} empty, {} full",
+                                        lengths.shortest, lengths.longest, lengths.mean,
+                                        lengths.coefficient_of_variation, lengths.percentile_10, lengths.percentile_50,
+                                        lengths.percentile_90, lengths.empty, lengths.full)));
 }
 
 void print_census(const PatternCensus& census) {
-  fmt::print("patterns   UFi {}: {} of {} occur, {} panels, {} enumerated columns\n", census.height,
-             census.columns.size(), (1 << census.height) - 1, census.panels, census.enumerated_columns());
-  fmt::print("           {:.2f} multiply-adds per loaded element of B, {:.1f} % of the (panel, pattern) pairs empty\n",
-             census.reuse(), 100 * census.empty_pairs());
+  fmt::print("{}",
+             labelled("patterns", fmt::format("of {} rows: {} of {} occur in {} row tiles with {} non-empty columns",
+                                              census.height, census.columns.size(), (1 << census.height) - 1,
+                                              census.panels, census.enumerated_columns())));
+  fmt::print("{}", labelled("", fmt::format("{:.2f} multiply-adds per loaded element of B; {:.1f} % of the (row tile, "
+                                            "pattern) pairs are empty",
+                                            census.reuse(), 100 * census.empty_pairs())));
   constexpr std::size_t most_rows = 16;
   if (census.columns.size() <= most_rows) {
     for (const auto& [pattern, columns] : census.columns) {
@@ -139,7 +154,7 @@ ModelRequest estimate_request(const InspectRequest& request, const std::vector<s
 
 ExitStatus run(const InspectRequest& request, const Console& console) {
   if (request.ufi < 1 || request.ufi > 8) {
-    throw UserError(fmt::format("--ufi {}", request.ufi), "is outside 1 to 8", "a panel has 1 to 8 rows");
+    throw UserError(fmt::format("--tile-rows {}", request.ufi), "is outside 1 to 8", "a row tile has 1 to 8 rows");
   }
   const std::vector<std::int64_t> bcols = parse_bcols(request.bcols);
   if (const std::optional<Model> model = listed_model(request.matrix)) {
@@ -168,23 +183,33 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
     write_file_whole(request.svg, pattern_svg(matrix, printable_file_name(request.matrix)));
     console.say("picture in " + request.svg);
   }
+  const auto dense = static_cast<double>(figures.dense_bytes);
+  const auto csr = static_cast<double>(figures.csr_bytes);
+  const auto packed = static_cast<double>(packed_bytes(layer));
+  const ExpectedSpeed speed = expected_speed({.measured = layer.choice.measured,
+                                              .not_measured = layer.choice.not_measured,
+                                              .over_dense = over_dense(one, nest, matrix, layer.choice),
+                                              .packed_bytes = packed,
+                                              .dense_bytes = dense});
   if (request.json) {
-    fmt::print("{}", to_json(figures, census, layer));
+    fmt::print("{}", to_json(figures, census, layer, speed));
     return ExitStatus::done;
   }
-  const double dense = static_cast<double>(figures.dense_bytes);
-  print_plain("matrix     {}\n", request.matrix);
-  fmt::print("shape      {} x {}, {} non-zeros, {:.2f} % zeros\n", figures.rows, figures.columns, figures.nonzeros,
-             100 * figures.sparsity);
+  print_plain("{}", labelled("matrix", request.matrix));
+  print_plain("{}", labelled("shape", fmt::format("{} x {}, {} non-zeros, {:.2f} % zeros", figures.rows,
+                                                  figures.columns, figures.nonzeros, 100 * figures.sparsity)));
+  print_plain(
+      "{}", labelled("made for", fmt::format("N = {}, elements of {}", layer.bcol, name_of(layer.lowered.element()))));
+  print_plain("{}{}", speed_lines(speed), labelled("bytes", bytes_text(packed, dense, csr)));
+  for (const std::string& note : layer.choice.notes) {
+    print_plain("{}", labelled("note", note));
+  }
   print_lengths("rows", figures.row_lengths);
   print_lengths("columns", figures.column_lengths);
   print_census(census);
-  const auto packed = static_cast<double>(packed_bytes(layer));
-  fmt::print("bytes      dense {}, CSR {} ({:.2f} of dense), packed {} ({:.2f} of dense, {:.2f} of CSR)\n",
-             figures.dense_bytes, figures.csr_bytes, static_cast<double>(figures.csr_bytes) / dense,
-             packed_bytes(layer), packed / dense, packed / static_cast<double>(figures.csr_bytes));
-  print_plain("packed by  {}, which auto takes for bCol {}\n", text_of(layer.choice), layer.bcol);
-  print_plain("chosen     {}\n", layer.choice.source);
+  if (console.verbosity() == Verbosity::verbose) {
+    print_plain("{}{}", labelled("schedule", text_of(layer.choice)), labelled("from", layer.choice.source));
+  }
   return ExitStatus::done;
 }
 
@@ -193,35 +218,49 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
 void add_inspect_command(CLI::App& program, const CommonOptions& common, Action& action) {
   CLI::App* command = add_command(
       program, "inspect", "Show what a pruned matrix looks like to the generator, or list the tensors of a model",
-      "escgen inspect layer.smtx --ufi 4 --svg layer.svg");
+      "escgen inspect layer.smtx --tile-rows 4 --svg layer.svg\n"
+      "escgen inspect model.safetensors\n"
+      "escgen inspect model.safetensors --estimate --bcol 1,16 --gpu h200",
+      {{"GPUs", fmt::format("{}", fmt::join(gpu_names(), ", "))}});
   const auto request = std::make_shared<InspectRequest>();
   command
       ->add_option("matrix", request->matrix,
                    "Matrix file: .smtx, .mtx, .npy or .npz; a tensor of a model, as in model.safetensors:NAME; or a "
                    "model, whose tensors are listed")
       ->required();
-  command->add_option("--ufi", request->ufi, "Rows of a panel in the pattern census, 1 to 8")->capture_default_str();
+  command->add_option("--tile-rows", request->ufi, "Rows of a row tile, whose patterns are counted, 1 to 8")
+      ->type_name("NUMBER")
+      ->capture_default_str();
   command
-      ->add_option("--bcol", request->bcols,
-                   "Columns of B for which auto takes a schedule, whose packed bytes are counted; with --estimate "
-                   "several, as in 1,16")
+      ->add_option(
+          "--bcol", request->bcols,
+          "N, the columns of B (tokens) that speed and bytes are told for; with --estimate several, as in 1,16")
+      ->type_name("N,...")
       ->capture_default_str();
   command->add_option("--layout", request->layout, layout_help)->type_name("kn|nk");
   command->add_option("--seed", request->read.seed, "Seed of the values of pattern-only files")
       ->check(whole_number_problem)
       ->capture_default_str();
   command->add_flag("--allow-nonfinite", request->read.allow_nonfinite, "Accept NaN and infinity");
-  CLI::Option* const estimate = command->add_flag(
-      "--estimate", request->estimate,
-      "Of the layers of a model: bytes, bounds of times by bytes and, where such layers were measured, the speed-up");
-  command->add_option("--gpu", request->gpu, "GPU of the estimate (default: h200)")->needs(estimate);
+  CLI::Option* const estimate =
+      command->add_flag("--estimate", request->estimate,
+                        "Of the layers of a model: how fast kernels are expected to be, and their bytes");
+  command->add_option("--gpu", request->gpu, "GPU of the estimate (default: h200)")->type_name("GPU")->needs(estimate);
   add_element_option(*command, request->dtype, element_help)->needs(estimate);
-  command->add_option("--min-sparsity", request->min_sparsity, "As of generate (default: 0.45)")
+  command
+      ->add_option("--min-sparsity", request->min_sparsity,
+                   "Leave out layers with a smaller share of zeros, 0 to 1 (default: 0.45)")
+      ->type_name("SHARE")
       ->check(CLI::Range(0.0, 1.0))
       ->needs(estimate);
-  command->add_option("--tensor", request->tensors, "As of generate (repeatable)")->needs(estimate);
+  command->add_option("--tensor", request->tensors, "Only the tensors whose names are like this: *.mlp.* (repeatable)")
+      ->type_name("PATTERN")
+      ->needs(estimate);
   command->add_flag("--json", request->json, "Print JSON");
-  command->add_option("--svg", request->svg, "Draw the pattern into this file");
+  command->add_option("--svg", request->svg, "Draw the pattern into this file")->type_name("FILE");
+  put_under(*command, "Input", {"--seed", "--allow-nonfinite"});
+  put_under(*command, "Product", {"--bcol", "--layout"});
+  put_under(*command, "Estimate", {"--estimate", "--gpu", "--dtype", "--min-sparsity", "--tensor"});
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }
 

@@ -58,6 +58,11 @@ struct GenerateMode {
 GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
                           const SparseMatrix& matrix, std::shared_ptr<FragmentShelf> fragments, const Console& console);
 
+/// What dense products alone were measured to take over the time of such a kernel, where layers like this one were
+/// measured so on the device that the request is for.
+std::optional<double> over_dense(const LayerRequest& request, const LoopNest& nest, const SparseMatrix& matrix,
+                                 const ScheduleChoice& choice);
+
 /// What auto would choose for a layer, found without packing it.
 struct PlannedLayer {
   ScheduleChoice choice;

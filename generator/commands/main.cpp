@@ -14,5 +14,6 @@ int main(int argc, char** argv) {
                                         esc::add_report_command, esc::add_inspect_command, esc::add_lower_command,
                                         esc::add_nest_command, esc::add_sample_command, esc::add_spec_command},
                            // A confined process may not look for the compiler's folder itself.
-                           .begin = [] { esc::start_process_helper([] { esc::frontend::clang_folder(); }); }});
+                           .begin = [] { esc::start_process_helper([] { esc::frontend::clang_folder(); }); },
+                           .renamed = {{"inspect", "--ufi", "--tile-rows"}}});
 }

@@ -465,6 +465,12 @@ PlannedLayer plan_layer(const LayerRequest& request, const GenerateMode& mode, c
   throw Defect(__FILE__, __LINE__, "a suitable schedule", "what auto falls back to takes every matrix");
 }
 
+std::optional<double> over_dense(const LayerRequest& request, const LoopNest& nest, const SparseMatrix& matrix,
+                                 const ScheduleChoice& choice) {
+  const ProductColumns columns = product_columns(nest, request.bcol);
+  return over_dense(Task{request, nest, matrix, nullptr, columns, shape_of(matrix, nest, columns)}, choice);
+}
+
 GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
                           const SparseMatrix& matrix, std::shared_ptr<FragmentShelf> fragments,
                           const Console& console) {

@@ -10,9 +10,11 @@
 #include <span>
 #include <utility>
 
+#include "generator/commands/expected_speed.h"
+#include "generator/commands/layer_rows.h"
 #include "generator/emit/measured_json.h"
 #include "generator/emit/model_speed.h"
-#include "generator/support/plain_text.h"
+#include "generator/support/page_text.h"
 
 namespace esc {
 namespace {
@@ -38,36 +40,30 @@ class ScheduleLetters {
   std::vector<std::pair<std::string, std::string>> schedules_;
 };
 
-/// "1:A 16:A(1.42 x) 64:B", with the speed over libraries where that was measured, and the capability in front where
-/// there are several.
-std::string kernels_text(const ModelLayer& layer, ScheduleLetters& letters) {
-  const bool several = has_several_capabilities(layer);
+ExpectedSpeed speed_of(const ModelRow& row, const ModelVariant& variant) {
+  return expected_speed({.measured = variant.measured,
+                         .not_measured = variant.not_measured,
+                         .over_dense = variant.over_dense,
+                         .packed_bytes = static_cast<double>(row.layer.packed_bytes(variant.bcol)),
+                         .dense_bytes = row.dense_bytes});
+}
+
+/// "1: ~1.42 x, 16: <2.0 x", with the capability before it where there are several, and the letters of the schedules
+/// where these are asked for.
+std::string kernels_text(const ModelRow& row, ScheduleLetters* letters) {
+  const bool several = has_several_capabilities(row.layer);
   std::string text;
   int capability = 0;
-  for (const ModelVariant& variant : layer.variants) {
-    text += text.empty() ? "" : " ";
+  for (const ModelVariant& variant : row.layer.variants) {
+    text += text.empty() ? "" : ", ";
     if (several && variant.capability != capability) {
       text += fmt::format("sm_{} ", variant.capability);
       capability = variant.capability;
     }
-    text += fmt::format("{}:{}", variant.bcol, letters.letter_of(variant.schedule));
-    text += variant.measured ? fmt::format("({:.2f} x)", *variant.measured->over_exact) : "";
+    text += fmt::format("{}: {}", variant.bcol, speed_cell(speed_of(row, variant)));
+    text += letters != nullptr ? fmt::format(" ({})", letters->letter_of(variant.schedule)) : "";
   }
   return text;
-}
-
-std::string outcome_text(const ModelRow& row, ScheduleLetters& letters) {
-  switch (row.outcome) {
-    case ModelRow::Outcome::made:
-      return fmt::format("{:>12}  {:>8.2f}  {}", row.layer.packed_bytes(),
-                         static_cast<double>(row.layer.packed_bytes()) / row.dense_bytes,
-                         kernels_text(row.layer, letters));
-    case ModelRow::Outcome::left_out:
-      return fmt::format("{:>12}  {:>8}  {}", "-", "-", row.reason);
-    case ModelRow::Outcome::failed:
-      break;
-  }
-  return fmt::format("{:>12}  {:>8}  failed: {}", "-", "-", row.reason);
 }
 
 /// What users should know of the schedules, each sentence once, with the kernels that it is said of.
@@ -85,25 +81,10 @@ std::string notes_text(const std::vector<ModelRow>& rows) {
   std::ranges::stable_sort(notes, std::greater(), &std::pair<std::string, int>::second);
   std::string text;
   for (const auto& [note, kernels] : std::span(notes).first(std::min(most, notes.size()))) {
-    text += fmt::format("note       {} ({} {})\n", note, kernels, kernels == 1 ? "kernel" : "kernels");
+    text += labelled("note", fmt::format("{} ({} {})", note, kernels, kernels == 1 ? "kernel" : "kernels"));
   }
-  return text + (notes.size() > most ? fmt::format("note       {} more: --json has all\n", notes.size() - most) : "");
-}
-
-/// What the layers of which that is known are expected to take, a line for each device and bCol.
-std::string speeds_text(const std::vector<ModelRow>& rows) {
-  ModelSpeed sums;
-  for (const ModelRow& row : rows) {
-    add_expected_times(sums, row.layer);
-  }
-  std::string text;
-  for (const auto& [key, sum] : sums) {
-    text += fmt::format(
-        "speed      one {}, bCol {}: {} {} like measured ones, about {:.1f} us in place of {:.1f} with the faster one "
-        "of cuBLAS and cuSPARSE for each\n",
-        key.first, key.second, sum.layers, sum.layers == 1 ? "layer" : "layers", sum.ours, sum.library);
-  }
-  return text;
+  return text +
+         (notes.size() > most ? labelled("note", fmt::format("{} more: --json has all", notes.size() - most)) : "");
 }
 
 nlohmann::json to_json(const ModelRow& row) {
@@ -122,7 +103,8 @@ nlohmann::json to_json(const ModelRow& row) {
     entry["kernels"].push_back({{"bcol", variant.bcol},
                                 {"capability", variant.capability},
                                 {"kernel", variant.kernel},
-                                {"schedule", variant.schedule}});
+                                {"schedule", variant.schedule},
+                                {"speed", speed_json(speed_of(row, variant))}});
     if (variant.measured) {
       entry["kernels"].back()["measured"] = measured_json(*variant.measured);
     } else if (!variant.not_measured.empty()) {
@@ -137,24 +119,47 @@ nlohmann::json to_json(const ModelRow& row) {
 
 }  // namespace
 
-std::string model_table(const std::vector<ModelRow>& rows) {
-  std::size_t name_width = 5;
-  std::size_t shape_width = 5;
+std::string model_speeds(const std::vector<ModelRow>& rows) {
+  ModelSpeed sums;
   for (const ModelRow& row : rows) {
-    name_width = std::max(name_width, plain_text(row.name).size());
-    shape_width = std::max(shape_width, row.shape.size());
+    add_expected_times(sums, row.layer);
+  }
+  std::string text;
+  for (const auto& [key, sum] : sums) {
+    text += labelled("speed", fmt::format("N = {}: about {:.1f} us in place of {:.1f} with the faster of cuBLAS and "
+                                          "cuSPARSE for each, {} {} like measured ones on one {}",
+                                          key.second, sum.ours, sum.library, sum.layers,
+                                          sum.layers == 1 ? "layer" : "layers", key.first));
+  }
+  return text.empty() ? labelled("speed", "not measured with layers like these") : text;
+}
+
+std::string model_table(const std::vector<ModelRow>& rows, bool with_schedules) {
+  LayerRows places;
+  for (const ModelRow& row : rows) {
+    places.expect(row.name, row.shape);
   }
   ScheduleLetters letters;
-  std::string text = fmt::format("{:<{}}  {:<{}}  {:>7}  {:>12}  {:>8}  {}\n", "layer", name_width, "shape",
-                                 shape_width, "% zeros", "packed bytes", "of dense", "bCol:schedule(over a library)");
+  const auto figures = [](const std::string& zeros, const std::string& ratio) {
+    return fmt::format("{:>7}  {:>8}  ", zeros, ratio);
+  };
+  std::string text = places.row("layer", "shape", figures("% zeros", "of dense"), "N: speed");
   for (const ModelRow& row : rows) {
-    text += fmt::format("{:<{}}  {:<{}}  {:>7}  {}\n", plain_text(row.name), name_width, row.shape, shape_width,
-                        row.sparsity < 0 ? "-" : fmt::format("{:.2f}", 100 * row.sparsity), outcome_text(row, letters));
+    const std::string zeros = row.sparsity < 0 ? "-" : fmt::format("{:.2f}", 100 * row.sparsity);
+    if (row.outcome == ModelRow::Outcome::made) {
+      const double ratio = static_cast<double>(row.layer.packed_bytes()) / row.dense_bytes;
+      text += places.row(row.name, row.shape, figures(zeros, fmt::format("{:.2f}", ratio)),
+                         kernels_text(row, with_schedules ? &letters : nullptr));
+    } else {
+      text += places.row(row.name, row.shape, figures(zeros, "-"),
+                         (row.outcome == ModelRow::Outcome::failed ? "failed: " : "") + row.reason);
+    }
   }
+  text += labelled("speed", speed_legend());
   for (const auto& [schedule, letter] : letters.all()) {
-    text += fmt::format("schedule {}  {}\n", letter, schedule);
+    text += labelled("schedule", fmt::format("{}  {}", letter, schedule));
   }
-  return text + notes_text(rows) + speeds_text(rows);
+  return text + notes_text(rows);
 }
 
 nlohmann::json model_table_json(const std::vector<ModelRow>& rows) {

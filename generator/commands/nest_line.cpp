@@ -11,17 +11,19 @@ namespace esc {
 
 void add_nest_options(CLI::App& command, NestLine& line, CLI::Option* spec) {
   CLI::Option* const kernel =
-      command.add_option("--kernel", line.file, "C file with the input loop nest (default: the shipped SpMM)");
+      command.add_option("--kernel", line.file, "C file with the input loop nest (default: the shipped SpMM)")
+          ->type_name("FILE");
   CLI::Option* const epilogue =
       command
           .add_option("--epilogue", line.epilogue,
                       "What becomes of each sum before it is stored, as in bias+relu: " + epilogue_names())
+          ->type_name("PART+...")
           ->excludes(kernel);
   CLI::Option* const size =
       command
-          .add_option(
-              "--size", line.sizes,
-              "NAME=VALUE,...: integer parameters of the loop nest that have this number in every call (repeatable)")
+          .add_option("--size", line.sizes,
+                      "Integer parameters of the loop nest that have this number in every call (repeatable)")
+          ->type_name("NAME=VALUE,...")
           ->allow_extra_args(false);
   command.add_option("--layout", line.layout, layout_help)->type_name("kn|nk");
   if (spec != nullptr) {

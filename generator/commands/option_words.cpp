@@ -48,6 +48,8 @@ OptionWords words_of(const CLI::Option& option) {
         words.values.empty() ? type.substr(0, type.find(':')) : fmt::format("{}", fmt::join(words.values, "|"));
   }
   words.description = option.get_description();
+  words.heading = option.get_group();
+  words.preset = option.get_default_str();
   return words;
 }
 

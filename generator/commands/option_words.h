@@ -15,6 +15,8 @@ struct OptionWords {
   std::string value;                ///< what its value is called, "TEXT"; empty: a flag, which has none
   std::vector<std::string> values;  ///< all that it may be, where these are few words; else empty
   std::string description;
+  std::string heading;  ///< under which the help has it
+  std::string preset;   ///< what holds where it is not given; empty where the description says it, or nothing does
 };
 
 /// What the command's own help shows, in its order: options of the program that hold for all of its commands are the

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "generator/commands/default_element.h"
+#include "generator/commands/expected_speed.h"
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
 #include "generator/commands/loop_nest_input.h"
@@ -16,6 +17,7 @@
 #include "generator/matrix/typed_elements.h"
 #include "generator/model/layer_file.h"
 #include "generator/support/file.h"
+#include "generator/support/page_text.h"
 #include "generator/verify/number_limits.h"
 #include "generator/verify/nvcc.h"
 #include "generator/verify/verify.h"
@@ -46,8 +48,22 @@ std::uint64_t blocks_of(const Layer& layer) {
 /// Threads of each of them.
 std::uint64_t threads_of(const Layer& layer) { return has_kernel(layer) ? launch_plan(layer).threads : 0; }
 
-nlohmann::json summary(const GeneratedLayer& generated) {
-  const Layer& layer = generated.layer;
+/// A layer as it is made, with what dense products of like layers were measured to take over its time.
+struct DescribedLayer {
+  const Layer& layer;
+  std::optional<double> over_dense;
+
+  ExpectedSpeed speed() const {
+    return expected_speed({.measured = layer.choice.measured,
+                           .not_measured = layer.choice.not_measured,
+                           .over_dense = over_dense,
+                           .packed_bytes = static_cast<double>(packed_bytes(layer)),
+                           .dense_bytes = static_cast<double>(layer.statistics.dense_bytes)});
+  }
+};
+
+nlohmann::json summary(const DescribedLayer& described) {
+  const Layer& layer = described.layer;
   nlohmann::json result{{"name", layer.name},
                         {"m", layer.statistics.rows},
                         {"k", layer.statistics.columns},
@@ -62,7 +78,8 @@ nlohmann::json summary(const GeneratedLayer& generated) {
                         {"blocks", blocks_of(layer)},
                         {"packed_bytes", packed_bytes(layer)},
                         {"csr_bytes", layer.statistics.csr_bytes},
-                        {"dense_bytes", layer.statistics.dense_bytes}};
+                        {"dense_bytes", layer.statistics.dense_bytes},
+                        {"speed", speed_json(described.speed())}};
   if (layer.choice.measured) {
     result["over_exact"] = *layer.choice.measured->over_exact;
     result["measured"] = measured_json(*layer.choice.measured);
@@ -72,32 +89,39 @@ nlohmann::json summary(const GeneratedLayer& generated) {
   return result;
 }
 
-void print_summary(const GeneratedLayer& generated) {
-  const Layer& layer = generated.layer;
-  fmt::print("layer      {}: {} x {}, {} non-zeros ({:.1f} % zeros), made for bCol {}\n", layer.name,
-             layer.statistics.rows, layer.statistics.columns, layer.statistics.nonzeros,
-             100 * layer.statistics.sparsity, layer.bcol);
-  print_plain("schedule   {} ({})\n", text_of(layer.choice), layer.choice.source);
+/// What a person asks first: what was made, how fast it is, how large.
+std::string answer(const DescribedLayer& described) {
+  const Layer& layer = described.layer;
+  std::string text =
+      labelled("layer", fmt::format("{}: {} x {}, {} non-zeros ({:.1f} % zeros), {}, made for N = {}", layer.name,
+                                    layer.statistics.rows, layer.statistics.columns, layer.statistics.nonzeros,
+                                    100 * layer.statistics.sparsity, name_of(layer.lowered.element()), layer.bcol));
+  text += speed_lines(described.speed());
+  text += labelled(
+      "bytes", bytes_text(static_cast<double>(packed_bytes(layer)), static_cast<double>(layer.statistics.dense_bytes),
+                          static_cast<double>(layer.statistics.csr_bytes)));
+  return text;
+}
+
+std::string notes_of(const Layer& layer) {
+  std::string text;
   for (const std::string& note : layer.choice.notes) {
-    print_plain("note       {}\n", note);
+    text += labelled("note", note);
   }
-  if (layer.choice.measured) {
-    fmt::print("speed      {}, by the same measurements on one {}\n", describe_speed(*layer.choice.measured),
-               layer.choice.measured->device);
-  } else if (!layer.choice.not_measured.empty()) {
-    fmt::print("speed      not measured: {}\n", layer.choice.not_measured);
-  }
-  const auto bytes = static_cast<double>(packed_bytes(layer));
-  fmt::print("kernel     {} blocks of {} threads, {} bytes packed ({:.2f} of CSR, {:.2f} of dense)\n", blocks_of(layer),
-             threads_of(layer), packed_bytes(layer), bytes / static_cast<double>(layer.statistics.csr_bytes),
-             bytes / static_cast<double>(layer.statistics.dense_bytes));
+  return text;
+}
+
+/// How it is made, for those who ask with --verbose.
+std::string details(const Layer& layer) {
+  return labelled("schedule", text_of(layer.choice)) + labelled("from", layer.choice.source) +
+         labelled("grid", fmt::format("{} blocks of {} threads", blocks_of(layer), threads_of(layer)));
 }
 
 /// What came of a layer; with --quiet only what is to be done about it: the difference of a stale bundle.
-void print_result(const GeneratedLayer& generated, const nlohmann::json& more, const GenerateMode& mode,
+void print_result(const DescribedLayer& described, const nlohmann::json& more, const GenerateMode& mode,
                   const std::string& text, const Console& console, bool is_good = true) {
   if (mode.json) {
-    nlohmann::json result = summary(generated);
+    nlohmann::json result = summary(described);
     result.update(more);
     // A folder's name and the text of a damaged bundle need not be UTF-8.
     fmt::print("{}\n", result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -106,8 +130,8 @@ void print_result(const GeneratedLayer& generated, const nlohmann::json& more, c
   if (console.verbosity() == Verbosity::quiet && is_good) {
     return;
   }
-  print_summary(generated);
-  print_plain("{}", text);
+  print_plain("{}{}{}{}", answer(described), notes_of(described.layer), text,
+              console.verbosity() == Verbosity::verbose ? details(described.layer) : "");
 }
 
 VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& matrix, const KernelBundle& bundle,
@@ -124,22 +148,22 @@ VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& m
   return verify_by_emulation(under_test, matrix, sample_effort, progress);
 }
 
-ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode, const Console& console,
-                       StageProgress& progress) {
+ExitStatus check_layer(const GeneratedLayer& generated, const DescribedLayer& described, const GenerateMode& mode,
+                       const Console& console, StageProgress& progress) {
   const fs::path manifest = fs::path(mode.output) / generated.layer.name / "manifest.json";
   const KernelBundle bundle =
       with_manifest(make_bundle(generated, format), manifest_as_measured(generated.layer, manifest_on_disk(manifest)));
   const std::string differences = compare_bundle(bundle, mode.output);
   progress.finish();
   print_result(
-      generated, {{"status", differences.empty() ? "current" : "stale"}, {"diff", differences}}, mode,
+      described, {{"status", differences.empty() ? "current" : "stale"}, {"diff", differences}}, mode,
       differences.empty() ? "check      the bundle is current\n" : differences + "check      the bundle is stale\n",
       console, differences.empty());
   return differences.empty() ? ExitStatus::done : ExitStatus::check_failed;
 }
 
-ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matrix, const GenerateMode& mode,
-                       const Console& console, StageProgress& progress) {
+ExitStatus write_layer(const GeneratedLayer& generated, const DescribedLayer& described, const SparseMatrix& matrix,
+                       const GenerateMode& mode, const Console& console, StageProgress& progress) {
   std::optional<VerificationRecord> verification;
   std::string verified = "verified   no: --no-verify\n";
   KernelBundle bundle = make_bundle(generated, format);
@@ -154,11 +178,11 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
       return ExitStatus::check_failed;
     }
     verification = report.record(matrix.rows);
-    verified =
-        fmt::format("verified   by emulation: relative error {:.2e} (at most {:.2e}) over {:.3g} % of the rows\n",
-                    verification->error, verification->tolerance, 100 * verification->rows_covered);
+    verified = labelled("verified",
+                        fmt::format("by emulation: relative error {:.2e} (at most {:.2e}) over {:.3g} % of the rows",
+                                    verification->error, verification->tolerance, 100 * verification->rows_covered));
     for (const std::string& part : verification->skipped) {
-      verified += "skipped    " + part + "\n";
+      verified += labelled("skipped", part);
     }
   }
   std::optional<std::vector<KernelResources>> resources;
@@ -173,11 +197,12 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
   const std::string folder = (fs::path(mode.output) / bundle.name).string();
   std::string text = verified;
   for (const KernelResources& kernel : resources.value_or(std::vector<KernelResources>())) {
-    text += fmt::format("resources  {} on sm_{}: {} registers, {} bytes of shared memory, {} bytes spilled\n",
-                        kernel.kernel, kernel.architecture, kernel.registers, kernel.shared_bytes, kernel.spill_bytes);
+    text += labelled("resources", fmt::format("{} on sm_{}: {} registers, {} bytes of shared memory, {} bytes spilled",
+                                              kernel.kernel, kernel.architecture, kernel.registers, kernel.shared_bytes,
+                                              kernel.spill_bytes));
   }
   text += fmt::format("bundle     {} ({})\n", folder, outcome == WriteOutcome::written ? "written" : "unchanged");
-  print_result(generated,
+  print_result(described,
                {{"status", outcome == WriteOutcome::written ? "written" : "unchanged"},
                 {"folder", folder},
                 {"verified", verification.has_value()}},
@@ -240,14 +265,15 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   if (const std::string note = type_note(stored_type(request.matrix), nest.element()); !note.empty()) {
     generated.layer.choice.notes.push_back(note);
   }
+  const DescribedLayer described{generated.layer, over_dense(request, nest, matrix, generated.layer.choice)};
   if (mode.dry_run) {
     progress.finish();
-    print_result(generated, {{"status", "dry run"}}, mode, "bundle     not written: --dry-run\n", console);
+    print_result(described, {{"status", "dry run"}}, mode, "bundle     not written: --dry-run\n", console);
     return ExitStatus::done;
   }
   progress.begin("laying out the texts of the bundle");
-  return mode.check ? check_layer(generated, mode, console, progress)
-                    : write_layer(generated, matrix, mode, console, progress);
+  return mode.check ? check_layer(generated, described, mode, console, progress)
+                    : write_layer(generated, described, matrix, mode, console, progress);
 }
 
 }  // namespace esc

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -17,6 +19,7 @@
 #include "generator/commands/build_info.h"
 #include "generator/commands/command.h"
 #include "generator/commands/describe_commands.h"
+#include "generator/commands/help_page.h"
 #include "generator/commands/option_words.h"
 #include "generator/commands/thread_limit.h"
 #include "generator/support/closest_word.h"
@@ -24,13 +27,43 @@
 #include "generator/support/standard_streams.h"
 
 namespace esc {
+namespace {
+
+std::vector<std::string_view> split_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (true) {
+    const std::size_t end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    if (end == text.npos) {
+      return lines;
+    }
+    text.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
 
 CLI::App* add_command(CLI::App& program, const std::string& name, const std::string& description,
-                      const std::string& example) {
+                      const std::string& examples, const std::vector<HelpList>& lists) {
   CLI::App* command = program.add_subcommand(name, description);
-  command->footer("Example:\n  " + example);
+  std::string footer;
+  for (const HelpList& list : lists) {
+    footer += fmt::format("{}: {}\n", list.what, list.names);
+  }
+  footer += footer.empty() ? "" : "\n";
+  footer += examples.find('\n') == examples.npos ? "Example:" : "Examples:";
+  for (const std::string_view example : split_lines(examples)) {
+    footer += fmt::format("\n  {}", example);
+  }
+  command->footer(footer);
   command->fallthrough();
   return command;
+}
+
+void put_under(CLI::App& command, const std::string& heading, const std::vector<std::string>& options) {
+  for (const std::string& option : options) {
+    command.get_option(option)->group(heading);
+  }
 }
 
 std::string whole_number_problem(const std::string& text) {
@@ -106,14 +139,37 @@ void flush_results() {
   }
 }
 
+/// What the user gave, with today's names of options in place of old ones, which are said to be old.
+std::vector<std::string> with_new_names(std::vector<std::string> arguments, const ProgramText& text) {
+  const auto command = std::ranges::find_if(arguments, [](const std::string& one) { return !one.starts_with('-'); });
+  const bool is_quiet =
+      std::ranges::any_of(arguments, [](const std::string& one) { return one == "-q" || one == "--quiet"; });
+  for (const RenamedOption& renamed : text.renamed) {
+    if (command == arguments.end() || *command != renamed.command) {
+      continue;
+    }
+    for (std::string& argument : arguments) {
+      if (argument == renamed.old_name || argument.starts_with(renamed.old_name + "=")) {
+        write_to_standard_error(is_quiet
+                                    ? ""
+                                    : fmt::format("{}: {} is an old name of {}; the next release does not read it\n",
+                                                  text.name, renamed.old_name, renamed.name));
+        argument = renamed.name + argument.substr(renamed.old_name.size());
+      }
+    }
+  }
+  return arguments;
+}
+
 ExitStatus run(int argc, char** argv, const ProgramText& text) {
   CLI::App program(text.description, text.name);
+  program.formatter(std::make_shared<HelpPage>());
   program.set_version_flag("--version", build_info(text.name, text.llvm));
   program.footer(
       "Exit status: 0 done, 1 a check failed, 2 bad usage or input, 3 something is missing on this machine, "
       "70 a defect of " +
       text.name + ".");
-  CommonOptions common{.program = text.name, .arguments = {argv + 1, argv + argc}};
+  CommonOptions common{.program = text.name, .arguments = with_new_names({argv + 1, argv + argc}, text)};
   program.add_flag("-q,--quiet", common.quiet,
                    "Say nothing but errors and what was asked for: no progress, no notes, no report of a bundle that "
                    "is written or passes");
@@ -124,7 +180,7 @@ ExitStatus run(int argc, char** argv, const ProgramText& text) {
   }
   add_describing_commands(program, common, action);
   try {
-    program.parse(argc, argv);
+    program.parse(std::vector<std::string>(common.arguments.rbegin(), common.arguments.rend()));
   } catch (const CLI::ParseError& problem) {
     if (problem.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) {
       throw usage_error(program, problem.what());

@@ -114,7 +114,7 @@ ExitStatus run(const VerifyRequest& request, const Console& console) {
   progress.begin("reading " + request.folder);
   const LoadedBundle bundle = load_bundle(request.folder);
   progress.begin("checking");
-  console.say(fmt::format("{}: {} x {}, {} non-zeros, made for bCol {}", bundle.manifest.name, bundle.manifest.rows,
+  console.say(fmt::format("{}: {} x {}, {} non-zeros, made for N = {}", bundle.manifest.name, bundle.manifest.rows,
                           bundle.manifest.columns, bundle.manifest.nonzeros, bundle.manifest.bcol));
   const LoopNest nest = nest_of(bundle, request.folder);
   const BundleVerdict verdict = check_policy(request.folder, bundle, nest);
@@ -127,7 +127,8 @@ ExitStatus run(const VerifyRequest& request, const Console& console) {
     say_what_was_sampled(report, bundle.matrix);
   }
   if (request.json || !report.passed() || console.verbosity() != Verbosity::quiet) {
-    fmt::print("{}", request.json ? to_json(bundle.manifest.name, report) : print(report));
+    const ReportedRuns runs = console.verbosity() == Verbosity::verbose ? ReportedRuns::all : ReportedRuns::wrong;
+    fmt::print("{}", request.json ? to_json(bundle.manifest.name, report) : print(report, runs));
   }
   return report.passed() ? ExitStatus::done : ExitStatus::check_failed;
 }
@@ -135,8 +136,9 @@ ExitStatus run(const VerifyRequest& request, const Console& console) {
 }  // namespace
 
 void add_verify_command(CLI::App& program, const CommonOptions& common, Action& action) {
-  CLI::App* command =
-      add_command(program, "verify", "Check a bundle against a float64 reference", "escgen verify bundles/ffn1");
+  CLI::App* command = add_command(program, "verify", "Check a bundle against a float64 reference",
+                                  "escgen verify bundles/ffn1\n"
+                                  "escgen verify bundles/ffn1 --device gpu");
   const auto request = std::make_shared<VerifyRequest>();
   command->add_option("bundle", request->folder, "The bundle's folder, DIR/NAME")->required();
   command
@@ -144,8 +146,10 @@ void add_verify_command(CLI::App& program, const CommonOptions& common, Action& 
                    "host: run the texts on an emulated grid; gpu: compile with nvcc and run")
       ->check(one_of({"host", "gpu"}))
       ->capture_default_str();
-  command->add_option("--seed", request->seed,
-                      "What the drawn calls are drawn from, as an earlier report says it [default: a new one]");
+  command
+      ->add_option("--seed", request->seed,
+                   "What the drawn calls are drawn from, as an earlier report says it (default: a new one)")
+      ->type_name("NUMBER");
   command->add_flag(
       "--whole", request->whole,
       "Leave nothing out of a large bundle, though its texts are, token for token, those that are generated");

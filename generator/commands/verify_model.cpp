@@ -149,34 +149,51 @@ bool is_model_bundle(const std::string& folder) {
   return content.is_object() && content.contains("kind") && content.at("kind") == "model";
 }
 
-ExitStatus verify_model_bundle(const std::string& folder, bool on_gpu, bool as_json, const Console& console) {
-  StageProgress progress(console.terminal());
-  ModelCheck check(folder, on_gpu);
-  const auto reports = check.run(progress);
-  const bool is_quiet = console.verbosity() == Verbosity::quiet;
-  bool passed = true;
+namespace {
+
+using KernelReports = std::vector<std::pair<std::string, VerificationReport>>;
+
+nlohmann::json to_json(const std::string& name, const KernelReports& reports, bool passed) {
   nlohmann::json kernels = nlohmann::json::array();
-  for (const auto& [name, report] : reports) {
-    passed = passed && report.passed();
-    kernels.push_back({{"kernel", name}, {"passed", report.passed()}});
+  for (const auto& [kernel, report] : reports) {
+    kernels.push_back({{"kernel", kernel}, {"passed", report.passed()}});
     if (report.passed()) {
       kernels.back()["relative_error"] = report.worst_run().comparison.error;
     }
-    if (!as_json && !(report.passed() && is_quiet)) {
-      fmt::print("{}", report.passed()
-                           ? fmt::format("ok     {}: relative error {:.2e} (at most {:.2e})\n", name,
-                                         report.worst_run().comparison.error, report.tolerance_of(report.worst_run()))
-                           : fmt::format("WRONG  {}:\n{}", name, print(report)));
+  }
+  return {{"name", name}, {"passed", passed}, {"kernels", kernels}};
+}
+
+/// What is wrong and, where that is asked for, what is right.
+std::string kernels_text(const KernelReports& reports, bool with_right_ones) {
+  std::string text;
+  for (const auto& [kernel, report] : reports) {
+    if (!report.passed()) {
+      text += fmt::format("WRONG  {}:\n{}", kernel, print(report));
+    } else if (with_right_ones) {
+      text += fmt::format("ok     {}\n       relative error {:.2e} (at most {:.2e})\n", kernel,
+                          report.worst_run().comparison.error, report.tolerance_of(report.worst_run()));
     }
   }
+  return text;
+}
+
+}  // namespace
+
+ExitStatus verify_model_bundle(const std::string& folder, bool on_gpu, bool as_json, const Console& console) {
+  StageProgress progress(console.terminal());
+  ModelCheck check(folder, on_gpu);
+  const KernelReports reports = check.run(progress);
+  const bool passed = std::ranges::all_of(reports, [](const auto& report) { return report.second.passed(); });
   if (as_json) {
-    fmt::print("{}\n", nlohmann::json{{"name", check.model().name}, {"passed", passed}, {"kernels", kernels}}.dump(2));
-  } else if (!passed || !is_quiet) {
-    fmt::print(
-        "{} {}: {} kernels, each with the first of {} layers that has it; all layers hold the matrices of the "
-        "manifest\n",
+    fmt::print("{}\n", to_json(check.model().name, reports, passed).dump(2));
+  } else if (!passed || console.verbosity() != Verbosity::quiet) {
+    print_plain(
+        "{} {}: {} {}, each with the first of {} layers that has it;\n       all layers hold the matrices of the "
+        "manifest\n{}",
         passed ? "passed" : "failed", on_gpu ? "on the GPU" : "by emulation", reports.size(),
-        check.model().layers.size());
+        reports.size() == 1 ? "kernel" : "kernels", check.model().layers.size(),
+        kernels_text(reports, console.verbosity() == Verbosity::verbose));
   }
   return passed ? ExitStatus::done : ExitStatus::check_failed;
 }

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "generator/schedule/device_ceilings.h"
+#include "generator/schedule/gpu_names.h"
 #include "generator/support/closest_word.h"
 #include "generator/support/error.h"
 
@@ -63,6 +64,14 @@ int parse_architecture(const std::string& text) {
                   fmt::format("write it as in sm_90: one of {}", fmt::join(names, ", ")));
 }
 
+std::vector<std::string> gpu_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, key] : known_gpus()) {
+    names.push_back(name);
+  }
+  return names;
+}
+
 TargetDevice device_of_gpu(const std::string& name) {
   std::string lower = name;
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -70,10 +79,7 @@ TargetDevice device_of_gpu(const std::string& name) {
   if (found != known_gpus().end()) {
     return {lower, found->second};
   }
-  std::vector<std::string> names;
-  for (const auto& [known, key] : known_gpus()) {
-    names.push_back(known);
-  }
+  const std::vector<std::string> names = gpu_names();
   throw UserError("--gpu " + name, "is not a GPU that is known here",
                   fmt::format("{}use --arch, or one of {}", did_you_mean(name, names), fmt::join(names, ", ")));
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "generator/support/error.h"
+#include "generator/support/page_text.h"
 
 namespace esc {
 
@@ -43,29 +44,54 @@ VerificationRecord VerificationReport::record(std::int64_t rows_of_c) const {
           .skipped = skipped};
 }
 
-std::string print(const VerificationReport& report) {
+namespace {
+
+std::string run_text(const VerificationRun& run, const VerificationReport& report) {
+  const Comparison& compared = run.comparison;
+  const std::string head =
+      fmt::format("{:<6} {:<36} ", compared.passes(report.tolerance) ? "ok" : "WRONG", print(run.product));
+  const std::string found = fmt::format(
+      "{} rows{}, relative error {:.2e} (at most {:.2e}){}{}", compared.rows,
+      compared.other_columns > 0
+          ? fmt::format(" and {} of {} columns", compared.columns, compared.columns + compared.other_columns)
+          : "",
+      compared.error, report.tolerance_of(run), run.reason.empty() ? "" : ", " + run.reason,
+      compared.wrong_element().empty() ? "" : ": " + compared.wrong_element());
   std::string text;
-  for (const VerificationRun& run : report.runs) {
-    const bool good = run.comparison.passes(report.tolerance);
-    const Comparison& compared = run.comparison;
-    text += fmt::format("{:<6} {:<36} {} rows{}, relative error {:.2e} (at most {:.2e}){}{}\n", good ? "ok" : "WRONG",
-                        print(run.product), compared.rows,
-                        compared.other_columns > 0 ? fmt::format(" and {} of {} columns", compared.columns,
-                                                                 compared.columns + compared.other_columns)
-                                                   : "",
-                        compared.error, report.tolerance_of(run), run.reason.empty() ? "" : ", " + run.reason,
-                        run.comparison.wrong_element().empty() ? "" : ": " + run.comparison.wrong_element());
+  for (const std::string& line : wrapped(found, page_columns - std::min(page_columns / 2, head.size()))) {
+    text += (text.empty() ? head : std::string(head.size(), ' ')) + line + "\n";
   }
+  return text;
+}
+
+std::string answer(const VerificationReport& report) {
+  std::string text = fmt::format("{} by {}", report.passed() ? "passed" : "failed", report.method);
+  if (report.runs.empty()) {
+    return text + "\n";
+  }
+  const VerificationRun& worst = report.worst_run();
+  return text + fmt::format(": {} {}, worst relative error {:.2e} (at most {:.2e})\n", report.runs.size(),
+                            report.runs.size() == 1 ? "product" : "products", worst.comparison.error,
+                            report.tolerance_of(worst));
+}
+
+}  // namespace
+
+std::string print(const VerificationReport& report, ReportedRuns runs) {
+  std::string text = answer(report);
   for (const std::string& problem : report.problems) {
     text += "WRONG  " + problem + "\n";
   }
+  for (const VerificationRun& run : report.runs) {
+    text += runs == ReportedRuns::all || !run.comparison.passes(report.tolerance) ? run_text(run, report) : "";
+  }
   for (const std::string& part : report.skipped) {
-    text += "skipped " + part + "\n";
+    text += labelled("skipped", part);
   }
   if (report.seed) {
-    text += fmt::format("drawn from seed {}, the same again with --seed {}\n", *report.seed, *report.seed);
+    text += labelled("seed", fmt::format("{}: the same calls again with --seed {}", *report.seed, *report.seed));
   }
-  return text + fmt::format("{} by {}\n", report.passed() ? "passed" : "failed", report.method);
+  return text;
 }
 
 }  // namespace esc

@@ -40,7 +40,11 @@ struct VerificationReport {
   VerificationRecord record(std::int64_t rows_of_c) const;
 };
 
-/// The report as lines of text, one per run and problem, with a last line that begins with "passed" or "failed".
-std::string print(const VerificationReport& report);
+/// Which of the products a printed report lists.
+enum class ReportedRuns { all, wrong };
+
+/// The report as lines of text: the first one begins with "passed by" or "failed by" and the method; then come problems,
+/// products, and what was skipped.
+std::string print(const VerificationReport& report, ReportedRuns runs = ReportedRuns::all);
 
 }  // namespace esc

@@ -38,7 +38,7 @@ class DtypeOption : public Workshop {
   void expect_verified(const std::string& bundle) const {
     const ProcessResult verified = escgen({"verify", bundle});
     EXPECT_EQ(verified.status, 0) << verified.output << verified.errors;
-    EXPECT_THAT(verified.output, EndsWith("passed by emulation\n"));
+    EXPECT_THAT(verified.output, StartsWith("passed by emulation: "));
   }
 };
 

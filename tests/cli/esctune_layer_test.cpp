@@ -53,7 +53,7 @@ TEST_F(EsctuneLayer, FailsWhereACandidateIsWrong) {
   write("wrong.jsonl", measured_with("\"outcome\":\"launch-failed\"", "\"outcome\":\"wrong-result\""));
   const ProcessResult result = tune("wrong.jsonl", "journal.jsonl");
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.output, HasSubstr("Winner: ")) << "the others are told all the same";
+  EXPECT_THAT(result.output, HasSubstr("winner     ")) << "the others are told all the same";
   EXPECT_EQ(tune("measured.jsonl", "right.jsonl").status, 0);
 }
 

@@ -310,13 +310,18 @@ TEST_F(EsctuneRun, ListsWhatAJournalLeaves) {
   EXPECT_THAT(esctune(more).output, HasSubstr("layers/layer00.smtx, bCol 32: 6 candidates, 5 of them done, about "));
 }
 
-TEST_F(EsctuneRun, TunesOneLayerAndPrintsATable) {
+TEST_F(EsctuneRun, TunesOneLayerAndPrintsTheWinner) {
   const std::vector<std::string> words{"layer",   "layers/layer00.smtx", "--bcol",   "32",
                                        "--space", "space.txt",           "--replay", "measured.jsonl"};
   const ProcessResult first = esctune(words);
   EXPECT_EQ(first.status, 0) << first.errors;
-  EXPECT_THAT(first.output, AllOf(HasSubstr("panel:ufi=2,columns=32,vector=4,groups=4,warps=8"), HasSubstr("cublas"),
-                                  HasSubstr("cusparse")));
+  EXPECT_THAT(first.output, AllOf(HasSubstr("\nwinner     "), HasSubstr("cuBLAS"),
+                                  HasSubstr("\nschedule   panel:ufi=2,columns=32,vector=4,groups=4,warps=8")));
+  std::vector<std::string> verbose = words;
+  verbose.emplace_back("-v");
+  EXPECT_THAT(esctune(verbose).output, AllOf(StartsWith(first.output), HasSubstr("cublas"), HasSubstr("cusparse")));
+  verbose.back() = "--json";
+  EXPECT_EQ(nlohmann::json::parse(esctune(verbose).output)["items"].size(), 1U);
   EXPECT_EQ(esctune(words).output, first.output);
 
   std::vector<std::string> kept = words;

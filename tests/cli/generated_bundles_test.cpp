@@ -16,8 +16,8 @@ namespace esc::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 const fs::path kept_bundles = ESC_SOURCE_DIR "/generated";
 
@@ -93,7 +93,7 @@ class GeneratedBundle : public GeneratedBundles, public ::testing::WithParamInte
 TEST_P(GeneratedBundle, PassesItsVerification) {
   const ProcessResult verified = escgen({"verify", all_bundles().path() / GetParam().name});
   EXPECT_EQ(verified.status, 0) << verified.errors;
-  EXPECT_THAT(verified.output, EndsWith("passed by emulation\n"));
+  EXPECT_THAT(verified.output, StartsWith("passed by emulation: "));
 }
 
 TEST_P(GeneratedBundle, TransformerCompilesWithTheHostCompilerAlone) {

@@ -2,6 +2,7 @@
 // What the program says of itself: --version, what may have been meant, completions and the page for man(1).
 
 #include <regex>
+#include <sstream>
 
 #include "tests/cli/workshop.h"
 
@@ -61,9 +62,39 @@ TEST_F(Help, SaysWhatHoldsWhereNothingIsNamed) {
   EXPECT_THAT(
       help,
       HasSubstr(
-          "without --gpu and --arch the kernels are built for sm_80 and sm_90, with the schedules for an NVIDIA H200"));
+          "Without --gpu and --arch the kernels are built for sm_80 and sm_90, with the schedules for an NVIDIA H200"));
   EXPECT_THAT(help, HasSubstr("default: that of a file of 16 bits; f32 for f32, f64 and text"));
   EXPECT_THAT(help, HasSubstr("as in sm_90 (sm_75 to sm_121, repeatable)"));
+}
+
+TEST_F(Help, GroupsOptionsNamesListsAndStaysWithinAPage) {
+  const std::string help = escgen({"generate", "--help"}).output;
+  EXPECT_THAT(help, AllOf(HasSubstr("\nInput:\n"), HasSubstr("\nTarget:\n"), HasSubstr("\nSchedule:\n"),
+                          HasSubstr("[default: auto]"), HasSubstr("\nGPUs: a10, a100, "),
+                          HasSubstr("\nElement types: f32, "), HasSubstr("\nLayouts: kn "),
+                          HasSubstr("\nEpilogue parts: bias, "), HasSubstr("\nSchedule families: ")));
+  for (const std::string command :
+       {"generate", "verify", "pack", "report", "inspect", "lower", "nest", "sample", "spec", "completion"}) {
+    std::istringstream lines(escgen({command, "--help"}).output);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_TRUE(line.size() <= 100 || line.starts_with("  escgen ")) << command << ": " << line;
+    }
+  }
+}
+
+TEST_F(Help, OldNamesOfOptionsAreReadAndSaidToBeOld) {
+  write_matrix();
+  const ProcessResult now = escgen({"inspect", "a.mtx", "--tile-rows", "2", "--json"});
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"inspect", "a.mtx", "--ufi", "2", "--json"},
+                                                {"inspect", "a.mtx", "--ufi=2", "--json"}}) {
+    const ProcessResult old = escgen(words);
+    EXPECT_EQ(old.status, 0);
+    EXPECT_EQ(old.output, now.output);
+    EXPECT_THAT(old.errors, HasSubstr("--ufi is an old name of --tile-rows"));
+  }
+  EXPECT_EQ(now.errors, "");
+  EXPECT_EQ(escgen({"inspect", "a.mtx", "--ufi", "2", "--json", "-q"}).errors, "");
+  EXPECT_THAT(escgen({"generate", "a.mtx", "--ufi", "2"}).errors, HasSubstr("--ufi")) << "it is one of inspect alone";
 }
 
 TEST_F(Help, SaysWhatMayHaveBeenMeant) {
@@ -89,7 +120,8 @@ TEST_F(Help, BashCompletesCommandsOptionsAndValues) {
   EXPECT_EQ(completed("generate a.mtx --bc"), "--bcol ");
   EXPECT_EQ(completed("verify out --device g"), "gpu ");
   EXPECT_EQ(completed("completion ''"), "bash zsh ");
-  EXPECT_THAT(completed("inspect --"), AllOf(HasSubstr("--ufi "), HasSubstr("--quiet "), Not(HasSubstr("--bcoll"))));
+  EXPECT_THAT(completed("inspect --"),
+              AllOf(HasSubstr("--tile-rows "), HasSubstr("--quiet "), Not(HasSubstr("--bcoll"))));
   EXPECT_EQ(completed("generate a.mtx --kernel ''"), " ") << "files are bash's own";
 }
 

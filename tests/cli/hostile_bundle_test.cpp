@@ -14,7 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::AnyOf;
-using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -35,7 +34,7 @@ class HostileBundle : public Workshop {
 TEST_F(HostileBundle, OrNotPasses) {
   const ProcessResult verified = escgen({"verify", "out/a"});
   EXPECT_EQ(verified.status, 0) << verified.errors;
-  EXPECT_THAT(verified.output, EndsWith("passed by emulation\n"));
+  EXPECT_THAT(verified.output, StartsWith("passed by emulation: "));
 }
 
 TEST_F(HostileBundle, WithoutItsExtrasPassesToo) {
@@ -282,7 +281,7 @@ TEST_F(HostileBundle, WhoseTextIsEndlessEndsAndLeavesNothing) {
           "const int last = RPP[list + 1];\n  for (volatile int i = 0; i == 0;) {\n  }\n");
   const ProcessResult verified = escgen({"verify", "out/a"});
   EXPECT_EQ(verified.status, 1);
-  EXPECT_THAT(verified.output, AllOf(HasSubstr("step limit: "), EndsWith("failed by emulation\n")));
+  EXPECT_THAT(verified.output, AllOf(HasSubstr("step limit: "), StartsWith("failed by emulation: ")));
 }
 
 TEST_F(HostileBundle, OfWhichTextThatWouldLeaveTheProcessFails) {

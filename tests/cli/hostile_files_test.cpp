@@ -145,7 +145,7 @@ TEST_F(HostileFiles, MatricesOfWhichNearlyNothingIsThere) {
       escgen({"sample", "-o", "a.mtx", "--rows", "100000", "--cols", "100000", "--sparsity", "0.99999", "-q"}).status,
       0);
   const std::string within = "ulimit -v 2000000; exec timeout 300 $ESCGEN generate a.mtx --bcol 8 --no-verify -o out ";
-  const ProcessResult chosen = shell(within + "--dtype f16");
+  const ProcessResult chosen = shell(within + "--dtype f16 -v");
   EXPECT_EQ(chosen.status, 0) << chosen.errors;
   EXPECT_THAT(chosen.output, Not(HasSubstr("schedule   stream")));
   const ProcessResult named = shell(within + "--dtype f16 --force --schedule stream:panels=4");

@@ -195,8 +195,8 @@ TEST_F(RefusedOptions, Numbers) {
     expect_generate_refusal({"--seed=" + value}, "--seed");
     expect_refusal({"sample", "-o", "b.mtx", "--seed=" + value}, "--seed");
   }
-  expect_refusal({"inspect", "a.mtx", "--ufi", "0"}, "--ufi 0: is outside 1 to 8");
-  expect_refusal({"inspect", "a.mtx", "--ufi", "9"}, "--ufi 9: is outside 1 to 8");
+  expect_refusal({"inspect", "a.mtx", "--tile-rows", "0"}, "--tile-rows 0: is outside 1 to 8");
+  expect_refusal({"inspect", "a.mtx", "--tile-rows", "9"}, "--tile-rows 9: is outside 1 to 8");
   expect_refusal({"sample", "-o", "b.mtx", "--rows", "0"}, "--rows: 0 is outside 1 to 2^31 - 1");
   expect_refusal({"sample", "-o", "b.mtx", "--cols", "3000000000"}, "--cols: 3000000000 is outside 1 to 2^31 - 1");
   expect_refusal({"sample", "-o", "b.mtx", "--sparsity", "1.5"}, "--sparsity: 1.5 is outside 0 to 1");

@@ -36,9 +36,9 @@ class Script : public Workshop {
 };
 
 TEST_F(Script, IsTheKernelOfTheFamilyItIsEqualTo) {
-  const ProcessResult generated = escgen(generate({"--schedule", script}));
+  const ProcessResult generated = escgen(generate({"--schedule", script, "-v"}));
   ASSERT_EQ(generated.status, 0) << generated.errors;
-  EXPECT_THAT(generated.output, HasSubstr(std::string("schedule   ") + script + " (user)\n"));
+  EXPECT_THAT(unbroken(generated.output), HasSubstr(std::string("\nschedule   ") + script + "\nfrom       user\n"));
   EXPECT_THAT(generated.output, HasSubstr("verified   by emulation"));
   const std::string of_the_script = read("out/a/a.cu");
   ASSERT_EQ(escgen(generate({"--force", "--schedule", family_text})).status, 0);

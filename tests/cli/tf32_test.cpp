@@ -56,7 +56,7 @@ TEST_P(Tf32OfAFamily, MakesBundlesOfFloatsThatAreVerifiedAndCurrent) {
   const ProcessResult verified = verify("out/a");
   EXPECT_EQ(verified.status, 0) << verified.output << verified.errors;
   EXPECT_THAT(verified.output, HasSubstr("(at most " + GetParam().tolerance));
-  EXPECT_THAT(verified.output, EndsWith("passed by emulation\n"));
+  EXPECT_THAT(verified.output, StartsWith("passed by emulation: "));
   std::vector<std::string> checking = GetParam().options;
   checking.emplace_back("--check");
   EXPECT_THAT(escgen(line("a.mtx", checking)).output, EndsWith("check      the bundle is current\n"));

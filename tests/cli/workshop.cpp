@@ -86,6 +86,15 @@ void Workshop::expect_refusal(const std::vector<std::string>& arguments, const s
   EXPECT_TRUE(snapshot(".") == before) << "the workshop is not as it was";
 }
 
+std::string unbroken(std::string output) {
+  constexpr std::string_view broken = "\n           ";
+  for (std::size_t at = output.find(broken); at != output.npos; at = output.find(broken, at)) {
+    const std::size_t end = std::min(output.find_first_not_of(' ', at + 1), output.size());
+    output.replace(at, end - at, " ");
+  }
+  return output;
+}
+
 nlohmann::json parse_json(const std::string& text) {
   nlohmann::json parsed = nlohmann::json::parse(text, nullptr, false);
   EXPECT_FALSE(parsed.is_discarded()) << text;

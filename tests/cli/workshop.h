@@ -53,6 +53,9 @@ class Workshop : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
+/// An output with every line that was broken for the width of a page in one piece again.
+std::string unbroken(std::string output);
+
 /// The one JSON text of an output; fails the test when it is not one.
 nlohmann::json parse_json(const std::string& text);
 

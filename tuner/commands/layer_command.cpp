@@ -8,6 +8,7 @@
 #include "tuner/commands/tuning_line.h"
 #include "tuner/records/record_text.h"
 #include "tuner/report/layer_table.h"
+#include "tuner/report/summary_json.h"
 #include "tuner/run/layer_list.h"
 #include "tuner/run/stop_signals.h"
 
@@ -20,6 +21,7 @@ struct LayerLine {
   std::string journal;
   NestLine nest;
   TuningLine tuning;
+  bool json = false;
 };
 
 /// All that the journal has of the item.
@@ -31,6 +33,18 @@ tuning::ItemResults results_of(const std::string& journal, const tuning::WorkIte
                     ExitStatus::check_failed);
   }
   return found->second;
+}
+
+void print_results(const tuning::ItemResults& results, const LayerLine& line, const Console& console) {
+  if (line.json) {
+    const std::map<tuning::ItemKey, tuning::ItemResults> items{{tuning::key_of(results.item), results}};
+    fmt::print("{}", tuning::to_json(tuning::summarise(items), items));
+    return;
+  }
+  print_plain("{}", tuning::layer_answer(results));
+  if (console.verbosity() == Verbosity::verbose) {
+    print_plain("\n{}", tuning::layer_tables(results));
+  }
 }
 
 ExitStatus run(const LayerLine& line, const Console& console) {
@@ -73,8 +87,8 @@ ExitStatus run(const LayerLine& line, const Console& console) {
   }
   const tuning::ItemResults results =
       results_of(journal_file, tuning::item_for(request, request.items.front(), device));
-  fmt::print("{}", tuning::layer_table(results));
-  if (line.tuning.exhaustive) {
+  print_results(results, line, console);
+  if (line.tuning.exhaustive && !line.json) {
     fmt::print("\n{}\n", loss_of_cuts(line.tuning, journal_file));
   }
   const bool has_winner = results.decision && !results.decision->winner.empty();
@@ -84,15 +98,23 @@ ExitStatus run(const LayerLine& line, const Console& console) {
 }  // namespace
 
 void add_layer_command(CLI::App& program, const CommonOptions& common, Action& action) {
-  CLI::App* command = add_command(program, "layer", "Tune one layer; print the winner and what it beats",
-                                  "esctune layer ffn1.smtx --bcol 64");
+  CLI::App* command =
+      add_command(program, "layer", "Tune one layer; print the winner and what it beats",
+                  "esctune layer ffn1.smtx --bcol 64\n"
+                  "esctune layer model.safetensors:model.layers.0.mlp.up_proj.weight --bcol 16 --dtype f16");
   const auto line = std::make_shared<LayerLine>();
   command->add_option("MATRIX", line->matrix, "Pruned matrix, or a tensor of a model as in model.safetensors:NAME")
       ->required();
-  command->add_option("--bcol", line->bcol, "Columns of B")->required()->check(CLI::Range(1LL, most_columns));
-  command->add_option("-o,--output", line->journal, "Journal to append to (default: none is kept)");
+  command->add_option("--bcol", line->bcol, "N, the columns of B (tokens)")
+      ->type_name("N")
+      ->required()
+      ->check(CLI::Range(1LL, most_columns));
+  command->add_option("-o,--output", line->journal, "Journal to append to (default: none is kept)")->type_name("FILE");
+  command->add_flag("--json", line->json, "Print the measurements as JSON");
   add_nest_options(*command, line->nest);
   add_tuning_options(*command, line->tuning);
+  put_under(*command, "Output", {"--output", "--json"});
+  put_under(*command, "Product", {"--bcol", "--layout", "--epilogue", "--kernel", "--size"});
   command->callback([line, &common, &action] { action = [=, &common] { return run(*line, common.console()); }; });
 }
 

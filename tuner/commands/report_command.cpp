@@ -30,7 +30,7 @@ struct NamedFile {
 NamedFile named_file(const std::string& text) {
   const std::size_t at = text.find('=');
   if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
-    throw UserError("--night " + text, "is not LABEL=FILE", "give the night a name: --night monday=monday.jsonl");
+    throw UserError("--earlier " + text, "is not LABEL=FILE", "give the run a name: --earlier monday=monday.jsonl");
   }
   return {text.substr(0, at), text.substr(at + 1)};
 }
@@ -87,8 +87,9 @@ void add_report_command(CLI::App& program, const CommonOptions& common, Action& 
   command->add_option("--against", request->against, "Older records: says item by item what has become BETTER or WORSE")
       ->allow_extra_args(false);
   command
-      ->add_option("--night", request->nights,
-                   "LABEL=FILE: records of a night before, for the trend; the oldest first (repeatable)")
+      ->add_option("--earlier", request->nights,
+                   "LABEL=FILE: records of an earlier tuning run, for the trend; the oldest first (repeatable)")
+      ->type_name("LABEL=FILE")
       ->allow_extra_args(false);
   command->add_option("--date", request->date, "What the page says of when it was measured");
   command->add_option("--host", request->host, "What the page says of where");

@@ -340,7 +340,9 @@ ExitStatus run(const RunLine& line, const CommonOptions& common) {
 void add_run_command(CLI::App& program, const CommonOptions& common, Action& action) {
   CLI::App* command =
       add_command(program, "run", "Measure candidates on this machine's GPUs and append what came of them",
-                  "esctune run layers/ --bcol 32,64,128 -o night.jsonl");
+                  "esctune run layers/ --bcol 32,64,128 -o tuned.jsonl\n"
+                  "esctune run model.safetensors --bcol 1,16 --gpus 0,1 --budget 2h -o tuned.jsonl\n"
+                  "esctune run layers/ --bcol 32 --list");
   const auto line = std::make_shared<RunLine>();
   auto* matrices =
       command->add_option("MATRIX", line->matrices,
@@ -379,6 +381,10 @@ void add_run_command(CLI::App& program, const CommonOptions& common, Action& act
   add_cluster_options(*command, line->cluster);
   command->add_flag("--json", line->json, "Print the summary as JSON");
   add_tuning_options(*command, line->tuning);
+  put_under(*command, "Input", {"--matrices", "--spec"});
+  put_under(*command, "Product", {"--bcol", "--layout", "--epilogue", "--kernel", "--size"});
+  put_under(*command, "Output", {"--output", "--list", "--gpu", "--json"});
+  put_under(*command, "Parts of a job", {"--shard", "--budget", "--retry", "--strict", "--emit"});
   command->callback([line, &common, &action] { action = [=, &common] { return run(*line, common); }; });
 }
 

@@ -14,6 +14,7 @@
 #include <set>
 #include <sstream>
 
+#include "generator/commands/command.h"
 #include "generator/commands/option_words.h"
 #include "generator/matrix/typed_elements.h"
 #include "generator/schedule/schedule_list.h"
@@ -146,7 +147,7 @@ void add_tuning_options(CLI::App& command, TuningLine& line) {
   command.add_flag("--exhaustive", line.exhaustive,
                    "Leave no candidate out by a model, and say what that would have lost");
   command.add_flag("--cold", line.cold, "Measure with an L2 cache that holds nothing of the operands");
-  command.add_flag("--no-peers", line.no_peers, "Do not measure cuBLASLt, cuSPARSE and cuSPARSELt");
+  command.add_flag("--no-libraries", line.no_peers, "Do not measure cuBLASLt, cuSPARSE and cuSPARSELt");
   auto* cache = command.add_option("--cache", line.cache, "Folder for compiled kernels (default ~/.cache/esc)");
   command.add_flag("--no-cache", line.no_cache, "Keep no compiled kernels")->excludes(cache);
   command.add_option("--timeout", line.patience_seconds, "Seconds after which a candidate counts as hanging")
@@ -155,9 +156,13 @@ void add_tuning_options(CLI::App& command, TuningLine& line) {
   command.add_option("--gpus", line.gpus, "Numbers of the GPUs to measure on, 0,1 (default 0)")
       ->delimiter(',')
       ->check(CLI::Range(0, 1023));
-  command.add_option(
-      "--replay", line.replay,
-      "Take measurements from these records in place of a GPU; what they have of a layer is what is tried");
+  command
+      .add_option("--replay", line.replay,
+                  "Take measurements from these records in place of a GPU; what they have of a layer is what is tried")
+      ->type_name("FILE");
+  put_under(command, "Search", {"--families", "--dtype", "--space", "--candidates", "--exhaustive"});
+  put_under(command, "Measuring",
+            {"--cold", "--no-libraries", "--cache", "--no-cache", "--timeout", "--gpus", "--replay"});
 }
 
 std::optional<ScalarType> element_of(const TuningLine& line) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "generator/schedule/settings.h"
+#include "generator/support/page_text.h"
 #include "tuner/report/binding_limit.h"
 #include "tuner/report/candidate_table.h"
 #include "tuner/report/coarsening_map.h"
@@ -15,11 +16,11 @@ namespace {
 
 constexpr std::size_t shown_candidates = 10;
 
-std::string head(const ItemSummary& item) {
+std::string layer_line(const ItemSummary& item) {
   const LayerFacts& layer = item.item.layer;
-  return fmt::format("### {}\n\n{} x {}, {} non-zeros, {} % zeros, bCol {}; {}\n", label(item), layer.rows,
-                     layer.columns, layer.nonzeros, percent(layer.sparsity(), 1), item.item.bcol,
-                     print(setting_of(item)));
+  return labelled(
+      "layer", fmt::format("{}: {} x {}, {} non-zeros ({} % zeros), N = {}; {}", label(item), layer.rows, layer.columns,
+                           layer.nonzeros, percent(layer.sparsity(), 1), item.item.bcol, print(setting_of(item))));
 }
 
 /// Who is faster, in a sentence; nothing where one of both was not measured.
@@ -29,27 +30,29 @@ std::string compared(const ItemSummary& item, Rival rival, const std::string& li
   if (!ratio) {
     return "";
   }
-  return *ratio >= 1 ? fmt::format("It is {:.2f} x as fast as {}, {}.\n", *ratio, library, kind)
-                     : fmt::format("{}, {}, is {:.2f} x as fast{}.\n", library, kind, 1 / *ratio, advice);
+  return labelled(
+      "speed", *ratio >= 1 ? fmt::format("{:.2f} x as fast as {}, {}; measured with this layer", *ratio, library, kind)
+                           : fmt::format("{}, {}, is {:.2f} x as fast{}", library, kind, 1 / *ratio, advice));
 }
 
-std::string conclusion(const ItemSummary& item) {
+/// What is faster for this layer, by how much, and by what schedule.
+std::string answer(const ItemSummary& item) {
   const std::optional<double> exact = time_of(item, Rival::best_exact);
   if (!item.microseconds) {
-    return exact ? fmt::format("No candidate was right: use {}, {:.2f} us.\n", best_exact_name(item), *exact)
-                 : "No candidate was right.\n";
+    return labelled("winner",
+                    exact ? fmt::format("no candidate was right: use {}, {:.2f} us", best_exact_name(item), *exact)
+                          : "no candidate was right");
   }
   const std::string in_chain =
-      item.chain_microseconds ? fmt::format(", {:.2f} us in a chain", *item.chain_microseconds) : "";
+      item.chain_microseconds ? fmt::format(", {:.2f} us in launches that overlap", *item.chain_microseconds) : "";
   const std::string verdict =
-      item.verdict ? fmt::format(" The best challenger against what held before{}: {}.",
-                                 item.incumbent.empty() ? "" : ", " + item.incumbent, print(*item.verdict))
-                   : "";
-  return fmt::format("Winner: {}, {:.2f} us{}.{}\n", item.winner, *item.microseconds, in_chain, verdict) +
+      item.verdict ? fmt::format("; beside the schedule that held before it is {}", print(*item.verdict)) : "";
+  return labelled("winner", fmt::format("{:.2f} us{}{}", *item.microseconds, in_chain, verdict)) +
          (exact ? compared(item, Rival::best_exact, best_exact_name(item), "the fastest exact library",
                            ": use it for this layer")
-                : "It was not compared with an exact library.\n") +
-         compared(item, Rival::cublas_tf32, print(Rival::cublas_tf32, item.item.dtype), "which is less exact", "");
+                : labelled("speed", "not compared with an exact library")) +
+         compared(item, Rival::cublas_tf32, print(Rival::cublas_tf32, item.item.dtype), "which is less exact", "") +
+         labelled("schedule", item.winner);
 }
 
 /// The bytes of the operands, each once.
@@ -75,10 +78,15 @@ std::string limits(const ItemSummary& item) {
 
 }  // namespace
 
-std::string layer_table(const ItemResults& results) {
+std::string layer_answer(const ItemResults& results) {
   const ItemSummary item = summarise({{key_of(results.item), results}}).front();
-  return head(item) + "\n" + markdown(candidate_table(results, shown_candidates)) + "\n" +
-         markdown(library_table(results)) + "\n" + markdown(byte_table(item)) + limits(item) + "\n" + conclusion(item);
+  return layer_line(item) + answer(item);
+}
+
+std::string layer_tables(const ItemResults& results) {
+  const ItemSummary item = summarise({{key_of(results.item), results}}).front();
+  return markdown(candidate_table(results, shown_candidates)) + "\n" + markdown(library_table(results)) + "\n" +
+         markdown(byte_table(item)) + limits(item);
 }
 
 }  // namespace esc::tuning
