@@ -76,6 +76,18 @@ ScheduleDatabase::ScheduleDatabase(DatabaseHead head, DatabaseEntries entries)
   }
 }
 
+ScheduleDatabase ScheduleDatabase::as_shipped() const {
+  ScheduleDatabase shipped = *this;
+  shipped.shipped_ = true;
+  return shipped;
+}
+
+ScheduleDatabase ScheduleDatabase::with_entries(DatabaseEntries entries) const {
+  ScheduleDatabase other(head_, std::move(entries));
+  other.shipped_ = shipped_;
+  return other;
+}
+
 std::span<const CandidateEntry> ScheduleDatabase::candidates_of(long long bcol) const {
   return std::ranges::equal_range(entries_.candidates, bcol, {}, &CandidateEntry::bcol);
 }

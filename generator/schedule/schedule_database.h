@@ -132,11 +132,20 @@ class ScheduleDatabase {
   /// The default of the nearest bCol that is not above this one, else that of the least; null where there is none.
   const DefaultEntry* default_for(long long bcol) const;
 
-  bool operator==(const ScheduleDatabase&) const = default;
+  /// Whether it is part of the program, so that it was made beside the rules of schedules and is asked together with
+  /// them. Two databases are equal that differ in nothing else.
+  bool is_shipped() const { return shipped_; }
+  /// The same database as a part of the program.
+  ScheduleDatabase as_shipped() const;
+  /// The same database with other entries.
+  ScheduleDatabase with_entries(DatabaseEntries entries) const;
+
+  bool operator==(const ScheduleDatabase& other) const { return head_ == other.head_ && entries_ == other.entries_; }
 
  private:
   DatabaseHead head_;
   DatabaseEntries entries_;
+  bool shipped_ = false;
 };
 
 /// The databases in the text of a file, one for each layout, that of kn first, which is there in any case. Reads what

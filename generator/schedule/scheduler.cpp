@@ -219,11 +219,6 @@ class ClassAdvice {
   std::optional<double> library_microseconds_;
 };
 
-bool is_shipped(const ScheduleDatabase& database) {
-  return std::ranges::any_of(shipped_databases(),
-                             [&](const ScheduleDatabase& shipped) { return &shipped == &database; });
-}
-
 /// Choices in the order in which they are added, each schedule once.
 class Ranking {
  public:
@@ -314,12 +309,12 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
     }
   };
   for (const ScheduleDatabase* database : databases) {
-    if (!is_shipped(*database)) {
+    if (!database->is_shipped()) {
       add_layer_of(*database);
     }
   }
   const bool knows_shipped_alone =
-      std::ranges::all_of(databases, [](const ScheduleDatabase* database) { return is_shipped(*database); });
+      std::ranges::all_of(databases, [](const ScheduleDatabase* database) { return database->is_shipped(); });
   if (knows_shipped_alone) {
     ranking.add(preferred_bitmaps(shape, target));
   }

@@ -13,9 +13,12 @@ extern const std::string_view h200_half_database;
 
 const std::vector<ScheduleDatabase>& shipped_databases() {
   static const std::vector<ScheduleDatabase> databases = [] {
-    std::vector<ScheduleDatabase> all = databases_in(h200_database, "sm90-132sm-60mib_f32.txt");
-    std::ranges::move(databases_in(h200_half_database, "sm90-132sm-60mib_f16.txt"), std::back_inserter(all));
-    std::ranges::move(databases_in(a100_database, "sm80-108sm-40mib_f32.txt"), std::back_inserter(all));
+    std::vector<ScheduleDatabase> all;
+    for (const auto& [text, file] : {std::pair{h200_database, "sm90-132sm-60mib_f32.txt"},
+                                     std::pair{h200_half_database, "sm90-132sm-60mib_f16.txt"},
+                                     std::pair{a100_database, "sm80-108sm-40mib_f32.txt"}}) {
+      std::ranges::transform(databases_in(text, file), std::back_inserter(all), &ScheduleDatabase::as_shipped);
+    }
     return all;
   }();
   return databases;

@@ -214,6 +214,30 @@ TEST_F(EsctuneRecords, PublishWritesADatabaseOnce) {
   EXPECT_FALSE(json::parse(output_of({"publish", "night.jsonl", "-o", "database", "--json"})).empty());
 }
 
+TEST_F(EsctuneRecords, RegretSaysWhatChoicesLose) {
+  output_of({"publish", "night.jsonl", "-o", "database"});
+  const std::vector<std::string> regret{"regret", "night.jsonl", "--schedules", "2", "--by", "type,layout"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), regret.begin(), regret.end());
+    return more;
+  };
+  const json printed = json::parse(output_of(with({"--database", "database", "--json"})));
+  std::map<std::string, json> choosers;
+  for (const json& group : printed.at("tables").at(0).at("groups")) {
+    if (group.at("type") == "f32" && group.at("layout") == "kn") {
+      choosers[group.at("chooser")] = group;
+    } else {
+      EXPECT_TRUE(group.at("geometric_mean").is_null()) << group;
+    }
+  }
+  ASSERT_THAT(choosers, SizeIs(3)) << "auto, left-out and database";
+  EXPECT_GT(choosers["database"].at("judged"), 0);
+  EXPECT_LT(choosers["database"].at("worst"), 1.03) << "it was made of these very times";
+  EXPECT_THAT(output_of(with({})), AllOf(HasSubstr("| f32 "), HasSubstr("no data")));
+  EXPECT_EQ(esctune(with({"--most-mean", "1000"})).status, 1) << "groups without data are not within any limit";
+  EXPECT_EQ(esctune({"regret", "night.jsonl", "--schedules", "2", "--by", "device", "--most-mean", "1000"}).status, 0);
+}
+
 TEST_F(EsctuneRecords, GenerateTakesTheMeasuredSchedule) {
   output_of({"publish", "night.jsonl", "-o", "database"});
   const ProcessResult generated = run_process({ESCGEN, "generate", "layers/layer00.smtx", "--bcol", "32", "--gpu",

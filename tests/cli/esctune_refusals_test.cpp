@@ -151,6 +151,8 @@ TEST_F(EsctuneRefusals, Outputs) {
                  "--output ./others.jsonl: is one of the records; name another file");
   EXPECT_EQ(read("others.jsonl"), read("measured.jsonl"));
   expect_refusal({"publish", "measured.jsonl", "-o", "measured.jsonl"}, "measured.jsonl");
+  expect_refusal({"regret", "measured.jsonl", "--by", "typ"}, "--by typ: is nothing that products are grouped by");
+  expect_refusal({"regret", "none.jsonl"}, "none.jsonl");
 }
 
 TEST_F(EsctuneRefusals, RecordsThatAreNotThere) {

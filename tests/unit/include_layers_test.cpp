@@ -108,6 +108,7 @@ const std::vector<std::string> kOrder = {
     "tuner/scale",
     "tuner/publish",
     "tuner/report",
+    "tuner/regret",
     "tuner/run",
     "tuner/commands",
 };

@@ -12,5 +12,6 @@ void add_merge_command(CLI::App& program, const CommonOptions& common, Action& a
 void add_show_command(CLI::App& program, const CommonOptions& common, Action& action);
 void add_report_command(CLI::App& program, const CommonOptions& common, Action& action);
 void add_publish_command(CLI::App& program, const CommonOptions& common, Action& action);
+void add_regret_command(CLI::App& program, const CommonOptions& common, Action& action);
 
 }  // namespace esc
