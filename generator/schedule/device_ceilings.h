@@ -17,7 +17,7 @@ struct DeviceCeilings {
   std::string source;
 };
 
-/// Absent for devices whose figures are not in the table: then they are said to be not known.
+/// Absent for devices that are not among the known ones: then they are said to be not known.
 std::optional<DeviceCeilings> device_ceilings(const DeviceKey& device);
 
 }  // namespace esc

@@ -6,45 +6,16 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <optional>
 #include <set>
 
 #include "generator/schedule/device_ceilings.h"
 #include "generator/schedule/gpu_names.h"
+#include "generator/schedule/known_devices.h"
 #include "generator/support/closest_word.h"
 #include "generator/support/error.h"
 
 namespace esc {
-namespace {
-
-constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
-
-/// Compute capability, multiprocessors and bytes of the L2 cache as the CUDA runtime reports them. Of boards that
-/// differ, the largest: of the H100 the SXM5 one. 0 where a board's figures are not settled here.
-const std::map<std::string, DeviceKey>& known_gpus() {
-  static const std::map<std::string, DeviceKey> gpus{{"t4", {75, 40, 4 * mebibyte}},
-                                                     {"a100", {80, 108, 40 * mebibyte}},
-                                                     {"a30", {80, 56, 24 * mebibyte}},
-                                                     {"a10", {86, 72, 6 * mebibyte}},
-                                                     {"a40", {86, 84, 6 * mebibyte}},
-                                                     {"rtx3090", {86, 82, 6 * mebibyte}},
-                                                     {"l4", {89, 58, 48 * mebibyte}},
-                                                     {"l40", {89, 142, 96 * mebibyte}},
-                                                     {"l40s", {89, 142, 96 * mebibyte}},
-                                                     {"rtx4090", {89, 128, 72 * mebibyte}},
-                                                     {"h100", {90, 132, 50 * mebibyte}},
-                                                     {"h200", {90, 132, 60 * mebibyte}},
-                                                     {"gh200", {90, 132, 0}},
-                                                     {"b200", {100, 148, 0}},
-                                                     {"gb200", {100, 0, 0}},
-                                                     {"b300", {103, 0, 0}},
-                                                     {"rtx5090", {120, 170, 96 * mebibyte}}};
-  return gpus;
-}
-
-}  // namespace
-
 std::vector<int> default_architectures() { return {80, 90}; }
 
 const std::vector<int>& known_architectures() {
@@ -66,8 +37,8 @@ int parse_architecture(const std::string& text) {
 
 std::vector<std::string> gpu_names() {
   std::vector<std::string> names;
-  for (const auto& [name, key] : known_gpus()) {
-    names.push_back(name);
+  for (const Device& device : known_devices()) {
+    names.push_back(device.name);
   }
   return names;
 }
@@ -75,9 +46,10 @@ std::vector<std::string> gpu_names() {
 TargetDevice device_of_gpu(const std::string& name) {
   std::string lower = name;
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  const auto found = known_gpus().find(lower);
-  if (found != known_gpus().end()) {
-    return {lower, found->second};
+  for (const Device& device : known_devices()) {
+    if (device.name == lower) {
+      return {lower, device.key};
+    }
   }
   const std::vector<std::string> names = gpu_names();
   throw UserError("--gpu " + name, "is not a GPU that is known here",
@@ -110,7 +82,8 @@ std::string names_of_architectures(const std::vector<int>& architectures) {
 }
 
 bool has_rules_for(const DeviceKey& device) {
-  return device == known_gpus().at("h100") || device == known_gpus().at("h200");
+  const Device* const known = known_device(device);
+  return known != nullptr && known->has_rules;
 }
 
 KernelTarget kernel_target(const DeviceKey& device, const std::vector<int>& architectures) {
@@ -121,15 +94,17 @@ KernelTarget kernel_target(const DeviceKey& device, const std::vector<int>& arch
   if (const std::optional<DeviceCeilings> ceilings = device_ceilings(device)) {
     target.memory_gigabytes = ceilings->memory_gigabytes;
   }
-  const auto narrow = [&](int architecture) {
-    target.oldest_architecture = std::min(target.oldest_architecture, architecture);
-    target.newest_architecture = std::max(target.newest_architecture, architecture);
-    target.shared_bytes = std::min(target.shared_bytes, shared_bytes_per_block(architecture));
-  };
+  std::vector<int> named = architectures;
   if (device.capability > 0) {
-    narrow(device.capability);
+    named.push_back(device.capability);
   }
-  std::ranges::for_each(architectures, narrow);
+  if (!named.empty()) {
+    const auto [oldest, newest] = std::ranges::minmax(named);
+    target.oldest_architecture = oldest;
+    target.newest_architecture = newest;
+    target.shared_bytes = shared_bytes_per_block(
+        *std::ranges::min_element(named, {}, [](int architecture) { return shared_bytes_per_block(architecture); }));
+  }
   return target;
 }
 

@@ -220,7 +220,7 @@ TEST(Roofline, HasOperationsOverBytes) {
   EXPECT_NEAR(point->intensity, operations / (200000 + 2 * 512 * 32 * 4), 1e-9);
   EXPECT_NEAR(point->gigaflops, operations / 2000, 1e-9) << "2 us are 2,000 ns";
   EXPECT_THAT(to_svg(roofline(group(items))), HasSubstr("FP32 peak, 66900 GFLOP/s"));
-  EXPECT_FALSE(device_ceilings({75, 40, 4U << 20U}).has_value());
+  EXPECT_FALSE(device_ceilings({75, 41, 4U << 20U}).has_value());
   EXPECT_THAT(roofline({}).series, IsEmpty());
 }
 
