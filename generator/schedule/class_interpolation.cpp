@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "generator/support/cholesky.h"
+
 namespace esc {
 namespace {
 
@@ -14,40 +16,15 @@ constexpr double noise_of_one_layer = 0.1;
 double correlation(double distance) { return std::exp(-distance / correlation_octaves); }
 
 /// How much the measurements of the classes have to do with each other, their noise included.
-std::vector<std::vector<double>> covariance(std::span<const ClassEntry> classes) {
-  std::vector<std::vector<double>> matrix(classes.size(), std::vector<double>(classes.size()));
+SymmetricMatrix covariance(std::span<const ClassEntry> classes) {
+  SymmetricMatrix matrix(classes.size());
   for (std::size_t i = 0; i < classes.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      matrix[i][j] = matrix[j][i] = correlation(class_distance(classes[i].layers, classes[j].layers));
+      matrix.at(i, j) = correlation(class_distance(classes[i].layers, classes[j].layers));
     }
-    matrix[i][i] = 1 + noise_of_one_layer / classes[i].matrices;
+    matrix.at(i, i) = 1 + noise_of_one_layer / classes[i].matrices;
   }
   return matrix;
-}
-
-/// x with matrix * x = right, by Cholesky's decomposition. The matrix is symmetric and positive definite.
-std::vector<double> solve(std::vector<std::vector<double>> matrix, std::vector<double> right) {
-  const std::size_t size = right.size();
-  for (std::size_t i = 0; i < size; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) {
-      double sum = matrix[i][j];
-      for (std::size_t k = 0; k < j; ++k) {
-        sum -= matrix[i][k] * matrix[j][k];
-      }
-      matrix[i][j] = i == j ? std::sqrt(sum) : sum / matrix[j][j];
-    }
-    for (std::size_t k = 0; k < i; ++k) {
-      right[i] -= matrix[i][k] * right[k];
-    }
-    right[i] /= matrix[i][i];
-  }
-  for (std::size_t i = size; i-- > 0;) {
-    right[i] /= matrix[i][i];
-    for (std::size_t k = 0; k < i; ++k) {
-      right[k] -= matrix[i][k] * right[i];
-    }
-  }
-  return right;
 }
 
 /// How much each class's distance from the mean of all counts for the layer.

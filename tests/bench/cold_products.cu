@@ -30,6 +30,7 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -246,7 +247,13 @@ std::vector<std::uint64_t> packed_matrix(const Job& job, void* library) {
   const auto transform =
       reinterpret_cast<int (*)(const void*, int64_t, void*, std::size_t)>(function("_transform_into"));
   check(bytes_for != nullptr && transform != nullptr, "finding the functions of a bundle that packs any pattern");
-  const std::vector<std::uint16_t> a = drawn_matrix(job);
+  // Jobs of one matrix follow each other.
+  static std::string drawn;
+  static std::vector<std::uint16_t> a;
+  const std::string wanted = job.packed + ' ' + job.type + ' ' + std::to_string(job.M) + ' ' + std::to_string(job.K);
+  if (std::exchange(drawn, wanted) != wanted) {
+    a = drawn_matrix(job);
+  }
   const std::size_t needed = bytes_for(a.data(), job.K);
   std::vector<std::uint64_t> packed((needed + 7) / 8);
   check(needed > 0 && transform(a.data(), job.K, packed.data(), needed) == 0, "packing a matrix");

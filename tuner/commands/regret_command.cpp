@@ -7,6 +7,7 @@
 
 #include "generator/schedule/database_files.h"
 #include "tuner/commands/commands.h"
+#include "tuner/regret/model_chooser.h"
 #include "tuner/regret/regret_text.h"
 
 namespace esc {
@@ -18,6 +19,7 @@ struct RegretLine {
   std::vector<std::string> journals;
   std::string database;
   std::vector<std::string> by;
+  std::vector<std::string> choosers{"auto", "left-out"};
   std::size_t fewest = 4;
   std::optional<double> most_mean;
   std::optional<double> most_worst;
@@ -45,10 +47,22 @@ std::vector<std::vector<Dimension>> wanted_tables(const RegretLine& line) {
   return {dimensions};
 }
 
-std::vector<std::unique_ptr<tuning::Chooser>> wanted_choosers(const RegretLine& line) {
+std::unique_ptr<tuning::Chooser> chooser_of(const std::string& name, const std::vector<tuning::MeasuredItem>& items) {
+  if (name == "auto") {
+    return tuning::auto_chooser();
+  }
+  if (name == "left-out") {
+    return tuning::left_out_chooser();
+  }
+  return name == "model" ? tuning::model_chooser() : tuning::corrected_chooser(items);
+}
+
+std::vector<std::unique_ptr<tuning::Chooser>> wanted_choosers(const RegretLine& line,
+                                                              const std::vector<tuning::MeasuredItem>& items) {
   std::vector<std::unique_ptr<tuning::Chooser>> choosers;
-  choosers.push_back(tuning::auto_chooser());
-  choosers.push_back(tuning::left_out_chooser());
+  for (const std::string& name : line.choosers) {
+    choosers.push_back(chooser_of(name, items));
+  }
   if (!line.database.empty()) {
     choosers.push_back(tuning::database_chooser(read_databases(line.database)));
   }
@@ -57,10 +71,10 @@ std::vector<std::unique_ptr<tuning::Chooser>> wanted_choosers(const RegretLine& 
 
 ExitStatus run(const RegretLine& line, const Console& console) {
   const std::vector<std::vector<Dimension>> wanted = wanted_tables(line);
-  const std::vector<std::unique_ptr<tuning::Chooser>> choosers = wanted_choosers(line);
   console.detail("reading the journals");
   tuning::MeasuredItems items = tuning::measured_items(tuning::read_journals(line.journals));
   std::erase_if(items.items, [&](const tuning::MeasuredItem& item) { return item.schedules.size() < line.fewest; });
+  const std::vector<std::unique_ptr<tuning::Chooser>> choosers = wanted_choosers(line, items.items);
   std::vector<std::pair<std::string, std::vector<tuning::Judgement>>> by_chooser;
   for (const auto& chooser : choosers) {
     console.detail("choosing with " + chooser->name());
@@ -94,6 +108,11 @@ void add_regret_command(CLI::App& program, const CommonOptions& common, Action& 
                    "Journals of esctune and esc-bench, *.jsonl or *.jsonl.xz, or folders of them; items of one journal "
                    "are compared with each other alone")
       ->required();
+  command
+      ->add_option("--chooser", line->choosers,
+                   "Who chooses, some of auto, left-out, model, corrected (default: auto,left-out)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"auto", "left-out", "model", "corrected"}));
   command->add_option("--database", line->database,
                       "Judge these databases too, laid over the program's own: a file or a folder of esctune publish");
   command

@@ -23,9 +23,9 @@ Chosen first_of(const std::vector<ScheduleChoice>& ranking, const MeasuredItem& 
 }
 
 Chosen choose_by(const std::vector<const Databases*>& sources, const MeasuredItem& item) {
-  return first_of(
-      ranked_schedules(item.shape, databases_for(item.shape, item.device, sources), kernel_target(item.device, {})),
-      item);
+  return first_of(ranked_schedules(item.shape, databases_for(item.shape, item.work.device, sources),
+                                   kernel_target(item.work.device, {})),
+                  item);
 }
 
 class AutoChooser : public Chooser {
@@ -39,7 +39,7 @@ class LeftOutChooser : public Chooser {
   std::string name() const override { return "left-out"; }
   Chosen choose(const MeasuredItem& item) const override {
     Databases others;
-    for (const ScheduleDatabase* const database : databases_for(item.shape, item.device, {&shipped_databases()})) {
+    for (const ScheduleDatabase* const database : databases_for(item.shape, item.work.device, {&shipped_databases()})) {
       others.push_back(without_layer(*database, item.shape));
     }
     return choose_by({&others}, item);

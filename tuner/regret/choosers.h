@@ -13,8 +13,9 @@ namespace esc::tuning {
 
 /// What a chooser says of an item.
 struct Chosen {
-  Schedule free;                        ///< what it takes
-  std::optional<std::size_t> measured;  ///< the place of what it would take among what was measured; absent: of none
+  Schedule free = {};  ///< what it takes
+  std::optional<std::size_t> measured =
+      {};  ///< the place of what it would take among what was measured; absent: of none
 
   bool is_measured(const MeasuredItem& item) const { return measured && item.schedules[*measured].schedule == free; }
 };
@@ -24,7 +25,6 @@ class Chooser {
  public:
   virtual ~Chooser() = default;
   virtual std::string name() const = 0;
-  /// Safe to call in parallel.
   virtual Chosen choose(const MeasuredItem& item) const = 0;
 };
 

@@ -45,12 +45,7 @@ std::optional<KernelFacts> kernel_of(const ItemResults& results, const std::stri
 }
 
 void add_item(MeasuredItems& found, const ItemResults& results, const std::string& journal) {
-  MeasuredItem item{.journal = journal,
-                    .file = results.item.layer.file,
-                    .device = results.item.device,
-                    .cache = results.item.cache,
-                    .shape = shape_of(results.item),
-                    .schedules = {}};
+  MeasuredItem item{.journal = journal, .work = results.item, .shape = shape_of(results.item), .schedules = {}};
   // Among finalists, which were measured beside each other, the fastest one is the best, as in `ItemResults::best`.
   std::pair best{true, std::numeric_limits<double>::infinity()};
   const std::set<std::string> right = right_schedules(results);

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "generator/schedule/device_key.h"
 #include "generator/schedule/layer_class.h"
 #include "generator/schedule/schedule.h"
 #include "tuner/regret/read_journals.h"
@@ -25,10 +24,8 @@ struct MeasuredSchedule {
 /// A product for which schedules were measured beside each other, on one device.
 struct MeasuredItem {
   std::string journal;
-  std::string file;  ///< of the matrix
-  DeviceKey device;
-  CacheState cache = CacheState::warm;
-  LayerShape shape;
+  WorkItem work;
+  LayerShape shape;                         ///< of `work`
   std::vector<MeasuredSchedule> schedules;  ///< each once
   std::size_t best = 0;                     ///< the place of the fastest one
 

@@ -32,7 +32,7 @@ OrderedValue ordered_value(const MeasuredItem& item, Dimension dimension) {
     case Dimension::layout:
       return {0, shape.layout};
     case Dimension::device:
-      return {0, print(item.device)};
+      return {0, print(item.work.device)};
     case Dimension::columns:
       return {shape.bcol, fmt::format("{}", shape.bcol)};
     case Dimension::size:

@@ -140,7 +140,7 @@ std::string items_csv(const std::vector<std::pair<std::string, std::vector<Judge
   for (const auto& [chooser, judgements] : by_chooser) {
     for (const Judgement& one : judgements) {
       const MeasuredItem& item = *one.item;
-      std::vector<std::string> row{chooser, item.journal, item.file};
+      std::vector<std::string> row{chooser, item.journal, item.work.layer.file};
       for (const Dimension dimension : every_dimension) {
         row.push_back(value_of(item, dimension));
       }

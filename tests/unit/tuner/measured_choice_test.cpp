@@ -40,7 +40,7 @@ struct MeasuredKind {
   double worst;  ///< and the largest
 
   bool fits(const MeasuredItem& item) const {
-    return item.shape.dtype == dtype && has(item.shape.layout) && print(item.device) == device;
+    return item.shape.dtype == dtype && has(item.shape.layout) && print(item.work.device) == device;
   }
 };
 

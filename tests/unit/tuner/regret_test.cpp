@@ -13,7 +13,9 @@
 #include "tests/unit/tuner/publish_records.h"
 #include "tuner/records/bench_records.h"
 #include "tuner/records/record_text.h"
+#include "tuner/regret/model_chooser.h"
 #include "tuner/regret/regret_text.h"
+#include "tuner/space/cost_model.h"
 
 namespace esc::tuning {
 namespace {
@@ -164,6 +166,39 @@ TEST(Regret, IsPrintedAndGivenAsJson) {
   EXPECT_THAT(items_csv({{"fixed", judgements}}), AllOf(HasSubstr("1.250"), HasSubstr("fixed,night,layer.smtx,f32")));
 }
 
+TEST(ModelChooser, TakesWhatIsPredictedToBeFastest) {
+  const MeasuredItems found = items_of({time_of(item(1), narrow, 5), time_of(item(1), wide, 4)});
+  const MeasuredItem& one = found.items.at(0);
+  const Chosen chosen = model_chooser()->choose(one);
+  const auto predicted = [&](const Schedule& schedule) { return predicted_cost(schedule, one.work).microseconds; };
+  ASSERT_TRUE(chosen.measured);
+  for (const MeasuredSchedule& other : one.schedules) {
+    EXPECT_LE(predicted(one.schedules[*chosen.measured].schedule), predicted(other.schedule));
+    EXPECT_LE(predicted(chosen.free), predicted(other.schedule));
+  }
+}
+
+TEST(CorrectedChooser, LearnsFromOtherLayersAlone) {
+  // On all layers but one the schedule that the model takes is twice as slow as is predicted.
+  const MeasuredItems both = items_of({time_of(item(1), narrow, 5), time_of(item(1), wide, 5)});
+  const std::size_t by_model = *model_chooser()->choose(both.items.at(0)).measured;
+  std::vector<Record> records;
+  for (int number = 1; number <= 8; ++number) {
+    const bool is_other = number == 8;
+    for (std::size_t place = 0; place < 2; ++place) {
+      const bool is_slow = (place == by_model) != is_other;
+      records.emplace_back(time_of(item(number), print(both.items[0].schedules[place].schedule), is_slow ? 10 : 2));
+    }
+  }
+  const MeasuredItems found = items_of(records);
+  const auto chooser = corrected_chooser(found.items);
+  int learnt = 0;
+  for (const MeasuredItem& one : found.items) {
+    learnt += *chooser->choose(one).measured == by_model ? 0 : 1;
+  }
+  EXPECT_EQ(learnt, 8) << "the one that is otherwise does not know itself";
+}
+
 TEST(LeftOut, KnowsNothingOfALayerNorOfItsClass) {
   const LayerShape shape = shape_of(item(1));
   LayerShape other = shape;
@@ -195,7 +230,7 @@ TEST(LeftOut, AutoKnowsALayerThatItChoosesForOtherwise) {
   int other_choices = 0;
   for (const LayerEntry& entry : layers) {
     MeasuredItem known;
-    known.device = shipped_database().head().key;
+    known.work.device = shipped_database().head().key;
     known.shape = {.bcol = entry.bcol, .rows = 512, .columns = 512, .nonzeros = 26214, .pattern = entry.pattern};
     EXPECT_EQ(auto_chooser()->choose(known).measured, std::nullopt);
     other_choices += auto_chooser()->choose(known).free == left_out_chooser()->choose(known).free ? 0 : 1;

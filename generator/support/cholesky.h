@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace esc {
+
+/// The lower triangle of a symmetric matrix, all 0 at first.
+class SymmetricMatrix {
+ public:
+  explicit SymmetricMatrix(std::size_t size) : size_(size), elements_(size * (size + 1) / 2) {}
+  std::size_t size() const { return size_; }
+  /// column <= row.
+  double& at(std::size_t row, std::size_t column) { return elements_[row * (row + 1) / 2 + column]; }
+
+ private:
+  std::size_t size_;
+  std::vector<double> elements_;
+};
+
+/// x with matrix * x = right, by Cholesky's decomposition. The matrix is positive definite.
+std::vector<double> solve(SymmetricMatrix matrix, std::vector<double> right);
+
+}  // namespace esc

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What measurements add to predictions: near them what they say, far away nothing.
+
+#include "generator/schedule/correction.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "generator/support/cholesky.h"
+#include "tests/support/run_size.h"
+
+namespace esc {
+namespace {
+
+LayerShape layer(std::int64_t rows, std::int64_t row_length = 64, long long bcol = 64) {
+  return {.bcol = bcol, .rows = rows, .columns = 1024, .nonzeros = rows * row_length, .longest_row = row_length};
+}
+
+MeasuredPoint measured(const std::string& schedule, const LayerShape& shape, double log_ratio, std::size_t number) {
+  return {schedule_point(parse_schedule(schedule), shape), log_ratio, number};
+}
+
+const std::string narrow = "panel:ufi=1,warps=4";
+const std::string wide = "panel:ufi=4,warps=16";
+
+TEST(Cholesky, SolvesSystems) {
+  SymmetricMatrix matrix(3);
+  const double rows[3][3] = {{4, 1, 0.5}, {1, 3, -0.25}, {0.5, -0.25, 2}};
+  for (std::size_t row = 0; row < 3; ++row) {
+    for (std::size_t column = 0; column <= row; ++column) {
+      matrix.at(row, column) = rows[row][column];
+    }
+  }
+  const std::vector<double> expected{1, -2, 3};
+  std::vector<double> right(3);
+  for (std::size_t row = 0; row < 3; ++row) {
+    for (std::size_t column = 0; column < 3; ++column) {
+      right[row] += rows[row][column] * expected[column];
+    }
+  }
+  const std::vector<double> found = solve(matrix, right);
+  for (std::size_t row = 0; row < 3; ++row) {
+    EXPECT_NEAR(found[row], expected[row], 1e-12);
+  }
+  EXPECT_TRUE(solve(SymmetricMatrix(0), {}).empty());
+}
+
+TEST(Correction, OfNothingIsNothing) {
+  EXPECT_EQ(Correction({}).at(schedule_point(parse_schedule(narrow), layer(512))), 0);
+}
+
+TEST(Correction, IsWhatWasMeasuredOfTheVeryLayer) {
+  const Correction correction({measured(narrow, layer(512), 0.4, 0), measured(wide, layer(512), -0.2, 0),
+                               measured(narrow, layer(65536), 0, 1)});
+  EXPECT_NEAR(correction.at(schedule_point(parse_schedule(narrow), layer(512))), 0.4, 0.05);
+  EXPECT_NEAR(correction.at(schedule_point(parse_schedule(wide), layer(512))), -0.2, 0.05);
+}
+
+TEST(Correction, KnowsNothingOfALayerThatIsLeftOut) {
+  const std::vector<MeasuredPoint> others{measured(narrow, layer(1024), 0.1, 1), measured(wide, layer(1024), 0.3, 1)};
+  std::vector<MeasuredPoint> all = others;
+  // As much as the others, so that the mean of all stays.
+  all.push_back(measured(narrow, layer(512), 0.2, 0));
+  const SchedulePoint asked = schedule_point(parse_schedule(narrow), layer(512));
+  EXPECT_NEAR(Correction(all).at(asked, 0), Correction(others).at(asked), 1e-12);
+  EXPECT_GT(std::abs(Correction(all).at(asked) - Correction(all).at(asked, 0)), 0.01);
+}
+
+TEST(Correction, ComparesSchedulesByAllTheirParameters) {
+  const LayerShape shape = layer(512);
+  for (const std::string other :
+       {"stream:columns=16,panels=4,warps=2,stages=4", "stream:columns=8,panels=2,warps=2,stages=4",
+        "stream:columns=8,panels=4,warps=2,stages=4,rows=32", "stream:columns=8,panels=4,warps=2,stages=4,copies=bulk",
+        "stream:columns=8,panels=4,warps=2,stages=4,cluster=2",
+        "stream:columns=8,panels=4,warps=2,stages=4,quarters=on",
+        "stream:columns=8,panels=4,warps=2,stages=4,dense=on"}) {
+    EXPECT_NE(schedule_point(parse_schedule("stream:columns=8,panels=4,warps=2,stages=4"), shape).schedule,
+              schedule_point(parse_schedule(other), shape).schedule)
+        << other;
+  }
+}
+
+/// A measurement of a layer that is far from another one changes nothing there, whatever else was measured.
+TEST(Correction, DoesNotReachFarAwayLayers) {
+  std::mt19937_64 random(tests::seed_of_the_run());
+  std::uniform_real_distribution<double> ratio(-0.5, 0.5);
+  std::uniform_int_distribution<int> exponent(5, 9);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<MeasuredPoint> near;
+    for (std::size_t number = 0; number < 40; ++number) {
+      near.push_back(
+          measured(number % 2 == 0 ? narrow : wide, layer(1LL << exponent(random), 16), ratio(random), number));
+    }
+    double mean = 0;
+    for (const MeasuredPoint& one : near) {
+      mean += one.log_ratio / static_cast<double>(near.size());
+    }
+    // As far from the mean of all as is usual, so that this stays where it was.
+    std::vector<MeasuredPoint> with_far = near;
+    for (const double beside : {-0.3, 0.3}) {
+      with_far.push_back(measured(narrow, layer(1LL << 40, 1 << 10, 1 << 20), mean + beside, 1000));
+    }
+    for (const std::string& schedule : {narrow, wide}) {
+      const SchedulePoint asked = schedule_point(parse_schedule(schedule), layer(1LL << exponent(random), 16));
+      EXPECT_NEAR(Correction(with_far).at(asked), Correction(near).at(asked), 0.002) << fmt::format("round {}", round);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace esc
