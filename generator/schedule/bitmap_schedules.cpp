@@ -13,14 +13,14 @@ namespace {
 
 // Microseconds of a multiprocessor, by least squares over those kernels. An H200's memory has 4800 GB/s, of which the
 // others have a share.
-constexpr double launch = 3.1;
-constexpr double of_unit = 0.0582;             ///< counting bits and loading words
-constexpr double of_unit_and_eighth = 0.0188;  ///< its products with 8 columns of C
-constexpr double of_turn = 0.68;               ///< a block's latency in one
-constexpr double of_turn_and_eighth = 0.029;  ///< and for each 8 columns, what waits for tiles of B where two are there
-constexpr double of_wave = 1.05;       ///< each but the first: its blocks begin, and wait for their first operands
-constexpr double bytes_of_a = 43.4e3;  ///< that it reads in one
-constexpr double bytes_of_b = 77e3;
+constexpr double launch = 1.44;
+constexpr double of_unit = 0.0343;            ///< counting bits and loading words
+constexpr double of_unit_and_eighth = 0.024;  ///< its products with 8 columns of C
+constexpr double of_turn = 0.361;             ///< a block's latency in one
+constexpr double of_step = 0.0898;            ///< and in each of its K steps: its warps meet
+constexpr double of_wave = 1.01;       ///< each but the first: its blocks begin, and wait for their first operands
+constexpr double bytes_of_a = 39.8e3;  ///< that it reads in one
+constexpr double bytes_of_b = 51.4e3;
 constexpr double known_gigabytes = 4800;
 
 // The same where warpgroups multiply.
@@ -76,9 +76,9 @@ double time_of_warps(const BitmapSchedule& schedule, const LayerShape& shape, co
   const double memory = target.memory_gigabytes / known_gigabytes * bytes_of_a;
   const double units = work.busiest * schedule.panels * work.tiles * expected_unit_bytes(shape.density()) / memory;
   const double tiles_of_b = work.busiest * static_cast<double>(shape.columns) * schedule.columns * 2 / bytes_of_b;
-  const double waits_for_b = of_turn_and_eighth * eighths / (schedule.stages - 1);
+  const double steps = static_cast<double>(BitmapSchedule::tile_columns_of_a) / schedule.step_columns();
   return launch + std::cbrt(std::pow(instructions, 3) + std::pow(units, 3) + std::pow(tiles_of_b, 3)) +
-         work.waves * work.turns * (of_turn + waits_for_b) + (work.waves - 1) * of_wave;
+         work.waves * work.turns * (of_turn + of_step * steps) + (work.waves - 1) * of_wave;
 }
 
 double time_of_warpgroups(const BitmapSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
