@@ -13,14 +13,14 @@ namespace {
 
 // Microseconds of a multiprocessor, by least squares over those kernels. An H200's memory has 4800 GB/s, of which the
 // others have a share.
-constexpr double launch = 1.44;
-constexpr double of_unit = 0.0343;            ///< counting bits and loading words
-constexpr double of_unit_and_eighth = 0.024;  ///< its products with 8 columns of C
-constexpr double of_turn = 0.361;             ///< a block's latency in one
-constexpr double of_step = 0.0898;            ///< and in each of its K steps: its warps meet
-constexpr double of_wave = 1.01;       ///< each but the first: its blocks begin, and wait for their first operands
-constexpr double bytes_of_a = 39.8e3;  ///< that it reads in one
-constexpr double bytes_of_b = 51.4e3;
+constexpr double launch = 1.64;
+constexpr double of_unit = 0.0459;             ///< counting bits and loading words
+constexpr double of_unit_and_eighth = 0.0254;  ///< its products with 8 columns of C
+constexpr double of_turn = 0.287;              ///< a block's latency in one
+constexpr double of_step = 0.0816;             ///< and in each of its K steps: its warps meet
+constexpr double of_wave = 1.09;       ///< each but the first: its blocks begin, and wait for their first operands
+constexpr double bytes_of_a = 39.6e3;  ///< that it reads in one
+constexpr double bytes_of_b = 56e3;
 constexpr double known_gigabytes = 4800;
 
 // The same where warpgroups multiply.
@@ -39,14 +39,16 @@ constexpr double padding_of_unit = 352;
 constexpr double fullest_unit = 1.08;
 constexpr double room_in_front = 224;
 
+constexpr int multiprocessor_registers = 65536;
+
 double up(double value, double divisor) { return std::ceil(value / divisor); }
 
 /// Blocks that run on a multiprocessor at once, as far as registers and shared memory go.
 double resident_blocks(const BitmapSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
-  constexpr double registers = 65536;
   const double by_memory = std::floor(static_cast<double>(target.shared_bytes) /
                                       static_cast<double>(shared_bytes(schedule, expected_unit_room(shape.density()))));
-  return std::max(1.0, std::min(by_memory, std::floor(registers / expected_registers(schedule) / schedule.threads())));
+  return std::max(1.0, std::min(by_memory, std::floor(1.0 * multiprocessor_registers / expected_registers(schedule) /
+                                                      schedule.threads())));
 }
 
 /// What a grid of the schedule has to do.
@@ -95,8 +97,9 @@ class Candidates {
   Candidates(const LayerShape& shape, const KernelTarget& target) : shape_(shape), target_(target) {}
 
   void add(const BitmapSchedule& schedule) {
-    const bool fits =
-        shared_bytes(schedule, expected_unit_room(shape_.density())) <= static_cast<std::int64_t>(target_.shared_bytes);
+    const bool fits = shared_bytes(schedule, expected_unit_room(shape_.density())) <=
+                          static_cast<std::int64_t>(target_.shared_bytes) &&
+                      expected_registers(schedule) * schedule.threads() <= multiprocessor_registers;
     if (fits && is_accepted([&] { check_legal(schedule, shape_.product()); })) {
       found_.emplace_back(expected_time(schedule, shape_, target_), schedule);
     }

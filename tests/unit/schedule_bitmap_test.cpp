@@ -116,31 +116,32 @@ TEST(BitmapSchedule, IsFittedToFewerColumns) {
 
 INSTANTIATE_TEST_SUITE_P(
     Bitmap, RefusedSchedule,
-    testing::Values(
-        ScheduleRefusal{"bitmap:", 64, "family bitmap has no key ''"},
-        ScheduleRefusal{
-            "bitmap:rows=16", 64,
-            "family bitmap has no key 'rows'; its keys are columns, panels, warps, stages, units, step, mma, cluster, pdl"},
-        ScheduleRefusal{"bitmap:columns=4", 64, "", "columns=8"},
-        ScheduleRefusal{"bitmap:columns=24", 64, "columns=24 is not a power of two from 8 to 64"},
-        ScheduleRefusal{"bitmap:columns=128", 200, "", "columns=64"},
-        ScheduleRefusal{"bitmap:columns=32", 16, "", "columns=16"},
-        ScheduleRefusal{"bitmap:columns=16", 1, "", "columns=8"},
-        ScheduleRefusal{"bitmap:panels=17,warps=1", 64, "panels=17 is outside 1 to 16"},
-        ScheduleRefusal{"bitmap:panels=3,warps=6", 64, "warps=6 is outside 1 to 5"},
-        ScheduleRefusal{"bitmap:panels=0", 64, "", "panels=1"}, ScheduleRefusal{"bitmap:stages=1", 64, "", "stages=2"},
-        ScheduleRefusal{"bitmap:units=9", 64, "units=9 is outside 2 to 8"},
-        ScheduleRefusal{"bitmap:cluster=9", 64, "cluster=9 is outside 1 to 8"},
-        ScheduleRefusal{"bitmap:mma=block", 64, "mma=block is neither warp nor warpgroup"},
-        ScheduleRefusal{"bitmap:columns=32,panels=4,warps=1,mma=warpgroup", 64,
-                        "columns=32 is not a power of two from 64 to 256"},
-        ScheduleRefusal{"bitmap:columns=64,panels=6,warps=1,mma=warpgroup", 64,
-                        "panels=6 is no multiple of the 4 warps that multiply at once", "panels=4"},
-        ScheduleRefusal{"bitmap:columns=128,panels=8,warps=2,mma=warpgroup", 128,
-                        "columns=128 takes more registers than 512 threads can have", "columns=64"},
-        ScheduleRefusal{"bitmap:columns=64,panels=4,warps=1,stages=2,mma=warpgroup", 64, "stages=2 is outside 3 to 8"},
-        ScheduleRefusal{"bitmaps:units=2", 64, "there is no family 'bitmaps'; did you mean bitmap?"},
-        ScheduleRefusal{"bitmap:pdl=maybe", 64, "is neither on nor off"}));
+    testing::Values(ScheduleRefusal{"bitmap:", 64, "family bitmap has no key ''"},
+                    ScheduleRefusal{"bitmap:rows=16", 64,
+                                    "family bitmap has no key 'rows'; its keys are columns, panels, warps, stages, "
+                                    "units, step, mma, cluster, pdl"},
+                    ScheduleRefusal{"bitmap:columns=4", 64, "", "columns=8"},
+                    ScheduleRefusal{"bitmap:columns=24", 64, "columns=24 is not a power of two from 8 to 64"},
+                    ScheduleRefusal{"bitmap:columns=128", 200, "", "columns=64"},
+                    ScheduleRefusal{"bitmap:columns=32", 16, "", "columns=16"},
+                    ScheduleRefusal{"bitmap:columns=16", 1, "", "columns=8"},
+                    ScheduleRefusal{"bitmap:panels=17,warps=1", 64, "panels=17 is outside 1 to 16"},
+                    ScheduleRefusal{"bitmap:panels=3,warps=6", 64, "warps=6 is outside 1 to 5"},
+                    ScheduleRefusal{"bitmap:panels=0", 64, "", "panels=1"},
+                    ScheduleRefusal{"bitmap:stages=1", 64, "", "stages=2"},
+                    ScheduleRefusal{"bitmap:units=9", 64, "units=9 is outside 2 to 8"},
+                    ScheduleRefusal{"bitmap:cluster=9", 64, "cluster=9 is outside 1 to 8"},
+                    ScheduleRefusal{"bitmap:mma=block", 64, "mma=block is neither warp nor warpgroup"},
+                    ScheduleRefusal{"bitmap:columns=32,panels=4,warps=1,mma=warpgroup", 64,
+                                    "columns=32 is not a power of two from 64 to 256"},
+                    ScheduleRefusal{"bitmap:columns=64,panels=6,warps=1,mma=warpgroup", 64,
+                                    "panels=6 is no multiple of the 4 warps that multiply at once", "panels=4"},
+                    ScheduleRefusal{"bitmap:columns=128,panels=8,warps=2,mma=warpgroup", 128,
+                                    "columns=128 takes more registers than 512 threads can have", "columns=64"},
+                    ScheduleRefusal{"bitmap:columns=64,panels=4,warps=1,stages=2,mma=warpgroup", 64,
+                                    "stages=2 is outside 3 to 8"},
+                    ScheduleRefusal{"bitmaps:units=2", 64, "there is no family 'bitmaps'; did you mean bitmap?"},
+                    ScheduleRefusal{"bitmap:pdl=maybe", 64, "is neither on nor off"}));
 
 }  // namespace
 }  // namespace esc
