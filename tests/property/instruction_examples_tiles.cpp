@@ -116,6 +116,10 @@ std::vector<InstructionExample> tile_examples() {
               small_matrix(37, 700, 0.7, f16, 7), true),
       in_rows("tiles_one", {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .units = 2, .pdl = false},
               small_matrix(21, 40, 0.2, bf16, 8), true),
+      // K steps of whole K tiles.
+      in_rows("tiles_whole_steps",
+              {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .units = 2, .step = 256, .pdl = false},
+              small_matrix(37, 999, 0.4, f16, 21), true),
       // More teams than a block has barriers, each of one warp.
       in_rows("tiles_sixteen", {.columns = 8, .panels = 1, .warps = 16, .stages = 2, .units = 2, .pdl = false},
               small_matrix(21, 700, 0.5, f16, 20), true),

@@ -351,7 +351,7 @@ std::vector<Mistake> mistakes() {
       {"load_a", "address_of_word(places, first + r)", "address_of_word(places, r)"},
       {"load_a", "0x5140u + 0x1111u * r", "0x5140u"},
       {"load_a", "upper_half(digits)", "digits"},
-      {"load_a", "0x40u + 0x11u * r", "0x04u + 0x11u * r"},
+      {"load_a", "0x5140u + 0x1111u * r", "0x1504u + 0x1111u * r"},
       {"store_a", "h * 8 + lane / 4", "lane / 4"},
       {"store_a", "h * 8 + lane / 4", "h * 8 + lane % 8"},
       {"store_a", "takes_four(A, lda) && ", ""},

@@ -153,6 +153,31 @@ TEST(PipelineTiles, ReadsTheCopies) {
                     Not(HasSubstr("load_a(Values")), Not(HasSubstr("load_b(B"))));
 }
 
+TEST(PipelineTiles, HasStepsOfWholeWindows) {
+  const LoopNest whole = pipeline_tiles(packed, {"k", 2, 2, 256});
+  const std::string text = without_blanks_in_front(print(whole));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("// tile_rows = 256\n"),
+                    HasSubstr("unsigned int step = turn;\nwait_for_stage(early_tiles - 1);\n"),
+                    HasSubstr("find_words(StagedUnitWords[unit_stage][copy], unit_stage, copy, lane, word_at);\n"
+                              "for (half = 0; half < 2; half++) {"),
+                    HasSubstr("load_b(StagedB[tile_stage][part], 0, 128*half + (64*block_of_pair + 32*group), 0")));
+  EXPECT_THROW(pipeline_tiles(packed, {"k", 2, 2, 64}), ScheduleError);
+  EXPECT_THROW(pipeline_tiles(of_warpgroups, {"k", 4, 2, 256}), ScheduleError);
+}
+
+/// Eight units keep the memory busy; B is asked for in front of the others.
+TEST(PipelineTiles, AsksForTilesInFrontOfWhatMemoryCannotDeliverYet) {
+  const LoopNest few = pipeline_tiles(pack_bitmap(fragmented(spmm_nest(ScalarType::f16), 4), {"A"}), {"k", 3, 2});
+  EXPECT_THAT(print(few), Not(HasSubstr("early_copies")));
+  const LoopNest many = pipeline_tiles(pack_bitmap(fragmented(spmm_nest(ScalarType::f16), 8), {"A"}), {"k", 3, 2});
+  const std::string text = print(many);
+  EXPECT_THAT(text, HasSubstr("// early_copies = 8\n"));
+  EXPECT_LT(text.find("if (copy < early_copies) {"), text.find("copy_tile_rows("));
+  EXPECT_LT(text.find("copy_tile_rows("), text.find("if (s < 1 && early_copies - 1 < copy) {"));
+  EXPECT_LT(text.find("if (s < 1 && early_copies - 1 < copy) {"), text.find("commit_copies();"));
+}
+
 /// The text from one place to another, without blanks in front of lines.
 std::string part_of(const LoopNest& nest, const std::string& from, const std::string& to) {
   const std::string text = without_blanks_in_front(print(nest));
