@@ -18,6 +18,7 @@
 #include "generator/model/survey.h"
 #include "generator/schedule/database_files.h"
 #include "generator/schedule/gpu_names.h"
+#include "generator/schedule/schedule_keys.h"
 #include "generator/schedule/settings.h"
 #include "generator/schedule/target.h"
 #include "generator/support/file.h"
@@ -292,7 +293,7 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
        {"Layouts", "kn (B is K x N, C is M x N), nk (B is N x K, C is N x M, as PyTorch has them)"},
        {"Epilogue parts", epilogue_names()},
        {"Schedule families",
-        "panel, rows, stream, gather, bitmap, atomic (escgen lower --schedule FAMILY: shows one)"}});
+        fmt::format("{} (escgen lower --help has their keys)", fmt::join(schedule_family_names(), ", "))}});
   const auto line = std::make_shared<GenerateLine>();
   command->add_option("matrix", line->layer.matrix,
                       "Matrix file: .smtx, .mtx, .npy or .npz; a tensor of a model, as in model.safetensors:NAME; or a "
@@ -320,7 +321,8 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
           "--schedule", line->layer.schedule,
           "auto: the fastest by measurements, or by rules where there are none; published: the paper's for the A100, "
           "of "
-          "family atomic; bitmap: in 16 bits, one packed matrix for every N; FAMILY:key=value,...; or directives as in "
+          "family atomic; bitmap: in 16 bits, one packed matrix for every N; 'FAMILY: key=value, ...'; or directives "
+          "as in "
           "'unroll(i, 2); enumerate(); ...'")
       ->type_name("SCHEDULE")
       ->capture_default_str()

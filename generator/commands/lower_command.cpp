@@ -6,8 +6,10 @@
 #include "generator/ir/print.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule_choice.h"
+#include "generator/schedule/schedule_keys.h"
 #include "generator/support/file.h"
 #include "generator/support/number_in.h"
+#include "generator/support/page_text.h"
 
 namespace esc {
 namespace {
@@ -75,16 +77,46 @@ ExitStatus run(const LowerRequest& request) {
   return ExitStatus::done;
 }
 
+/// A line for each key, with the keys that said it before.
+std::string key_lines(const ScheduleFamily& family) {
+  constexpr std::size_t name_columns = 26;
+  std::string text;
+  for (const ScheduleKey& key : family.keys) {
+    const std::string before = key.old == key.name ? "" : fmt::format(" (before: {})", key.old);
+    std::string left = fmt::format("  {}={}", key.name, key.form);
+    if (left.size() >= name_columns) {
+      text += "\n" + left;
+      left.clear();
+    }
+    for (const std::string& line : wrapped(std::string(key.meaning) + before, page_columns - name_columns)) {
+      text += fmt::format("\n{:<{}}{}", left, name_columns, line);
+      left.clear();
+    }
+  }
+  return text;
+}
+
+std::vector<HelpList> family_lists() {
+  std::vector<HelpList> lists;
+  for (const ScheduleFamily& family : schedule_families()) {
+    lists.push_back({std::string(family.name), std::string(family.purpose) + key_lines(family)});
+  }
+  return lists;
+}
+
 }  // namespace
 
 void add_lower_command(CLI::App& program, const CommonOptions&, Action& action) {
   CLI::App* command =
       add_command(program, "lower", "Show the loop nest, after each step of the transformation or at its end",
-                  "escgen lower --schedule 4-2-2-64 --dump-steps --pattern 1101");
+                  "escgen lower --schedule 4-2-2-64 --dump-steps --pattern 1101\n"
+                  "escgen lower --schedule 'stream: tile=32x256x16, warps=4, stages=2, copy=tma, pdl=on'",
+                  family_lists());
   const auto request = std::make_shared<LowerRequest>();
   CLI::Option* const schedule = command->add_option(
       "--schedule", request->schedule,
-      "UFi-UFk-WarpTile-ThreadBlockSize, FAMILY:key=value,... or directives as in 'unroll(i, 2); enumerate(); ...'");
+      "'FAMILY: key=value, ...' with the keys below, of which those that are left out have their defaults; "
+      "UFi-UFk-WarpTile-ThreadBlockSize; or directives as in 'unroll(i, 2); enumerate(); ...'");
   CLI::Option* const file = command->add_option("--schedule-file", request->schedule_file,
                                                 "The same from a file: a directive a line, # begins a comment");
   schedule->excludes(file);

@@ -73,7 +73,7 @@ void check_sums(const std::string& schedule, const PackedForm& form, const trans
         schedule,
         fmt::format("a lane group adds up {} columns of the widest panel in one float32 sum, more than {}", columns,
                     max_columns),
-        "choose more warps or groups, so that more of them share a panel");
+        "choose a larger split_k or more lane_groups, so that more of them share a row tile");
   }
 }
 
@@ -114,7 +114,7 @@ void check_format(const transformer::ListFormat& format, const LoopNest&, const 
     throw UserError(
         options.source_file,
         fmt::format("has {} lists of columns, more than the {} blocks of a grid", format.counts.lists, most_blocks),
-        "choose a schedule with a smaller ufi");
+        "choose a schedule with fewer rows of a thread");
   }
 }
 
@@ -132,7 +132,7 @@ void check_format(const transformer::RegionFormat& format, const LoopNest& nest,
     check_sums(schedule, nest.packed, format, options.max_group_columns);
   }
   check_shared_memory(schedule, shared_bytes(nest, region_sizes(format)), options.architectures,
-                      "choose stage=off, or fewer warps or panels");
+                      "choose stage_a=off, or a smaller split_k or tile");
 }
 
 void check_format(const transformer::FragmentFormat& format, const LoopNest& nest, const SparseMatrix& matrix,
@@ -153,7 +153,7 @@ void check_format(const transformer::FragmentFormat& format, const LoopNest& nes
     throw UnsuitableSchedule(text_of(options.choice),
                              "multiplies each value by an element of B and by seven zeros, whose products are added "
                              "up, and infinity times zero is no number",
-                             "choose columns=8 for values that are not finite");
+                             "choose a tile N of 8 for values that are not finite");
   }
   if (format.counts.rounds >> 31 != 0 || format.unit_bytes() * nest.constant("block_copies") >> 31 != 0) {
     throw UnsuitableSchedule(
@@ -162,7 +162,7 @@ void check_format(const transformer::FragmentFormat& format, const LoopNest& nes
         "choose a schedule of family panel");
   }
   check_shared_memory(text_of(options.choice), shared_bytes(nest, fragment_sizes(format)), options.architectures,
-                      "choose fewer stages, warps or panels");
+                      "choose fewer stages or warps, or a smaller tile");
 }
 
 void check_format(const transformer::GatherFormat& format, const LoopNest& nest, const SparseMatrix&,
@@ -178,10 +178,10 @@ void check_format(const transformer::GatherFormat& format, const LoopNest& nest,
   if (format.blocks() > most_blocks) {
     throw UnsuitableSchedule(options.source_file,
                              fmt::format("has {} blocks of rows, more than a grid has", format.blocks()),
-                             "choose more warps or sets");
+                             "choose more warps or a larger tile M");
   }
   check_shared_memory(text_of(options.choice), shared_bytes(nest, gather_sizes(format)), options.architectures,
-                      "choose fewer warps or sets, or a schedule of family panel");
+                      "choose fewer warps, a smaller tile M, or a schedule of family panel");
 }
 
 void check_format(const transformer::BitmapFormat& format, const LoopNest& nest, const SparseMatrix&,
@@ -200,7 +200,7 @@ void check_format(const transformer::BitmapFormat& format, const LoopNest& nest,
                              "choose a schedule of family panel");
   }
   check_shared_memory(text_of(options.choice), shared_bytes(nest, bitmap_sizes(format)), options.architectures,
-                      "choose fewer stages, units, warps or panels");
+                      "choose fewer stages, stages_a or warps, or a smaller tile");
 }
 
 void check_format(const transformer::TaskFormat& format, const LoopNest& nest, const SparseMatrix& matrix,
@@ -388,7 +388,7 @@ void check_launch(const LoopNest& lowered, const ScheduleChoice& choice) {
         fmt::format("one of the items that bCol counts has {} columns of C, more than the {} tiles of {} of a launch",
                     columns, most_tiles, tile),
         enough <= RowsSchedule::max_columns
-            ? fmt::format("choose columns={} at least", std::bit_ceil(static_cast<std::uint64_t>(enough)))
+            ? fmt::format("choose a tile N of {} at least", std::bit_ceil(static_cast<std::uint64_t>(enough)))
             : "choose a schedule of family atomic, or cut the items into parts");
   }
 }

@@ -10,6 +10,8 @@
 namespace esc {
 namespace {
 
+std::string thread_text(long long rows, long long columns) { return fmt::format("thread={}x{}", rows, columns); }
+
 /// The greatest multiple of 32 that a block or a warp may cover for this bCol.
 long long widest(long long bcol) { return std::max(32LL, bcol / 32 * 32); }
 
@@ -19,35 +21,52 @@ AtomicSchedule parse_short_atomic(std::string_view text) {
   const auto parts = split(text, '-');
   if (parts.size() != 4) {
     throw ScheduleError(text.empty() ? "the empty text" : std::string(text), "is not a schedule",
-                        "write UFi-UFk-WarpTile-ThreadBlockSize as in 4-7-1-32, or FAMILY:key=value,... as in "
-                        "panel:ufi=2,warps=8");
+                        "write UFi-UFk-WarpTile-ThreadBlockSize as in 4-7-1-32, or 'FAMILY: key=value, ...' as in "
+                        "'panel: tile=2x32, thread=2x4, split_k=8'");
   }
-  return {.ufi = parse_setting(text, "ufi", parts[0]),
-          .ufk = parse_setting(text, "ufk", parts[1]),
-          .warptile = parse_setting(text, "warptile", parts[2]),
+  return {.ufi = parse_setting(text, "thread M", parts[0]),
+          .ufk = parse_setting(text, "unroll_k", parts[1]),
+          .warptile = parse_setting(text, "thread N", parts[2]),
           .threads = parse_setting(text, "threads", parts[3])};
 }
 
 AtomicSchedule parse_atomic(std::string_view text, std::string_view settings) {
   const AtomicSchedule preset;
-  const Settings given(text, "atomic", settings, {"ufi", "ufk", "warptile", "threads", "compaction"});
-  return {.ufi = given.number("ufi", preset.ufi),
-          .ufk = given.number("ufk", preset.ufk),
-          .warptile = given.number("warptile", preset.warptile),
-          .threads = given.number("threads", preset.threads),
-          .compaction = given.word("compaction", "on", {"on", "off"}) == "on"};
+  const Settings given(text, schedule_family("atomic"), settings);
+  const int threads = given.number("threads", preset.threads);
+  const bool compaction = given.flag("compaction", preset.compaction);
+  if (given.is_old()) {
+    return {.ufi = given.number("ufi", preset.ufi),
+            .ufk = given.number("ufk", preset.ufk),
+            .warptile = given.number("warptile", preset.warptile),
+            .threads = threads,
+            .compaction = compaction};
+  }
+  const std::vector<int> thread = given.tile("thread", {preset.ufi, preset.warptile});
+  return {.ufi = thread[0],
+          .ufk = given.number("unroll_k", preset.ufk),
+          .warptile = thread[1],
+          .threads = threads,
+          .compaction = compaction};
 }
 
 std::string print(const AtomicSchedule& schedule) {
-  return fmt::format("atomic:ufi={},ufk={},warptile={},threads={}{}", schedule.ufi, schedule.ufk, schedule.warptile,
-                     schedule.threads, schedule.compaction ? "" : ",compaction=off");
+  return print_settings(schedule_family("atomic"), [&](std::string_view key) {
+    return key == "thread"       ? fmt::format("{}x{}", schedule.ufi, schedule.warptile)
+           : key == "unroll_k"   ? std::to_string(schedule.ufk)
+           : key == "threads"    ? std::to_string(schedule.threads)
+           : schedule.compaction ? ""
+                                 : "off";
+  });
 }
 
 void check_ranges(const AtomicSchedule& schedule) {
   const std::string text = print(schedule);
-  check_range(text, "ufi", schedule.ufi, 1, AtomicSchedule::max_ufi, 1);
-  check_range(text, "ufk", schedule.ufk, 1, AtomicSchedule::max_ufk, 1);
-  check_range(text, "warptile", schedule.warptile, 1, AtomicSchedule::max_warptile, 1);
+  check_range(text, "thread M", schedule.ufi, 1, AtomicSchedule::max_ufi, 1,
+              [&](long long rows) { return thread_text(rows, schedule.warptile); });
+  check_range(text, "unroll_k", schedule.ufk, 1, AtomicSchedule::max_ufk, 1);
+  check_range(text, "thread N", schedule.warptile, 1, AtomicSchedule::max_warptile, 1,
+              [&](long long columns) { return thread_text(schedule.ufi, columns); });
   check_range(text, "threads", schedule.threads, 32, AtomicSchedule::max_threads, 32);
 }
 
@@ -55,14 +74,13 @@ void check_legal(const AtomicSchedule& schedule, const ProductColumns& columns) 
   check_ranges(schedule);
   const long long bcol = columns.count;
   if (schedule.threads > widest(bcol)) {
-    throw ScheduleError(print(schedule),
-                        fmt::format("threads={} is more than max(32, bCol={})", schedule.threads, bcol),
+    throw ScheduleError(print(schedule), fmt::format("threads={} is more than max(32, N={})", schedule.threads, bcol),
                         fmt::format("the nearest legal value is threads={}", widest(bcol)));
   }
   if (32LL * schedule.warptile > widest(bcol)) {
     throw ScheduleError(print(schedule),
-                        fmt::format("32 * warptile = {} is more than max(32, bCol={})", 32 * schedule.warptile, bcol),
-                        fmt::format("the nearest legal value is warptile={}", widest(bcol) / 32));
+                        fmt::format("32 * thread N = {} is more than max(32, N={})", 32 * schedule.warptile, bcol),
+                        "the nearest legal value is " + thread_text(schedule.ufi, widest(bcol) / 32));
   }
 }
 

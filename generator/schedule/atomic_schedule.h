@@ -31,7 +31,7 @@ struct AtomicSchedule {
 AtomicSchedule parse_atomic(std::string_view text, std::string_view settings);
 AtomicSchedule parse_short_atomic(std::string_view text);
 
-/// "atomic:ufi=4,ufk=7,warptile=1,threads=32", with ",compaction=off" where it is off.
+/// "atomic: thread=4x1, unroll_k=7, threads=32", with "compaction=off" where it is off.
 std::string print(const AtomicSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for

@@ -12,6 +12,10 @@
 namespace esc {
 namespace {
 
+constexpr int tile_k = BitmapSchedule::tile_columns_of_a;
+
+std::string tile_text(long long rows, long long columns) { return fmt::format("tile={}x{}x{}", rows, tile_k, columns); }
+
 /// A lane of a warpgroup has half as many sums, beside the fragments of two K blocks and what it decodes with.
 int most_warpgroup_columns(int threads) {
   constexpr int registers = 65536;
@@ -29,14 +33,16 @@ void check_warpgroups(const BitmapSchedule& schedule) {
   if (schedule.panels % warps != 0) {
     throw ScheduleError(
         print(schedule),
-        fmt::format("panels={} is no multiple of the {} warps that multiply at once", schedule.panels, warps),
-        fmt::format("the nearest legal value is panels={}", std::max(warps, schedule.panels / warps * warps)));
+        fmt::format("tile M={} is no multiple of the {} rows of the warps that multiply at once",
+                    schedule.panels * BitmapSchedule::panel_rows, warps * BitmapSchedule::panel_rows),
+        "the nearest legal value is " +
+            tile_text(std::max(warps, schedule.panels / warps * warps) * BitmapSchedule::panel_rows, schedule.columns));
   }
   if (const int most = most_warpgroup_columns(schedule.threads()); schedule.columns > most) {
     throw ScheduleError(
         print(schedule),
-        fmt::format("columns={} takes more registers than {} threads can have", schedule.columns, schedule.threads()),
-        fmt::format("the nearest legal value is columns={}", most));
+        fmt::format("tile N={} takes more registers than {} threads can have", schedule.columns, schedule.threads()),
+        "the nearest legal value is " + tile_text(schedule.panels * BitmapSchedule::panel_rows, most));
   }
 }
 
@@ -44,38 +50,61 @@ void check_warpgroups(const BitmapSchedule& schedule) {
 
 BitmapSchedule parse_bitmap(std::string_view text, std::string_view settings) {
   const BitmapSchedule preset;
-  const Settings given(text, "bitmap", settings,
-                       {"columns", "panels", "warps", "stages", "units", "step", "mma", "cluster", "pdl"});
-  return {.columns = given.number("columns", preset.columns),
-          .panels = given.number("panels", preset.panels),
-          .warps = given.number("warps", preset.warps),
-          .stages = given.number("stages", preset.stages),
-          .units = given.number("units", preset.units),
-          .step = given.number("step", preset.step),
-          .mma = given.word("mma", "warp", {"warp", "warpgroup"}) == "warpgroup" ? BitmapSchedule::Mma::warpgroup
-                                                                                 : BitmapSchedule::Mma::warp,
-          .cluster = given.number("cluster", preset.cluster),
-          .pdl = given.word("pdl", preset.pdl ? "on" : "off", {"on", "off"}) == "on"};
+  const Settings given(text, schedule_family("bitmap"), settings);
+  BitmapSchedule schedule{.stages = given.number("stages", preset.stages),
+                          .step = given.number("step", preset.step),
+                          .cluster = given.number("cluster", preset.cluster),
+                          .pdl = given.flag("pdl", preset.pdl)};
+  if (given.is_old()) {
+    schedule.columns = given.number("columns", preset.columns);
+    schedule.panels = given.number("panels", preset.panels);
+    schedule.warps = given.number("warps", preset.warps);
+    schedule.units = given.number("units", preset.units);
+  } else {
+    const std::vector<int> tile =
+        given.tile("tile", {preset.panels * BitmapSchedule::panel_rows, tile_k, preset.columns});
+    check_range(given.text(), "tile K", tile[1], tile_k, tile_k, 1,
+                [&](long long) { return tile_text(tile[0], tile[2]); });
+    schedule.columns = tile[2];
+    schedule.panels = whole_parts(given.text(), "tile M", tile[0], "m16", BitmapSchedule::panel_rows,
+                                  [&](long long rows) { return tile_text(rows, tile[2]); });
+    schedule.warps = whole_parts(given.text(), "warps", given.number("warps", preset.warps * schedule.panels),
+                                 "tile M / 16", schedule.panels);
+    schedule.units = given.number("stages_a", preset.units);
+  }
+  schedule.mma = given.word("mma", "mma", {"mma", "wgmma"}, {"warp", "warpgroup"}) == "wgmma"
+                     ? BitmapSchedule::Mma::warpgroup
+                     : BitmapSchedule::Mma::warp;
+  return schedule;
 }
 
 std::string print(const BitmapSchedule& schedule) {
-  return fmt::format("bitmap:columns={},panels={},warps={},stages={},units={}{}{}{},pdl={}", schedule.columns,
-                     schedule.panels, schedule.warps, schedule.stages, schedule.units,
-                     schedule.step == BitmapSchedule::half_tile ? "" : fmt::format(",step={}", schedule.step),
-                     schedule.has_warpgroups() ? ",mma=warpgroup" : "",
-                     schedule.cluster == 1 ? "" : fmt::format(",cluster={}", schedule.cluster),
-                     schedule.pdl ? "on" : "off");
+  return print_settings(schedule_family("bitmap"), [&](std::string_view key) {
+    return key == "tile"
+               ? fmt::format("{}x{}x{}", 1LL * schedule.panels * BitmapSchedule::panel_rows, tile_k, schedule.columns)
+           : key == "warps"    ? std::to_string(1LL * schedule.panels * schedule.warps)
+           : key == "stages"   ? std::to_string(schedule.stages)
+           : key == "stages_a" ? std::to_string(schedule.units)
+           : key == "step"     ? schedule.step == BitmapSchedule::half_tile ? "" : std::to_string(schedule.step)
+           : key == "mma"      ? schedule.has_warpgroups() ? "wgmma" : ""
+           : key == "cluster"  ? schedule.cluster == 1 ? "" : std::to_string(schedule.cluster)
+                               : on_or_off(schedule.pdl);
+  });
 }
 
 void check_ranges(const BitmapSchedule& schedule) {
   const std::string text = print(schedule);
   const bool has_warpgroups = schedule.has_warpgroups();
-  check_power_of_two(text, "columns", schedule.columns, has_warpgroups ? BitmapSchedule::least_warpgroup_columns : 8,
-                     has_warpgroups ? BitmapSchedule::max_columns : BitmapSchedule::max_warp_columns);
-  check_range(text, "panels", schedule.panels, 1, BitmapSchedule::max_warps, 1);
-  check_range(text, "warps", schedule.warps, 1, BitmapSchedule::max_warps / schedule.panels, 1);
+  const long long rows = 1LL * schedule.panels * BitmapSchedule::panel_rows;
+  check_power_of_two(text, "tile N", schedule.columns, has_warpgroups ? BitmapSchedule::least_warpgroup_columns : 8,
+                     has_warpgroups ? BitmapSchedule::max_columns : BitmapSchedule::max_warp_columns,
+                     [&](long long columns) { return tile_text(rows, columns); });
+  check_range(text, "tile M / 16", schedule.panels, 1, BitmapSchedule::max_warps, 1,
+              [&](long long panels) { return tile_text(panels * BitmapSchedule::panel_rows, schedule.columns); });
+  check_range(text, "warps", bounded_product(schedule.panels, schedule.warps), schedule.panels,
+              BitmapSchedule::max_warps / schedule.panels * schedule.panels, schedule.panels);
   check_range(text, "stages", schedule.stages, has_warpgroups ? 3 : 2, BitmapSchedule::max_stages, 1);
-  check_range(text, "units", schedule.units, 2, BitmapSchedule::max_stages, 1);
+  check_range(text, "stages_a", schedule.units, 2, BitmapSchedule::max_stages, 1);
   check_range(text, "cluster", schedule.cluster, 1, BitmapSchedule::max_cluster, 1);
   if (has_warpgroups) {
     check_warpgroups(schedule);
@@ -92,8 +121,8 @@ void check_legal(const BitmapSchedule& schedule, const ProductColumns& columns) 
   check_ranges(schedule);
   if (const int most = widest_bitmap_tile(columns.count); schedule.columns > most) {
     throw ScheduleError(print(schedule),
-                        fmt::format("columns={} is more than bCol={} asks for", schedule.columns, columns.count),
-                        fmt::format("the nearest legal value is columns={}", most));
+                        fmt::format("tile N={} is more than N={} asks for", schedule.columns, columns.count),
+                        "the nearest legal value is " + tile_text(schedule.panels * BitmapSchedule::panel_rows, most));
   }
 }
 

@@ -56,8 +56,8 @@ struct BitmapSchedule {
 /// Reads the settings behind "bitmap:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 BitmapSchedule parse_bitmap(std::string_view text, std::string_view settings);
 
-/// "bitmap:columns=8,panels=2,warps=8,stages=3,units=2,pdl=on", with "step=256", "mma=warpgroup" and "cluster=2"
-/// in front of pdl where they are not the usual ones.
+/// "bitmap: tile=32x256x8, warps=16, stages=3, stages_a=2, pdl=on", with "step=256", "mma=wgmma" and "cluster=2" before
+/// pdl where they are not the usual ones.
 std::string print(const BitmapSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for

@@ -11,6 +11,7 @@
 #include "generator/schedule/database_line.h"
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/schedule_database.h"
+#include "generator/schedule/schedule_text.h"
 #include "generator/support/error.h"
 #include "generator/support/plain_text.h"
 
@@ -64,7 +65,7 @@ std::string print(const CandidateLoss& loss) {
 std::string print_layout(const std::string& layout) { return layout == "kn" ? "" : " " + layout; }
 
 std::string print(const CandidateEntry& entry, const std::string& layout) {
-  return fmt::format("candidate{} {} {} {}", layout, entry.bcol, entry.number, print(entry.schedule));
+  return fmt::format("candidate{} {} {} {}", layout, entry.bcol, entry.number, compact(entry.schedule));
 }
 
 std::string print(const LayerClass& layers) {
@@ -81,11 +82,11 @@ std::string print(const ClassEntry& entry, const std::string& layout) {
 }
 
 std::string print(const DefaultEntry& entry, const std::string& layout) {
-  return fmt::format("default{} {} {} {}", layout, entry.bcol, print(entry.schedule), print(entry.evidence));
+  return fmt::format("default{} {} {} {}", layout, entry.bcol, compact(entry.schedule), print(entry.evidence));
 }
 
 std::string print(const LayerEntry& entry, const std::string& layout) {
-  return fmt::format("layer{} {} {} {} {} {} {}", layout, entry.bcol, entry.pattern, print(entry.schedule),
+  return fmt::format("layer{} {} {} {} {} {} {}", layout, entry.bcol, entry.pattern, compact(entry.schedule),
                      print(entry.gain), print(entry.over_exact), print(entry.over_tf32));
 }
 

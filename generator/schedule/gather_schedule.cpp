@@ -3,26 +3,55 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "generator/schedule/settings.h"
 
 namespace esc {
 
+namespace {
+
+constexpr int tile_k = GatherSchedule::window_columns;
+constexpr int tile_n = GatherSchedule::columns;
+
+std::string tile_text(long long rows) { return fmt::format("tile={}x{}x{}", rows, tile_k, tile_n); }
+
+}  // namespace
+
 GatherSchedule parse_gather(std::string_view text, std::string_view settings) {
   const GatherSchedule preset;
-  const Settings given(text, "gather", settings, {"warps", "sets", "pdl"});
-  return {.sets = given.number("sets", preset.sets),
-          .warps = given.number("warps", preset.warps),
-          .pdl = given.word("pdl", preset.pdl ? "on" : "off", {"on", "off"}) == "on"};
+  const Settings given(text, schedule_family("gather"), settings);
+  const int warps = given.number("warps", preset.warps);
+  const bool pdl = given.flag("pdl", preset.pdl);
+  if (given.is_old()) {
+    return {.sets = given.number("sets", preset.sets), .warps = warps, .pdl = pdl};
+  }
+  const std::vector<int> tile = given.tile(
+      "tile",
+      {GatherSchedule::set_rows * preset.sets * std::clamp(warps, 1, GatherSchedule::max_warps), tile_k, tile_n});
+  const SettingText with_rows = [&](long long) { return tile_text(tile[0]); };
+  check_range(given.text(), "tile K", tile[1], tile_k, tile_k, 1, with_rows);
+  check_range(given.text(), "tile N", tile[2], tile_n, tile_n, 1, with_rows);
+  return {.sets = whole_parts(given.text(), "tile M", tile[0], "4 * warps", 1LL * GatherSchedule::set_rows * warps,
+                              tile_text),
+          .warps = warps,
+          .pdl = pdl};
 }
 
 std::string print(const GatherSchedule& schedule) {
-  return fmt::format("gather:warps={},sets={},pdl={}", schedule.warps, schedule.sets, schedule.pdl ? "on" : "off");
+  return print_settings(schedule_family("gather"), [&](std::string_view key) {
+    return key == "tile"    ? fmt::format("{}x{}x{}", 1LL * GatherSchedule::set_rows * schedule.sets * schedule.warps,
+                                          tile_k, tile_n)
+           : key == "warps" ? std::to_string(schedule.warps)
+                            : on_or_off(schedule.pdl);
+  });
 }
 
 void check_ranges(const GatherSchedule& schedule) {
   const std::string text = print(schedule);
   check_range(text, "warps", schedule.warps, 1, GatherSchedule::max_warps, 1);
-  check_range(text, "sets", schedule.sets, 1, GatherSchedule::max_sets, 1);
+  check_range(text, "tile M / (4 * warps)", schedule.sets, 1, GatherSchedule::max_sets, 1,
+              [&](long long sets) { return tile_text(sets * schedule.warps * GatherSchedule::set_rows); });
 }
 
 void check_legal(const GatherSchedule& schedule, const ProductColumns& columns) {

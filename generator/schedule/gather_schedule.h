@@ -38,7 +38,7 @@ struct GatherSchedule {
 /// Reads the settings behind "gather:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 GatherSchedule parse_gather(std::string_view text, std::string_view settings);
 
-/// "gather:warps=14,sets=6,pdl=on".
+/// "gather: tile=336x256x32, warps=14, pdl=on".
 std::string print(const GatherSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for

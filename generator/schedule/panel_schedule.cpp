@@ -18,45 +18,57 @@ constexpr int most_sum_bytes = 48 * 1024;
 /// Values of A that a lane multiplies at a time. Without staging as many more are on their way, in registers.
 int most_values(bool stage) { return stage ? 32 : 16; }
 
+LaneTile lane_tile(const PanelSchedule& schedule) {
+  return {.block_rows = 1LL * schedule.panels * schedule.ufi,
+          .rows = schedule.ufi,
+          .columns = schedule.columns,
+          .vector = schedule.vector};
+}
+
+/// "the nearest legal value is tile=8x32", with so many row tiles.
+std::string nearest_panels(const PanelSchedule& schedule, long long panels) {
+  return fmt::format("the nearest legal value is tile={}x{}", panels * schedule.ufi, schedule.columns);
+}
+
 void check_block(const PanelSchedule& schedule) {
   const std::string text = print(schedule);
-  check_group(text, schedule.columns, schedule.vector);
+  check_group(text, lane_tile(schedule));
   if (schedule.groups > schedule.warp_groups()) {
     throw ScheduleError(
-        text,
-        fmt::format("groups={} is more than the {} lane groups of a warp", schedule.groups, schedule.warp_groups()),
-        fmt::format("the nearest legal value is groups={}", schedule.warp_groups()));
+        text, fmt::format("lane_groups={} is more than the {} of a warp", schedule.groups, schedule.warp_groups()),
+        fmt::format("the nearest legal value is lane_groups={}", schedule.warp_groups()));
   }
   if (schedule.panels < schedule.warp_panels()) {
-    throw ScheduleError(
-        text, fmt::format("panels={} is less than the {} panels of a warp", schedule.panels, schedule.warp_panels()),
-        fmt::format("the nearest legal value is panels={}", schedule.warp_panels()));
+    throw ScheduleError(text,
+                        fmt::format("tile M={} is less than the {} rows of a warp", schedule.panels * schedule.ufi,
+                                    schedule.warp_panels() * schedule.ufi),
+                        nearest_panels(schedule, schedule.warp_panels()));
   }
   if (schedule.block_warps() > PanelSchedule::max_warps) {
     throw ScheduleError(
         text, fmt::format("a block of {} warps is more than {}", schedule.block_warps(), PanelSchedule::max_warps),
-        fmt::format("the nearest legal value is panels={}",
-                    PanelSchedule::max_warps / schedule.warps * schedule.warp_panels()));
+        nearest_panels(schedule, PanelSchedule::max_warps / schedule.warps * schedule.warp_panels()));
   }
   if (const int most = most_values(schedule.stage); schedule.ufi * schedule.ufk > most) {
     throw ScheduleError(
         text,
-        fmt::format("ufi * ufk = {} values of A at a time are more than {}, what a lane has registers for",
+        fmt::format("thread M * unroll_k = {} values of A at a time are more than {}, what a lane has registers for",
                     schedule.ufi * schedule.ufk, most),
-        schedule.ufi * 4 <= most ? fmt::format("the nearest legal value is ufk={}", most / schedule.ufi)
-                                 : fmt::format("the nearest legal value is ufi={}, or choose stage=on", most / 4));
+        schedule.ufi * 4 <= most
+            ? fmt::format("the nearest legal value is unroll_k={}", most / schedule.ufi)
+            : fmt::format("the nearest legal value is thread={}x{}, or choose stage_a=on", most / 4, schedule.vector));
   }
   if (const int most = PanelSchedule::max_lane_sums; schedule.ufi * schedule.vector > most) {
     throw ScheduleError(text,
-                        fmt::format("ufi * vector = {} sums of a lane are more than {}, what it has registers for",
+                        fmt::format("thread = {} sums of a lane are more than {}, what it has registers for",
                                     schedule.ufi * schedule.vector, most),
-                        fmt::format("the nearest legal value is vector={}", most / schedule.ufi));
+                        "the nearest legal value is " + lane_tile(schedule).thread_with(most / schedule.ufi));
   }
   if (schedule.sum_bytes() > most_sum_bytes) {
     throw ScheduleError(text,
                         fmt::format("the sums of the warps take {} bytes of shared memory, more than {}",
                                     schedule.sum_bytes(), most_sum_bytes),
-                        "choose fewer warps, panels or columns, or a smaller ufi");
+                        "choose a smaller split_k or tile");
   }
 }
 
@@ -76,41 +88,66 @@ int widest_vector(const ProductColumns& columns) {
 
 PanelSchedule parse_panel(std::string_view text, std::string_view settings) {
   const PanelSchedule preset;
-  const Settings given(text, "panel", settings,
-                       {"ufi", "columns", "vector", "groups", "warps", "panels", "ufk", "stage", "pdl"});
-  return {.ufi = given.number("ufi", preset.ufi),
-          .columns = given.number("columns", preset.columns),
-          .vector = given.number("vector", preset.vector),
-          .groups = given.number("groups", preset.groups),
-          .warps = given.number("warps", preset.warps),
-          .panels = given.number("panels", preset.panels),
-          .ufk = given.number("ufk", preset.ufk),
-          .stage = given.word("stage", preset.stage ? "on" : "off", {"on", "off"}) == "on",
-          .pdl = given.word("pdl", preset.pdl ? "on" : "off", {"on", "off"}) == "on"};
+  const Settings given(text, schedule_family("panel"), settings);
+  const bool pdl = given.flag("pdl", preset.pdl);
+  if (given.is_old()) {
+    return {.ufi = given.number("ufi", preset.ufi),
+            .columns = given.number("columns", preset.columns),
+            .vector = given.number("vector", preset.vector),
+            .groups = given.number("groups", preset.groups),
+            .warps = given.number("warps", preset.warps),
+            .panels = given.number("panels", preset.panels),
+            .ufk = given.number("ufk", preset.ufk),
+            .stage = given.flag("stage", preset.stage),
+            .pdl = pdl};
+  }
+  const std::vector<int> thread = given.tile("thread", {preset.ufi, preset.vector});
+  const std::vector<int> tile = given.tile("tile", {preset.panels * thread[0], preset.columns});
+  return {.ufi = thread[0],
+          .columns = tile[1],
+          .vector = thread[1],
+          .groups = given.number("lane_groups", preset.groups),
+          .warps = given.number("split_k", preset.warps),
+          .panels = whole_parts(given.text(), "tile M", tile[0], "thread M", thread[0],
+                                [&](long long rows) { return fmt::format("tile={}x{}", rows, tile[1]); }),
+          .ufk = given.number("unroll_k", preset.ufk),
+          .stage = given.flag("stage_a", preset.stage),
+          .pdl = pdl};
 }
 
 std::string print(const PanelSchedule& schedule) {
-  return fmt::format("panel:ufi={},columns={},vector={},groups={},warps={},panels={},ufk={},stage={},pdl={}",
-                     schedule.ufi, schedule.columns, schedule.vector, schedule.groups, schedule.warps, schedule.panels,
-                     schedule.ufk, schedule.stage ? "on" : "off", schedule.pdl ? "on" : "off");
+  return print_settings(schedule_family("panel"), [&](std::string_view key) {
+    return key == "tile"          ? fmt::format("{}x{}", 1LL * schedule.panels * schedule.ufi, schedule.columns)
+           : key == "thread"      ? fmt::format("{}x{}", schedule.ufi, schedule.vector)
+           : key == "split_k"     ? std::to_string(schedule.warps)
+           : key == "lane_groups" ? std::to_string(schedule.groups)
+           : key == "unroll_k"    ? std::to_string(schedule.ufk)
+           : key == "stage_a"     ? on_or_off(schedule.stage)
+                                  : on_or_off(schedule.pdl);
+  });
 }
 
 void check_ranges(const PanelSchedule& schedule) {
   const std::string text = print(schedule);
-  check_power_of_two(text, "ufi", schedule.ufi, 1, PanelSchedule::max_ufi);
-  check_power_of_two(text, "columns", schedule.columns, 1, PanelSchedule::max_columns);
-  check_vector(text, schedule.vector, false);
-  check_power_of_two(text, "groups", schedule.groups, 1, 32);
-  check_power_of_two(text, "warps", schedule.warps, 1, PanelSchedule::max_warps);
-  check_power_of_two(text, "panels", schedule.panels, 1, PanelSchedule::max_panels);
-  check_power_of_two(text, "ufk", schedule.ufk, 4, PanelSchedule::max_ufk);
+  const LaneTile tile = lane_tile(schedule);
+  check_power_of_two(text, "thread M", schedule.ufi, 1, PanelSchedule::max_ufi,
+                     [&](long long rows) { return fmt::format("thread={}x{}", rows, schedule.vector); });
+  check_power_of_two(text, "tile N", schedule.columns, 1, PanelSchedule::max_columns,
+                     [&](long long columns) { return tile.tile_with(columns); });
+  check_vector(text, tile, false);
+  check_power_of_two(text, "lane_groups", schedule.groups, 1, 32);
+  check_power_of_two(text, "split_k", schedule.warps, 1, PanelSchedule::max_warps);
+  check_power_of_two(text, "tile M / thread M", schedule.panels, 1, PanelSchedule::max_panels, [&](long long panels) {
+    return fmt::format("tile={}x{}", panels * schedule.ufi, schedule.columns);
+  });
+  check_power_of_two(text, "unroll_k", schedule.ufk, 4, PanelSchedule::max_ufk);
   check_block(schedule);
 }
 
 void check_legal(const PanelSchedule& schedule, const ProductColumns& columns) {
-  check_vector(print(schedule), schedule.vector, columns.are_contiguous);
+  check_vector(print(schedule), lane_tile(schedule), columns.are_contiguous);
   check_ranges(schedule);
-  check_tile(print(schedule), schedule.columns, schedule.vector, columns);
+  check_tile(print(schedule), lane_tile(schedule), columns);
 }
 
 std::vector<PanelSchedule> legal_panel_schedules(long long bcol) {

@@ -54,7 +54,7 @@ struct PanelSchedule {
 /// Reads the settings behind "panel:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 PanelSchedule parse_panel(std::string_view text, std::string_view settings);
 
-/// "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on".
+/// "panel: tile=2x32, thread=2x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on".
 std::string print(const PanelSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for

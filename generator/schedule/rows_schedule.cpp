@@ -10,39 +10,68 @@
 
 namespace esc {
 
+namespace {
+
+LaneTile lane_tile(const RowsSchedule& schedule) {
+  return {.block_rows = 1, .rows = 1, .columns = schedule.columns, .vector = schedule.vector};
+}
+
+}  // namespace
+
 RowsSchedule parse_rows(std::string_view text, std::string_view settings) {
   const RowsSchedule preset;
-  const Settings given(text, "rows", settings, {"columns", "vector", "unroll", "task", "light", "warps", "pdl"});
-  return {.columns = given.number("columns", preset.columns),
-          .vector = given.number("vector", preset.vector),
-          .unroll = given.number("unroll", preset.unroll),
-          .task = given.number("task", preset.task),
-          .light = given.number("light", preset.light),
-          .warps = given.number("warps", preset.warps),
-          .pdl = given.word("pdl", preset.pdl ? "on" : "off", {"on", "off"}) == "on"};
+  const Settings given(text, schedule_family("rows"), settings);
+  RowsSchedule schedule{.task = given.number("task", preset.task),
+                        .light = given.number("light", preset.light),
+                        .warps = given.number("warps", preset.warps),
+                        .pdl = given.flag("pdl", preset.pdl)};
+  if (given.is_old()) {
+    schedule.columns = given.number("columns", preset.columns);
+    schedule.vector = given.number("vector", preset.vector);
+    schedule.unroll = given.number("unroll", preset.unroll);
+    return schedule;
+  }
+  const std::vector<int> tile = given.tile("tile", {1, preset.columns});
+  const std::vector<int> thread = given.tile("thread", {1, preset.vector});
+  check_range(given.text(), "tile M", tile[0], 1, 1, 1,
+              [&](long long rows) { return fmt::format("tile={}x{}", rows, tile[1]); });
+  check_range(given.text(), "thread M", thread[0], 1, 1, 1,
+              [&](long long rows) { return fmt::format("thread={}x{}", rows, thread[1]); });
+  schedule.columns = tile[1];
+  schedule.vector = thread[1];
+  schedule.unroll = given.number("unroll_k", preset.unroll);
+  return schedule;
 }
 
 std::string print(const RowsSchedule& schedule) {
-  return fmt::format("rows:columns={},vector={},unroll={},task={},light={},warps={},pdl={}", schedule.columns,
-                     schedule.vector, schedule.unroll, schedule.task, schedule.light, schedule.warps,
-                     schedule.pdl ? "on" : "off");
+  return print_settings(schedule_family("rows"), [&](std::string_view key) {
+    return key == "tile"       ? fmt::format("1x{}", schedule.columns)
+           : key == "thread"   ? fmt::format("1x{}", schedule.vector)
+           : key == "unroll_k" ? std::to_string(schedule.unroll)
+           : key == "task"     ? std::to_string(schedule.task)
+           : key == "light"    ? std::to_string(schedule.light)
+           : key == "warps"    ? std::to_string(schedule.warps)
+                               : on_or_off(schedule.pdl);
+  });
 }
 
 void check_ranges(const RowsSchedule& schedule) {
   const std::string text = print(schedule);
-  check_power_of_two(text, "columns", schedule.columns, 1, RowsSchedule::max_columns);
-  check_vector(text, schedule.vector, false);
-  check_power_of_two(text, "unroll", schedule.unroll, 1, RowsSchedule::max_unroll);
+  const LaneTile tile = lane_tile(schedule);
+  check_power_of_two(text, "tile N", schedule.columns, 1, RowsSchedule::max_columns,
+                     [&](long long columns) { return tile.tile_with(columns); });
+  check_vector(text, tile, false);
+  check_power_of_two(text, "unroll_k", schedule.unroll, 1, RowsSchedule::max_unroll);
   check_power_of_two(text, "task", schedule.task, 1, RowsSchedule::max_task);
   check_power_of_two(text, "light", schedule.light, 1, RowsSchedule::max_task);
   check_power_of_two(text, "warps", schedule.warps, 1, RowsSchedule::max_warps);
-  check_group(text, schedule.columns, schedule.vector);
+  check_group(text, tile);
   if (const int most = RowsSchedule::max_parts; schedule.unroll * schedule.vector > most) {
     throw ScheduleError(
         text,
-        fmt::format("unroll * vector = {} elements of B at a time are more than {}, what a lane has registers for",
+        fmt::format("unroll_k * thread N = {} elements of B at a time are more than {}, what a lane has registers for",
                     schedule.unroll * schedule.vector, most),
-        fmt::format("the nearest legal value is unroll={}", most / schedule.vector));
+        fmt::format("the nearest legal value is unroll_k={}", most / schedule.vector));
   }
   if (schedule.light > schedule.task) {
     throw ScheduleError(text, fmt::format("light={} is more than task={}", schedule.light, schedule.task),
@@ -51,9 +80,9 @@ void check_ranges(const RowsSchedule& schedule) {
 }
 
 void check_legal(const RowsSchedule& schedule, const ProductColumns& columns) {
-  check_vector(print(schedule), schedule.vector, columns.are_contiguous);
+  check_vector(print(schedule), lane_tile(schedule), columns.are_contiguous);
   check_ranges(schedule);
-  check_tile(print(schedule), schedule.columns, schedule.vector, columns);
+  check_tile(print(schedule), lane_tile(schedule), columns);
 }
 
 std::vector<RowsSchedule> legal_rows_schedules(long long bcol) {

@@ -45,7 +45,7 @@ struct RowsSchedule {
 /// Reads the settings behind "rows:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 RowsSchedule parse_rows(std::string_view text, std::string_view settings);
 
-/// "rows:columns=32,vector=4,unroll=4,task=128,light=16,warps=4,pdl=on".
+/// "rows: tile=1x32, thread=1x4, unroll_k=4, task=128, light=16, warps=4, pdl=on".
 std::string print(const RowsSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for

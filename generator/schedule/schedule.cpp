@@ -2,8 +2,11 @@
 #include "generator/schedule/schedule.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "generator/schedule/schedule_keys.h"
 #include "generator/support/closest_word.h"
+#include "generator/support/trimmed.h"
 
 namespace esc {
 namespace {
@@ -27,7 +30,7 @@ Schedule parse_family(std::string_view text) {
   if (colon == std::string_view::npos) {
     return parse_short_atomic(text);
   }
-  const std::string_view family = text.substr(0, colon);
+  const std::string_view family = trimmed(text.substr(0, colon));
   const std::string_view settings = text.substr(colon + 1);
   if (family == "atomic") {
     return parse_atomic(text, settings);
@@ -47,9 +50,9 @@ Schedule parse_family(std::string_view text) {
   if (family == "bitmap") {
     return parse_bitmap(text, settings);
   }
+  const std::vector<std::string> names = schedule_family_names();
   throw ScheduleError(std::string(text), fmt::format("there is no family '{}'", family),
-                      did_you_mean(family, {"atomic", "panel", "rows", "stream", "gather", "bitmap"}) +
-                          "the families are: atomic, panel, rows, stream, gather, bitmap");
+                      fmt::format("{}the families are: {}", did_you_mean(family, names), fmt::join(names, ", ")));
 }
 
 }  // namespace

@@ -20,9 +20,9 @@ namespace esc {
 using Schedule =
     std::variant<AtomicSchedule, PanelSchedule, RowsSchedule, StreamSchedule, GatherSchedule, BitmapSchedule>;
 
-/// Reads "4-7-1-32", "atomic:ufi=4,ufk=7,warptile=1,threads=32[,compaction=off]", "panel:ufi=2,warps=8,...",
-/// "rows:columns=32,task=128,...", "stream:columns=8,panels=4,...", "gather:warps=14,sets=6" or
-/// "bitmap:columns=8,panels=2,...". Keys may come in any order and be left out (then the family's defaults hold).
+/// Reads "4-7-1-32" or "FAMILY: key=value, ..." with the keys of schedule_keys.h, or those that the releases before had:
+/// "stream: tile=32x256x16, warps=4", "stream:columns=16,panels=1,rows=32,warps=4". Spaces are free. Keys may come in any
+/// order and be left out (then the family's defaults hold).
 /// Throws ScheduleError for an unknown family or key, a repeated key, or a value that is out of range whatever the
 /// columns are.
 Schedule parse_schedule(std::string_view text);

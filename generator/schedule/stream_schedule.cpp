@@ -14,29 +14,80 @@
 namespace esc {
 namespace {
 
-StreamSchedule::Copies copies_of(std::string_view word) {
-  return word == "bulk"    ? StreamSchedule::Copies::bulk
-         : word == "units" ? StreamSchedule::Copies::units
-                           : StreamSchedule::Copies::lanes;
-}
+using Copies = StreamSchedule::Copies;
+using Dense = StreamSchedule::Dense;
 
-constexpr std::pair<StreamSchedule::Dense, std::string_view> dense_words[] = {
-    {StreamSchedule::Dense::off, "off"},
-    {StreamSchedule::Dense::on, "on"},
-    {StreamSchedule::Dense::listed, "listed"},
-    {StreamSchedule::Dense::placed, "placed"}};
+/// A value, what it is called, and what it was called before.
+template <typename Value>
+struct ValueName {
+  Value value;
+  std::string_view name;
+  std::string_view old;
+};
 
-StreamSchedule::Dense dense_of(std::string_view word) {
-  for (const auto& [value, name] : dense_words) {
-    if (word == name) {
-      return value;
-    }
+constexpr ValueName<Copies> copy_names[] = {
+    {Copies::lanes, "cp_async", "lanes"}, {Copies::units, "bulk_a", "units"}, {Copies::bulk, "tma", "bulk"}};
+
+constexpr ValueName<Dense> format_names[] = {{Dense::off, "sparse24", "off"},
+                                             {Dense::on, "dense", "on"},
+                                             {Dense::listed, "bitmap", "listed"},
+                                             {Dense::placed, "decompress", "placed"}};
+
+/// The value that the key has, by its name or, in old settings, by its old one.
+template <typename Value, std::size_t count>
+Value value_at(const Settings& given, const char* key, const char* old_key, const ValueName<Value> (&names)[count]) {
+  std::vector<std::string> words;
+  for (const ValueName<Value>& one : names) {
+    words.emplace_back(given.is_old() ? one.old : one.name);
   }
-  return StreamSchedule::Dense::off;
+  const std::string word = given.word(given.is_old() ? old_key : key, words.front(), words);
+  return names[std::ranges::find(words, word) - words.begin()].value;
 }
 
-std::string_view word_of(StreamSchedule::Dense dense) {
-  return std::ranges::find(dense_words, dense, &std::pair<StreamSchedule::Dense, std::string_view>::first)->second;
+template <typename Value, std::size_t count>
+std::string name_of(Value value, const ValueName<Value> (&names)[count]) {
+  return std::string(std::ranges::find(names, value, &ValueName<Value>::value)->name);
+}
+
+/// Columns of A of a K tile, in elements of 16 bits, or of what is placed.
+int tile_k(const StreamSchedule& schedule) {
+  return schedule.is_placed() ? StreamSchedule::placed_columns : StreamSchedule::window_columns(2);
+}
+
+/// "tile=64x256x8", with other rows or columns than the schedule's.
+std::string tile_text(const StreamSchedule& schedule, long long rows, long long columns) {
+  return fmt::format("tile={}x{}x{}", rows, tile_k(schedule), columns);
+}
+
+/// Rows of a warp where a tile has so many and nothing else is said.
+long long usual_warp_rows(long long tile_rows) {
+  return tile_rows <= StreamSchedule::max_rows ? tile_rows : StreamSchedule::strip_rows;
+}
+
+void read_old_settings(StreamSchedule& schedule, const Settings& given) {
+  schedule.columns = given.number("columns", schedule.columns);
+  schedule.panels = given.number("panels", schedule.panels);
+  schedule.warps = given.number("warps", schedule.warps);
+  schedule.share = given.number("share", schedule.share);
+  schedule.rows = given.number("rows", schedule.rows);
+  schedule.ahead = given.flag("ahead", schedule.ahead);
+  schedule.quarters = given.flag("quarters", schedule.quarters);
+}
+
+void read_settings(StreamSchedule& schedule, const Settings& given) {
+  const int k = tile_k(schedule);
+  const std::vector<int> tile = given.tile("tile", {schedule.block_rows(), k, schedule.columns});
+  check_range(given.text(), "tile K", tile[1], k, k, 1,
+              [&](long long) { return tile_text(schedule, tile[0], tile[2]); });
+  schedule.columns = tile[2];
+  schedule.rows = given.number("warp_m", static_cast<int>(usual_warp_rows(tile[0])));
+  schedule.panels = whole_parts(given.text(), "tile M", tile[0], "warp_m", schedule.rows,
+                                [&](long long rows) { return tile_text(schedule, rows, tile[2]); });
+  schedule.warps = whole_parts(given.text(), "warps", given.number("warps", schedule.warps * schedule.panels),
+                               "tile M / warp_m", schedule.panels);
+  schedule.share = given.number("split_k", schedule.share);
+  schedule.ahead = given.flag("warp_specialized", schedule.ahead);
+  schedule.quarters = given.flag("sparse14", schedule.quarters);
 }
 
 Directive transformed(StreamSchedule::Dense dense) {
@@ -55,36 +106,33 @@ Directive transformed(StreamSchedule::Dense dense) {
 }  // namespace
 
 StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
-  const StreamSchedule preset;
-  const Settings given(text, "stream", settings,
-                       {"columns", "panels", "warps", "stages", "pdl", "share", "rows", "copies", "cluster", "ahead",
-                        "quarters", "dense"});
-  return {.columns = given.number("columns", preset.columns),
-          .panels = given.number("panels", preset.panels),
-          .warps = given.number("warps", preset.warps),
-          .stages = given.number("stages", preset.stages),
-          .pdl = given.word("pdl", preset.pdl ? "on" : "off", {"on", "off"}) == "on",
-          .share = given.number("share", preset.share),
-          .rows = given.number("rows", preset.rows),
-          .copies = copies_of(given.word("copies", "lanes", {"lanes", "units", "bulk"})),
-          .cluster = given.number("cluster", preset.cluster),
-          .ahead = given.word("ahead", preset.ahead ? "on" : "off", {"on", "off"}) == "on",
-          .quarters = given.word("quarters", preset.quarters ? "on" : "off", {"on", "off"}) == "on",
-          .dense = dense_of(given.word("dense", "off", {"off", "on", "listed", "placed"}))};
+  const Settings given(text, schedule_family("stream"), settings);
+  StreamSchedule schedule;
+  schedule.stages = given.number("stages", schedule.stages);
+  schedule.pdl = given.flag("pdl", schedule.pdl);
+  schedule.cluster = given.number("cluster", schedule.cluster);
+  schedule.copies = value_at(given, "copy", "copies", copy_names);
+  schedule.dense = value_at(given, "format", "dense", format_names);
+  given.is_old() ? read_old_settings(schedule, given) : read_settings(schedule, given);
+  return schedule;
 }
 
 std::string print(const StreamSchedule& schedule) {
-  return fmt::format(
-      "stream:columns={},panels={},warps={},stages={},pdl={}{}{}{}{}{}{}{}", schedule.columns, schedule.panels,
-      schedule.warps, schedule.stages, schedule.pdl ? "on" : "off",
-      schedule.share == 1 ? "" : fmt::format(",share={}", schedule.share),
-      schedule.rows == StreamSchedule::strip_rows ? "" : fmt::format(",rows={}", schedule.rows),
-      schedule.copies == StreamSchedule::Copies::bulk    ? ",copies=bulk"
-      : schedule.copies == StreamSchedule::Copies::units ? ",copies=units"
-                                                         : "",
-      schedule.cluster == 1 ? "" : fmt::format(",cluster={}", schedule.cluster), schedule.ahead ? ",ahead=on" : "",
-      schedule.quarters ? ",quarters=on" : "",
-      schedule.dense == StreamSchedule::Dense::off ? "" : fmt::format(",dense={}", word_of(schedule.dense)));
+  const long long rows = 1LL * schedule.panels * schedule.rows;
+  const auto unless = [](auto value, auto usual) { return value == usual ? std::string() : fmt::format("{}", value); };
+  return print_settings(schedule_family("stream"), [&](std::string_view key) {
+    return key == "tile"               ? fmt::format("{}x{}x{}", rows, tile_k(schedule), schedule.columns)
+           : key == "warp_m"           ? unless(1LL * schedule.rows, usual_warp_rows(rows))
+           : key == "warps"            ? std::to_string(1LL * schedule.panels * schedule.warps)
+           : key == "stages"           ? std::to_string(schedule.stages)
+           : key == "copy"             ? name_of(schedule.copies, copy_names)
+           : key == "split_k"          ? unless(schedule.share, 1)
+           : key == "cluster"          ? unless(schedule.cluster, 1)
+           : key == "warp_specialized" ? schedule.ahead ? "on" : ""
+           : key == "format"           ? schedule.dense == Dense::off ? "" : name_of(schedule.dense, format_names)
+           : key == "sparse14"         ? schedule.quarters ? "on" : ""
+                                       : on_or_off(schedule.pdl);
+  });
 }
 
 namespace {
@@ -94,61 +142,63 @@ void check_placed(const StreamSchedule& schedule, const std::string& text) {
   const int warps = schedule.team_warps();
   if (warps % StreamSchedule::product_warps != 0 ||
       warps * StreamSchedule::warp_columns > StreamSchedule::max_placed_columns) {
-    throw ScheduleError(text,
-                        fmt::format("panels={} with share={} are {} warps that multiply the same windows, and placed "
-                                    "values are multiplied for 4 or 8",
-                                    schedule.panels, schedule.share, warps),
-                        "choose panels and share so that their product is 4 or 8");
+    throw ScheduleError(
+        text,
+        fmt::format("tile M / warp_m={} with split_k={} are {} warps that multiply the same K tile, and "
+                    "decompressed values are multiplied for 4 or 8",
+                    schedule.panels, schedule.share, warps),
+        "choose tile, warp_m and split_k so that their product is 4 or 8");
   }
   if (const int most = schedule.most_block_rows(); schedule.block_rows() > most) {
     throw ScheduleError(
         text,
-        fmt::format("panels={} with rows={} are {} rows of a block, and the lanes of {} warps have registers for the "
-                    "sums of {}",
-                    schedule.panels, schedule.rows, schedule.block_rows(), schedule.threads() / 32, most),
-        fmt::format("choose panels and rows so that their product is {} at most", most));
+        fmt::format("tile M={} is more than the lanes of {} warps have registers for: the sums of {} rows",
+                    schedule.block_rows(), schedule.threads() / 32, most),
+        fmt::format("choose a tile M of {} at most", most));
   }
   if (schedule.columns != warps * StreamSchedule::warp_columns) {
     throw ScheduleError(text, fmt::format("{} warps have {} columns each", warps, StreamSchedule::warp_columns),
-                        fmt::format("the nearest legal value is columns={}", warps * StreamSchedule::warp_columns));
+                        "the nearest legal value is " +
+                            tile_text(schedule, schedule.block_rows(), warps * StreamSchedule::warp_columns));
   }
 }
 
 /// What values that are placed ahead ask for.
 void check_ahead(const StreamSchedule& schedule, const std::string& text) {
   if (!schedule.is_placed()) {
-    throw ScheduleError(text, "ahead=on is for values that are placed", "write dense=placed, or leave it out");
+    throw ScheduleError(text, "warp_specialized=on is for values that warps decompress",
+                        "write format=decompress, or leave it out");
   }
   if (schedule.copies == StreamSchedule::Copies::lanes) {
-    throw ScheduleError(text, "warps that place values meet those that multiply them where bulk copies end",
-                        "write copies=bulk");
+    throw ScheduleError(text, "warps that decompress values meet those that multiply them where bulk copies end",
+                        "write copy=tma");
   }
   if (schedule.stages < StreamSchedule::least_stages_ahead) {
     throw ScheduleError(text,
-                        fmt::format("values that are placed a turn ahead are copied in {} stages at least",
+                        fmt::format("values that are decompressed an iteration ahead are copied in {} stages at least",
                                     StreamSchedule::least_stages_ahead),
                         fmt::format("the nearest legal value is stages={}", StreamSchedule::least_stages_ahead));
   }
   if (schedule.panels * schedule.warps > StreamSchedule::max_warps_ahead) {
-    throw ScheduleError(
-        text,
-        fmt::format(
-            "{} warps that multiply and as many that place leave too few registers for a product of the tensor core",
-            schedule.panels * schedule.warps),
-        fmt::format("choose panels and warps so that their product is {} at most", StreamSchedule::max_warps_ahead));
+    throw ScheduleError(text,
+                        fmt::format("{} warps that multiply and as many that decompress leave too few registers for a "
+                                    "product of the tensor core",
+                                    schedule.panels * schedule.warps),
+                        fmt::format("the nearest legal value is warps={}", StreamSchedule::max_warps_ahead));
   }
 }
 
 /// What one column by itself asks for.
 void check_one_column(const StreamSchedule& schedule, const std::string& text) {
   if (schedule.dense != StreamSchedule::Dense::off) {
-    throw ScheduleError(text, "dense steps multiply 8 columns of C at once", "leave dense out, or write columns=8");
+    throw ScheduleError(text, "dense steps multiply 8 columns of C at once",
+                        "leave format out, or choose a tile N of 8");
   }
   if (schedule.share > 1 || schedule.cluster > 1) {
     throw ScheduleError(text,
                         "of one column of C the lanes of a row deal the products to each other, and neither warps nor "
-                        "blocks share windows",
-                        "leave share and cluster out, or write columns=8");
+                        "blocks divide K tiles",
+                        "leave split_k and cluster out, or choose a tile N of 8");
   }
 }
 
@@ -159,20 +209,25 @@ void check_ranges(const StreamSchedule& schedule) {
   if (schedule.has_one_column()) {
     check_one_column(schedule, text);
   } else {
-    check_power_of_two(text, "columns", schedule.columns, 8,
-                       schedule.is_placed() ? StreamSchedule::max_placed_columns : StreamSchedule::max_columns);
+    check_power_of_two(
+        text, "tile N", schedule.columns, 8,
+        schedule.is_placed() ? StreamSchedule::max_placed_columns : StreamSchedule::max_columns,
+        [&](long long columns) { return tile_text(schedule, 1LL * schedule.panels * schedule.rows, columns); });
   }
-  check_range(text, "panels", schedule.panels, 1, StreamSchedule::max_panels, 1);
-  check_range(text, "warps", schedule.warps, 1, StreamSchedule::max_panels / schedule.panels, 1);
+  check_range(text, "tile M / warp_m", schedule.panels, 1, StreamSchedule::max_panels, 1,
+              [&](long long panels) { return tile_text(schedule, panels * schedule.rows, schedule.columns); });
+  check_range(text, "warps", bounded_product(schedule.panels, schedule.warps), schedule.panels,
+              StreamSchedule::max_panels / schedule.panels * schedule.panels, schedule.panels);
   check_range(text, "stages", schedule.stages, 2, StreamSchedule::max_stages, 1);
-  check_power_of_two(text, "share", schedule.share, 1, StreamSchedule::max_share);
+  check_power_of_two(text, "split_k", schedule.share, 1, StreamSchedule::max_share);
   if (schedule.warps % schedule.share != 0) {
-    throw ScheduleError(
-        text, fmt::format("warps={} cannot be dealt to windows with share={} each", schedule.warps, schedule.share),
-        fmt::format("the nearest legal value is share={}", std::gcd(schedule.warps, schedule.share)));
+    throw ScheduleError(text,
+                        fmt::format("the {} warps of the same rows cannot be divided into groups of split_k={}",
+                                    schedule.warps, schedule.share),
+                        fmt::format("the nearest legal value is split_k={}", std::gcd(schedule.warps, schedule.share)));
   }
   check_range(text, "cluster", schedule.cluster, 1, StreamSchedule::max_cluster, 1);
-  check_range(text, "rows", schedule.rows, StreamSchedule::strip_rows,
+  check_range(text, "warp_m", schedule.rows, StreamSchedule::strip_rows,
               schedule.is_placed() ? StreamSchedule::max_placed_rows : StreamSchedule::max_rows,
               StreamSchedule::strip_rows);
   if (schedule.is_placed()) {
@@ -188,10 +243,10 @@ void check_legal(const StreamSchedule& schedule, const ProductColumns& columns) 
   const int most = schedule.is_placed() ? widest_placed_stream(columns.count) : widest_stream(columns.count);
   if (schedule.columns > most) {
     throw ScheduleError(
-        print(schedule), fmt::format("columns={} is more than bCol={} asks for", schedule.columns, columns.count),
-        schedule.is_placed() ? fmt::format("choose panels and share so that their product is {}, and columns={}",
+        print(schedule), fmt::format("tile N={} is more than N={} asks for", schedule.columns, columns.count),
+        schedule.is_placed() ? fmt::format("choose tile, warp_m and split_k for {} warps that multiply, and tile N={}",
                                            most / StreamSchedule::warp_columns, most)
-                             : fmt::format("the nearest legal value is columns={}", most));
+                             : "the nearest legal value is " + tile_text(schedule, schedule.block_rows(), most));
   }
 }
 

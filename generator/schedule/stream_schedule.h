@@ -119,10 +119,8 @@ struct StreamSchedule {
 /// Reads the settings behind "stream:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 StreamSchedule parse_stream(std::string_view text, std::string_view settings);
 
-/// "stream:columns=8,panels=4,warps=2,stages=4,pdl=on", with ",share=2" behind it where warps share windows, ",rows=32"
-/// where panels are higher than 16 rows, ",copies=bulk" where lanes do not copy, ",cluster=4" where blocks share
-/// windows, ",ahead=on" where warps of their own place values, ",quarters=on" and ",dense=on", ",dense=listed" or
-/// ",dense=placed".
+/// "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, pdl=on", with warp_m, split_k, cluster, warp_specialized,
+/// format and sparse14 where they are not the usual ones.
 std::string print(const StreamSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for

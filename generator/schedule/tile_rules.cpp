@@ -11,34 +11,43 @@
 
 namespace esc {
 
-void check_vector(const std::string& schedule, int vector, bool contiguous) {
-  const bool is_wide =
-      vector > 0 && vector <= PanelSchedule::max_spread_vector && std::has_single_bit(static_cast<unsigned>(vector));
+std::string LaneTile::tile_with(long long other_columns) const {
+  return fmt::format("tile={}x{}", block_rows, other_columns);
+}
+
+std::string LaneTile::thread_with(long long other_columns) const {
+  return fmt::format("thread={}x{}", rows, other_columns);
+}
+
+void check_vector(const std::string& schedule, LaneTile tile, bool contiguous) {
+  const bool is_wide = tile.vector > 0 && tile.vector <= PanelSchedule::max_spread_vector &&
+                       std::has_single_bit(static_cast<unsigned>(tile.vector));
   if (contiguous || !is_wide) {
-    check_power_of_two(schedule, "vector", vector, 1, PanelSchedule::max_vector);
+    check_power_of_two(schedule, "thread N", tile.vector, 1, PanelSchedule::max_vector,
+                       [&](long long columns) { return tile.thread_with(columns); });
   }
 }
 
-void check_group(const std::string& schedule, int columns, int vector) {
-  if (vector > columns) {
-    throw ScheduleError(schedule, fmt::format("vector={} is more than columns={}", vector, columns),
-                        fmt::format("the nearest legal value is vector={}", columns));
+void check_group(const std::string& schedule, LaneTile tile) {
+  if (tile.vector > tile.columns) {
+    throw ScheduleError(schedule, fmt::format("thread N={} is more than tile N={}", tile.vector, tile.columns),
+                        "the nearest legal value is " + tile.thread_with(tile.columns));
   }
-  if (columns / vector > 32) {
-    throw ScheduleError(schedule,
-                        fmt::format("columns / vector = {} lanes are more than a warp's 32", columns / vector),
-                        fmt::format("the nearest legal value is columns={}", 32 * vector));
+  if (tile.columns / tile.vector > 32) {
+    throw ScheduleError(
+        schedule, fmt::format("tile N / thread N = {} lanes are more than a warp's 32", tile.columns / tile.vector),
+        "the nearest legal value is " + tile.tile_with(32LL * tile.vector));
   }
 }
 
-void check_tile(const std::string& schedule, int columns, int vector, const ProductColumns& product) {
-  if (columns > widest_tile(product)) {
-    throw ScheduleError(schedule, fmt::format("columns={} is more than bCol={} asks for", columns, product.count),
-                        fmt::format("the nearest legal value is columns={}", widest_tile(product)));
+void check_tile(const std::string& schedule, LaneTile tile, const ProductColumns& product) {
+  if (tile.columns > widest_tile(product)) {
+    throw ScheduleError(schedule, fmt::format("tile N={} is more than N={} asks for", tile.columns, product.count),
+                        "the nearest legal value is " + tile.tile_with(widest_tile(product)));
   }
-  if (vector > widest_vector(product)) {
-    throw ScheduleError(schedule, fmt::format("vector={} does not divide bCol={}", vector, product.count),
-                        fmt::format("the nearest legal value is vector={}", widest_vector(product)));
+  if (tile.vector > widest_vector(product)) {
+    throw ScheduleError(schedule, fmt::format("thread N={} does not divide N={}", tile.vector, product.count),
+                        "the nearest legal value is " + tile.thread_with(widest_vector(product)));
   }
 }
 

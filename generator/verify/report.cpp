@@ -57,9 +57,13 @@ std::string run_text(const VerificationRun& run, const VerificationReport& repor
           : "",
       compared.error, report.tolerance_of(run), run.reason.empty() ? "" : ", " + run.reason,
       compared.wrong_element().empty() ? "" : ": " + compared.wrong_element());
-  std::string text;
-  for (const std::string& line : wrapped(found, page_columns - std::min(page_columns / 2, head.size()))) {
-    text += (text.empty() ? head : std::string(head.size(), ' ')) + line + "\n";
+  constexpr std::size_t most_indent = page_columns / 2;
+  constexpr std::size_t least_indent = 7;
+  const bool is_beside = head.size() <= most_indent;
+  const std::size_t indent = is_beside ? head.size() : least_indent;
+  std::string text = is_beside ? head : head.substr(0, head.size() - 1) + "\n";
+  for (const std::string& line : wrapped(found, page_columns - indent)) {
+    text += (text.ends_with('\n') ? std::string(indent, ' ') : "") + line + "\n";
   }
   return text;
 }

@@ -160,7 +160,7 @@ TEST_F(ChosenSchedule, BitmapsAreGeneratedAndVerified) {
       ASSERT_EQ(made.status, 0) << layout << " " << epilogue << made.errors;
       EXPECT_EQ(escgen({"verify", "out/a"}).status, 0) << layout << " " << epilogue;
       const nlohmann::json manifest = parse_json(read("out/a/manifest.json"));
-      EXPECT_EQ(manifest["schedule"]["text"], schedule + ",pdl=on");
+      EXPECT_EQ(manifest["schedule"]["text"], "bitmap: tile=32x256x8, warps=4, stages=3, stages_a=2, pdl=on");
       EXPECT_EQ(manifest["packed_format"]["height"], 16);
     }
   }
@@ -179,7 +179,7 @@ TEST_F(ChosenSchedule, PowerLawsOfRowLengthsGetTheFamilyForThem) {
   const ProcessResult generated = escgen({"generate", "uneven.mtx", "--bcol", "4", "-o", "out"});
   ASSERT_EQ(generated.status, 0) << generated.errors;
   const nlohmann::json schedule = parse_json(read("out/uneven/manifest.json"))["schedule"];
-  EXPECT_THAT(schedule["text"].get<std::string>(), StartsWith("rows:columns=4,vector=4"));
+  EXPECT_THAT(schedule["text"].get<std::string>(), StartsWith("rows: tile=1x4, thread=1x4, "));
   EXPECT_THAT(schedule["source"].get<std::string>(), HasSubstr("has nothing for power-law rows"));
 }
 
@@ -205,10 +205,11 @@ TEST_F(ChosenSchedule, IsTheNextBestOneWhereTheBestIsIllegalForTheMatrix) {
       escgen({"generate", "long.mtx", "--bcol", "64", "-o", "out", "--json", "--dry-run", "--database", "mine.txt"});
   ASSERT_EQ(generated.status, 0) << generated.errors;
   const nlohmann::json layer = parse_json(generated.output);
-  EXPECT_THAT(layer["schedule"].get<std::string>(), StartsWith("panel:ufi=2,columns=64,vector=4,groups=2,warps=4"));
+  EXPECT_THAT(layer["schedule"].get<std::string>(),
+              StartsWith("panel: tile=2x64, thread=2x4, split_k=4, lane_groups=2, "));
   EXPECT_THAT(layer["schedule_source"].get<std::string>(), HasSubstr("one My GPU"));
   EXPECT_THAT(layer["schedule_source"].get<std::string>(),
-              HasSubstr(", number 2 in rank, because panel:ufi=2,columns=64,vector=4,groups=2,warps=1"));
+              HasSubstr(", number 2 in rank, because panel: tile=2x64, thread=2x4, split_k=1"));
 }
 
 TEST_F(ChosenSchedule, SchedulesAreThoseOfTheDevice) {
@@ -236,7 +237,7 @@ TEST_F(ChosenSchedule, PublishedSchedulesComeOnRequest) {
       escgen({"generate", "a.mtx", "--bcol", "64", "-o", "out", "--schedule", "published", "--no-verify"});
   ASSERT_EQ(generated.status, 0) << generated.errors;
   const nlohmann::json schedule = parse_json(read("out/a/manifest.json"))["schedule"];
-  EXPECT_EQ(schedule["text"], "atomic:ufi=3,ufk=7,warptile=2,threads=32");
+  EXPECT_EQ(schedule["text"], "atomic: thread=3x2, unroll_k=7, threads=32");
   EXPECT_EQ(schedule["source"], "published: the paper's best single schedule on an A100 at bCol 64");
   write("spec.json", R"({"layers": [{"matrix": "a.mtx", "bcol": 64, "schedule": "published"}]})");
   EXPECT_EQ(escgen({"generate", "--spec", "spec.json", "-o", "out", "--check"}).status, 0);
@@ -272,7 +273,7 @@ TEST_F(ChosenSchedule, ScheduleDatabaseOfTheUserIsTaken) {
     return escgen(more);
   };
   const std::string taken = unbroken(with({"mine.txt", "--gpu", "a100", "-v"}).output);
-  EXPECT_THAT(taken, HasSubstr("panel:ufi=1,columns=64,vector=4,groups=2"));
+  EXPECT_THAT(taken, HasSubstr("panel: tile=1x64, thread=1x4, split_k=8, lane_groups=2, "));
   EXPECT_THAT(taken, HasSubstr("cuBLAS or cuSPARSE in float32 was 2.00 times as fast as this kernel"));
   EXPECT_THAT(taken, HasSubstr("no measurements of such layers on a100: the schedule is from the database of the "
                                "nearest device, one My GPU (sm90-132sm-60mib, measured)"));

@@ -46,7 +46,7 @@ TEST_F(Commands, ExampleOfLowerRuns) {
   const ProcessResult lowered = escgen({"lower", "--schedule", "4-2-2-64", "--dump-steps", "--pattern", "1101"});
   EXPECT_EQ(lowered.status, 0);
   EXPECT_THAT(lowered.errors, IsEmpty());
-  EXPECT_THAT(lowered.output, StartsWith("schedule   atomic:ufi=4,ufk=2,warptile=2,threads=64\n"));
+  EXPECT_THAT(lowered.output, StartsWith("schedule   atomic: thread=4x2, unroll_k=2, threads=64\n"));
 }
 
 TEST_F(Commands, SampleWritesTheFileAndSaysSoOnStandardError) {
@@ -108,7 +108,7 @@ TEST_F(Commands, ManifestSaysWhatIsPromised) {
   EXPECT_EQ(manifest["csr_bytes"], 4 * (14 + 88 + 88));
   EXPECT_EQ(manifest["packed_bytes"], read("out/a/a.packed").size());
   EXPECT_EQ(manifest["architectures"], nlohmann::json({"sm_86", "sm_90"}));
-  EXPECT_EQ(manifest["schedule"]["text"], "atomic:ufi=4,ufk=7,warptile=1,threads=32");
+  EXPECT_EQ(manifest["schedule"]["text"], "atomic: thread=4x1, unroll_k=7, threads=32");
   EXPECT_EQ(manifest["verification"]["passed"], true);
   EXPECT_EQ(manifest["verification"]["method"], "emulation");
   EXPECT_EQ(manifest["verification"]["rows_covered"], 1.0);
@@ -124,7 +124,7 @@ TEST_F(Commands, NoCompactionEmitsOneBodyPerPattern) {
     EXPECT_EQ(escgen(arguments).status, 0);
   }
   const nlohmann::json manifest = parse_json(read("whole/a/manifest.json"));
-  EXPECT_EQ(manifest["schedule"]["text"], "atomic:ufi=2,ufk=2,warptile=1,threads=32,compaction=off");
+  EXPECT_EQ(manifest["schedule"]["text"], "atomic: thread=2x1, unroll_k=2, threads=32, compaction=off");
   EXPECT_THAT(manifest["schedule"]["directives"].get<std::vector<std::string>>(), Each(Not(StartsWith("compact"))));
   EXPECT_NE(read("whole/a/a.cu"), read("compact/a/a.cu"));
   EXPECT_EQ(read("whole/a/a.packed"), read("compact/a/a.packed"));

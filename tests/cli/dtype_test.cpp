@@ -84,7 +84,8 @@ INSTANTIATE_TEST_SUITE_P(
                       DtypeCase{"Stream", "f16", "stream:columns=16,panels=1,warps=2,stages=3", "__half"},
                       DtypeCase{"StreamOfOneColumn", "bf16", "stream:columns=1,panels=2,warps=2,stages=3,copies=bulk",
                                 "__nv_bfloat16"},
-                      DtypeCase{"StreamOfBrainFloats", "bf16", "stream:columns=8,panels=2,warps=1,stages=2,pdl=off",
+                      DtypeCase{"StreamOfBrainFloats", "bf16",
+                                "stream: tile=32x256x8, warp_m=16, warps=2, stages=2, copy=cp_async, pdl=off",
                                 "__nv_bfloat16"}),
     [](const auto& one) { return one.param.name; });
 
@@ -114,7 +115,7 @@ TEST_F(DtypeOption, OfALargeWeightIsRefused) {
                   "--schedule", "stream:columns=1"},
                  "stream:columns=1,panels=4,warps=2,stages=4,pdl=on: multiplies each value by an element of B and by "
                  "seven zeros, whose products are added up, and infinity times zero is no number; "
-                 "choose columns=8 for values that are not finite");
+                 "choose a tile N of 8 for values that are not finite");
 }
 
 TEST_F(DtypeOption, CountsWhatBecomesZero) {
@@ -157,7 +158,7 @@ TEST_F(DtypeOption, StreamsNumbersOfSixteenBitsAndOfThirtyTwo) {
   }
   expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "none", "--dtype", "f16", "--schedule",
                   "stream:columns=64,panels=1,warps=16,stages=8"},
-                 "choose fewer stages, warps or panels");
+                 "choose fewer stages or warps, or a smaller tile");
 }
 
 /// Auto: as measured in either type of 16 bits; where that has not been done by a rule where that is for streaming,
@@ -187,7 +188,7 @@ TEST_F(DtypeOption, OfLargeLayersIsStreamedByARule) {
         dtype == "bf16");
     EXPECT_EQ(chosen("z0.7.mtx", {"--dtype", dtype, "--gpu", "t4"})["family"], "panel");
     const nlohmann::json streamed = chosen("z0.7.mtx", {"--dtype", dtype, "--layout", "nk"});
-    EXPECT_EQ(streamed["schedule"], "stream:columns=8,panels=1,warps=3,stages=2,pdl=on");
+    EXPECT_EQ(streamed["schedule"], "stream: tile=16x256x8, warps=3, stages=2, copy=cp_async, pdl=on");
     EXPECT_EQ(streamed["schedule_source"],
               "by rule: layers of this size and share of zeros are streamed; not measured for " + dtype);
     EXPECT_TRUE(streamed["notes"].empty());
@@ -202,7 +203,7 @@ TEST_F(DtypeOption, OfLargeLayersIsStreamedByARule) {
         "candidate 8 0 stream:columns=8,panels=2,warps=2,stages=3\nclass 8 18 18 15 15 3 - - 0.0\n");
   const nlohmann::json own = chosen("z0.7.mtx", {"--dtype", "f16", "--database", "mine.txt"});
   EXPECT_THAT(own["schedule_source"].get<std::string>(), ::testing::StartsWith("database: one My GPU"));
-  EXPECT_EQ(own["schedule"], "stream:columns=8,panels=2,warps=2,stages=3,pdl=on");
+  EXPECT_EQ(own["schedule"], "stream: tile=32x256x8, warp_m=16, warps=4, stages=3, copy=cp_async, pdl=on");
   EXPECT_TRUE(own["notes"].empty());
   EXPECT_THAT(chosen("z0.7.mtx", {"--dtype", "bf16", "--database", "mine.txt"})["notes"].dump(),
               HasSubstr("no measurements in bf16: the schedule is the one for f16"));

@@ -152,7 +152,7 @@ TEST_F(EpilogueOption, LeavesAutoTheSchedulesThatCan) {
     }
     write("mine.txt", text + "class 40 8 8 6 7 3 - -" + losses + "\n");
   };
-  const std::string atomic = "atomic:ufi=4,ufk=7,warptile=1,threads=32";
+  const std::string atomic = "atomic: thread=4x1, unroll_k=7, threads=32";
   const std::string cut = "rows:columns=8,task=8,light=8";
   database({atomic, cut, "panel:ufi=2,columns=8,vector=2,groups=4,warps=2,panels=4"});
   generate("bias", {"--database", "mine.txt", "--no-verify"});
@@ -196,7 +196,7 @@ TEST_F(EpilogueScripts, SayWhereTheEpilogueStands) {
   expect_verified();
   const std::string of_the_script = read("out/a/a.cu");
   generate("bias+relu", {"--no-verify", "--force", "--schedule",
-                         "panel:ufi=2,columns=64,vector=4,groups=2,warps=8,panels=1,ufk=4,stage=off,pdl=on"});
+                         "panel: tile=2x64, thread=2x4, split_k=8, lane_groups=2, unroll_k=4, stage_a=off, pdl=on"});
   const auto kernel = [](const std::string& text) { return text.substr(text.find("__global__")); };
   EXPECT_EQ(kernel(of_the_script), kernel(read("out/a/a.cu"))) << "is what the family does";
 }

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "generator/schedule/schedule_text.h"
 #include "tests/cli/tuner_workshop.h"
 
 namespace esc::cli {
@@ -18,7 +19,8 @@ using testing::Not;
 using tuning::CandidateRecord;
 using tuning::Record;
 
-constexpr const char* spread = "panel:ufi=4,columns=8,vector=8,groups=32,warps=1,panels=4,ufk=4,stage=on,pdl=on";
+constexpr const char* spread =
+    "panel: tile=16x8, thread=4x8, split_k=1, lane_groups=32, unroll_k=4, stage_a=on, pdl=on";
 
 class EsctuneNests : public TunerWorkshop {
  protected:
@@ -139,7 +141,7 @@ TEST_F(EsctuneNests, ReachTheDatabaseAndFromThereTheGenerator) {
   const std::string file = "database/sm90-132sm-60mib_f32.txt";
   const std::string kn_alone = read(file);
   ASSERT_EQ(esctune({"publish", "nk.jsonl", "-o", "database"}).status, 0);
-  EXPECT_THAT(read(file), HasSubstr(fmt::format("\ncandidate nk 32 0 {}\n", spread)));
+  EXPECT_THAT(read(file), HasSubstr(fmt::format("\ncandidate nk 32 0 {}\n", compact(parse_schedule(spread)))));
   const std::string both = read(file);
   ASSERT_EQ(esctune({"publish", "night.jsonl", "nk.jsonl", "-o", "both"}).status, 0);
   EXPECT_EQ(read("both/sm90-132sm-60mib_f32.txt"), both);

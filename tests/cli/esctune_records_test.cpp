@@ -104,7 +104,7 @@ TEST_F(EsctuneRecords, MergeListsEnvironmentsThatDiffer) {
 TEST_F(EsctuneRecords, ShowPrintsTables) {
   EXPECT_THAT(output_of({"show", "night.jsonl"}), AllOf(HasSubstr("layer00"), HasSubstr("layer03")));
   const std::string one = output_of({"show", "night.jsonl", "--item", "layer00.smtx@32"});
-  EXPECT_THAT(one, AllOf(HasSubstr("panel:ufi=2"), HasSubstr("cusparse"), Not(HasSubstr("layer03"))));
+  EXPECT_THAT(one, AllOf(HasSubstr("panel: tile=2x"), HasSubstr("cusparse"), Not(HasSubstr("layer03"))));
   EXPECT_THAT(output_of({"show", "night.jsonl", "--tables"}), Not(IsEmpty()));
   EXPECT_FALSE(json::parse(output_of({"show", "night.jsonl", "--json"})).empty());
   EXPECT_THAT(output_of({"show", "night.jsonl", "--csv"}), StartsWith("layer,M x K,"));
@@ -208,7 +208,7 @@ TEST_F(EsctuneRecords, PublishWritesADatabaseOnce) {
   const std::string file = "database/" + files.front().string();
   const std::string text = read(file);
   EXPECT_THAT(text,
-              AllOf(HasSubstr("sm90-132sm-60mib"), HasSubstr("panel:ufi=2,columns=32,vector=4,groups=4,warps=8")));
+              AllOf(HasSubstr("sm90-132sm-60mib"), HasSubstr("panel:tile=2x32,thread=2x4,split_k=8,lane_groups=4")));
   EXPECT_THAT(output_of({"publish", "second.jsonl", "first.jsonl", "-o", "database"}), HasSubstr("(unchanged)"));
   EXPECT_TRUE(read(file) == text);
   EXPECT_FALSE(json::parse(output_of({"publish", "night.jsonl", "-o", "database", "--json"})).empty());
@@ -245,7 +245,7 @@ TEST_F(EsctuneRecords, GenerateTakesTheMeasuredSchedule) {
                                               {.folder = path("."), .errors_apart = true});
   ASSERT_EQ(generated.status, 0) << generated.errors;
   const json manifest = json::parse(read("out/layer00/manifest.json"));
-  EXPECT_THAT(manifest.at("schedule").dump(), HasSubstr("panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=1"));
+  EXPECT_THAT(manifest.at("schedule").dump(), HasSubstr("panel: tile=2x32, thread=2x4, split_k=8, lane_groups=4"));
 }
 
 }  // namespace

@@ -119,8 +119,8 @@ TEST_F(EsctuneRefusals, FilesOfSchedules) {
   write("bad.txt", "# first\npanel:ufi=2\nnonsense\n");
   expect_run_refusal({"--space", "bad.txt"}, "bad.txt:3: nonsense: is not a schedule");
   write("bad.txt", "panel:ufi=3\n");
-  expect_run_refusal({"--space", "bad.txt"}, "bad.txt:1: panel:ufi=3");
-  expect_run_refusal({"--space", "bad.txt", "--emit", "slurm"}, "bad.txt:1: panel:ufi=3");
+  expect_run_refusal({"--space", "bad.txt"}, "bad.txt:1: panel: tile=3x32");
+  expect_run_refusal({"--space", "bad.txt", "--emit", "slurm"}, "bad.txt:1: panel: tile=3x32");
   write("bare.txt", "# nothing\n");
   expect_run_refusal({"--space", "bare.txt"}, "bare.txt: has no schedule; write one on each line");
 }
@@ -178,7 +178,7 @@ TEST_F(EsctuneRefusals, PublishWritesAllDatabasesOrNone) {
   }
   write("later.jsonl", unknown);
   std::filesystem::create_directory(path("database"));
-  expect_refusal({"publish", "measured.jsonl", "later.jsonl", "-o", "database"}, "later:ufi=");
+  expect_refusal({"publish", "measured.jsonl", "later.jsonl", "-o", "database"}, "later: tile=");
 }
 
 TEST_F(EsctuneRefusals, JournalsWithNamesThatLeadNowhere) {

@@ -52,7 +52,7 @@ TEST_F(EsctuneRun, DecidesEachItemOnce) {
   EXPECT_EQ(decided_in("night.jsonl"), all_items());
   for (const Record& record : records_in("night.jsonl").records) {
     if (const auto* decision = std::get_if<tuning::DecisionRecord>(&record)) {
-      EXPECT_THAT(decision->winner, HasSubstr("panel:ufi=2,columns=32,vector=4,groups=4,warps=8,"));
+      EXPECT_THAT(decision->winner, HasSubstr("panel: tile=2x32, thread=2x4, split_k=8, lane_groups=4, "));
       EXPECT_EQ(decision->fastest_peer, "cublas-fp32");
       EXPECT_FALSE(decision->peer_wins);
     }
@@ -261,7 +261,7 @@ TEST_F(EsctuneRun, RecordsWhatTheDeviceHasNotMeasuredAsSkipped) {
   const auto skipped = std::ranges::count_if(records, [](const Record& record) {
     const auto* candidate = std::get_if<CandidateRecord>(&record);
     return candidate != nullptr && candidate->outcome == Outcome::skipped_by_limit &&
-           candidate->candidate.starts_with("panel:ufi=4,columns=32,vector=4,groups=2,warps=8,panels=2");
+           candidate->candidate.starts_with("panel: tile=8x32, thread=4x4, split_k=8, lane_groups=2, ");
   });
   EXPECT_EQ(skipped, 6);
   EXPECT_EQ(decided_in("night.jsonl"), all_items());
@@ -316,7 +316,7 @@ TEST_F(EsctuneRun, TunesOneLayerAndPrintsTheWinner) {
   const ProcessResult first = esctune(words);
   EXPECT_EQ(first.status, 0) << first.errors;
   EXPECT_THAT(first.output, AllOf(HasSubstr("\nwinner     "), HasSubstr("cuBLAS"),
-                                  HasSubstr("\nschedule   panel:ufi=2,columns=32,vector=4,groups=4,warps=8")));
+                                  HasSubstr("\nschedule   panel: tile=2x32, thread=2x4, split_k=8, lane_groups=4")));
   std::vector<std::string> verbose = words;
   verbose.emplace_back("-v");
   EXPECT_THAT(esctune(verbose).output, AllOf(StartsWith(first.output), HasSubstr("cublas"), HasSubstr("cusparse")));

@@ -7,6 +7,7 @@
 
 #include "generator/matrix/matrix_writer.h"
 #include "generator/matrix/sample.h"
+#include "generator/schedule/schedule_text.h"
 #include "tests/cli/tuner_workshop.h"
 
 namespace esc::cli {
@@ -18,7 +19,7 @@ using testing::Not;
 using tuning::CandidateRecord;
 using tuning::Record;
 
-constexpr const char* streamed = "stream:columns=32,panels=1,warps=1,stages=2,pdl=on";
+constexpr const char* streamed = "stream: tile=16x256x32, warps=1, stages=2, copy=cp_async, pdl=on";
 
 class EsctuneTypes : public TunerWorkshop {
  protected:
@@ -192,8 +193,9 @@ TEST_F(EsctuneTypes, ReachADatabaseOfTheirOwnAndFromThereTheGenerator) {
   const std::string of_floats = read("database/sm90-132sm-60mib_f32.txt");
   ASSERT_EQ(esctune({"publish", "night.jsonl", "half.jsonl", "-o", "database"}).status, 0);
   EXPECT_EQ(read("database/sm90-132sm-60mib_f32.txt"), of_floats);
-  EXPECT_THAT(read("database/sm90-132sm-60mib_f16.txt"),
-              HasSubstr(fmt::format("\ndtype f16\nevidence measured\ncandidate 32 0 {}\n", streamed)));
+  EXPECT_THAT(
+      read("database/sm90-132sm-60mib_f16.txt"),
+      HasSubstr(fmt::format("\ndtype f16\nevidence measured\ncandidate 32 0 {}\n", compact(parse_schedule(streamed)))));
 
   const std::string database = path("database").string();
   const json half = generated({"--dtype", "f16", "--database", database});

@@ -296,7 +296,7 @@ TEST_F(HostileBundle, OfWhichTextThatWouldLeaveTheProcessFails) {
 /// Host code is compiled without __CUDA_ARCH__, by nvcc as here: what bulk copies depend on is another value there.
 TEST_F(HostileBundle, WhoseHostCodeAsksForTheArchitecture) {
   ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "16", "--dtype", "f16", "-o", "bulk", "--schedule",
-                    "stream:columns=16,panels=1,warps=1,stages=2,pdl=off,copies=bulk", "--no-verify"})
+                    "stream: tile=16x256x16, warps=1, stages=2, copy=tma, pdl=off", "--no-verify"})
                 .status,
             0);
   const auto expect_words = [&](const std::string& from, const std::string& to, const std::string& words) {

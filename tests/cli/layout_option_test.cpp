@@ -119,16 +119,17 @@ TEST_F(NestLayoutOption, TransposesTheMatricesOfAnEpilogue) {
 TEST_F(NestLayoutOption, ManyColumnsOfALaneAreForItAlone) {
   for (const std::string schedule : {lanes_over_columns, "rows:columns=8,vector=8"}) {
     expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "out", "--schedule", schedule},
-                   "vector=8 is not a power of two from 1 to 4; the nearest legal value is vector=4");
+                   "thread N=8 is not a power of two from 1 to 4; the nearest legal value is thread=");
   }
   expect_refusal(generation({"--schedule", "panel:ufi=8,columns=16,vector=16,groups=32,stage=on"}),
-                 "ufi * vector = 128 sums of a lane are more than 64, what it has registers for; the nearest legal "
-                 "value is vector=8");
-  expect_refusal(generation({"--schedule", "rows:columns=16,vector=16,unroll=8"}),
-                 "unroll * vector = 128 elements of B at a time are more than 64, what a lane has registers for; the "
-                 "nearest legal value is unroll=4");
+                 "thread = 128 sums of a lane are more than 64, what it has registers for; the nearest legal "
+                 "value is thread=8x8");
+  expect_refusal(
+      generation({"--schedule", "rows:columns=16,vector=16,unroll=8"}),
+      "unroll_k * thread N = 128 elements of B at a time are more than 64, what a lane has registers for; the "
+      "nearest legal value is unroll_k=4");
   expect_refusal(generation({"--schedule", "panel:columns=32,vector=32"}),
-                 "vector=32 is not a power of two from 1 to 4");
+                 "thread N=32 is not a power of two from 1 to 4");
   const std::string tile = "unroll(i, 2); enumerate(); merge(); own(i, panels=1, warp=1); tile(j, columns=8, vector=8)";
   expect_refusal({"lower", "--schedule", tile}, "vector=8 is outside 1 to 4");
   EXPECT_EQ(escgen({"lower", "--schedule", tile, "--layout", "nk"}).status, 0);

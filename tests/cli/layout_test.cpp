@@ -353,7 +353,7 @@ TEST_F(ConvolutionOption, ImagesLargerThanALaunchAreRefused) {
   expect_refusal(convolution({"--bcol", "1", "--no-verify", "--schedule", "rows:columns=1,vector=1"}, "w.npy", large),
                  "rows:columns=1,vector=1,unroll=4,task=128,light=16,warps=4,pdl=on: one of the items that bCol counts "
                  "has 90000 columns of C, more than "
-                 "the 65535 tiles of 1 of a launch; choose columns=2 at least");
+                 "the 65535 tiles of 1 of a launch; choose a tile N of 2 at least");
   EXPECT_EQ(escgen(convolution({"--bcol", "1", "--no-verify", "--schedule", "rows:columns=2,vector=1"}, "w.npy", large))
                 .status,
             0);

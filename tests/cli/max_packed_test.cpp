@@ -89,11 +89,11 @@ TEST_F(MaxPacked, IsTwiceCsrWithoutAWordWhereOneInTheRankingIsWithinThat) {
                         "\ncandidate 64 1 panel:ufi=1,columns=64,groups=2,warps=8\n"
                         "class 64 16 16 10 11 3 - - 0.0 7.0\n");
   const nlohmann::json small = layer({"--database", "mine.txt"});
-  EXPECT_THAT(small["schedule"].get<std::string>(), StartsWith("panel:ufi=1,"));
+  EXPECT_THAT(small["schedule"].get<std::string>(), StartsWith("panel: tile=1x"));
   EXPECT_LE(ratio(small), 2);
   EXPECT_THAT(small["schedule_source"].get<std::string>(), HasSubstr(", number 2 in rank, the first within 2 of CSR"));
   EXPECT_THAT(layer({"--database", "mine.txt", "--max-packed", "3"})["schedule"].get<std::string>(),
-              StartsWith("panel:ufi=4,"))
+              StartsWith("panel: tile=4x"))
       << "a limit that is given is the one that counts";
 }
 

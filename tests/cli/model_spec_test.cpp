@@ -100,7 +100,7 @@ TEST_F(ModelSpec, IsRefusedAtThePlaceThatIsWrong) {
            {with(R"("gpu": ["voodoo2"])"), "models/spec.json: --gpu voodoo2 is not a GPU"},
            {with(R"("gpu": [])"), "\"gpu\" is an empty list"},
            {with(R"("packed": 1)"), "\"packed\" is neither true nor false"},
-           {with(R"("schedule": "panel:ufi=9")"), "models/spec.json: panel:ufi=9"},
+           {with(R"("schedule": "panel:ufi=9")"), "models/spec.json: panel: tile=9x"},
            {with(R"("name": "a-b")"), "models/spec.json: --name a-b cannot be the prefix"},
            {with(R"("schedule": "published", "database": "absent.txt")"), "is of no use where --schedule names one"},
            {with(R"("exceptions": [{"bcol": 4}])"),

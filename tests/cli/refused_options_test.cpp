@@ -99,15 +99,15 @@ TEST_F(RefusedOptions, Schedule) {
       {"", "is not a schedule; write UFi-UFk-WarpTile-ThreadBlockSize as in 4-7-1-32"},
       {"4-7-1", "4-7-1: is not a schedule"},
       {"4-7-1-32-1", "is not a schedule"},
-      {"4-7-one-32", "'one' is not a number for warptile"},
+      {"4-7-one-32", "'one' is not a number for thread N"},
       {"4-7-1-99999999999", "is not a number for threads"},
-      {"0-1-1-32", "ufi=0 is outside 1 to 8; the nearest legal value is ufi=1"},
-      {"9-1-1-32", "ufi=9 is outside 1 to 8; the nearest legal value is ufi=8"},
-      {"4-17-1-32", "ufk=17 is outside 1 to 16; the nearest legal value is ufk=16"},
-      {"4-7-5-32", "warptile=5 is outside 1 to 4; the nearest legal value is warptile=4"},
+      {"0-1-1-32", "thread M=0 is outside 1 to 8; the nearest legal value is thread=1x1"},
+      {"9-1-1-32", "thread M=9 is outside 1 to 8; the nearest legal value is thread=8x1"},
+      {"4-17-1-32", "unroll_k=17 is outside 1 to 16; the nearest legal value is unroll_k=16"},
+      {"4-7-5-32", "thread N=5 is outside 1 to 4; the nearest legal value is thread=4x4"},
       {"4-7-1-33", "threads=33 is not a multiple of 32 from 32 to 256; the nearest legal value is threads=32"},
-      {"4-7-1-64", "threads=64 is more than max(32, bCol=40); the nearest legal value is threads=32"},
-      {"4-7-2-32", "32 * warptile = 64 is more than max(32, bCol=40); the nearest legal value is warptile=1"},
+      {"4-7-1-64", "threads=64 is more than max(32, N=40); the nearest legal value is threads=32"},
+      {"4-7-2-32", "32 * thread N = 64 is more than max(32, N=40); the nearest legal value is thread=4x1"},
       {"mma:ufi=4", "there is no family 'mma'"},
       {"atomic:", "family atomic has no key ''"},
       {"atomic:ufi", "'' is not a number for ufi"},
@@ -118,7 +118,7 @@ TEST_F(RefusedOptions, Schedule) {
   for (const auto& [schedule, words] : wrong) {
     expect_generate_refusal({"--schedule", schedule}, words);
   }
-  expect_refusal({"lower", "--schedule", "9-1-1-32"}, "ufi=9 is outside 1 to 8");
+  expect_refusal({"lower", "--schedule", "9-1-1-32"}, "thread M=9 is outside 1 to 8");
 }
 
 TEST_F(RefusedOptions, Target) {
@@ -131,11 +131,12 @@ TEST_F(RefusedOptions, Target) {
         "--arch " + arch +
             ": is not a CUDA architecture that bundles are built for; write it as in sm_90: one of sm_75, ");
   }
-  expect_generate_refusal({"--arch", "sm_80", "--schedule", "gather:warps=2,sets=1"},
-                          "gather:warps=2,sets=1,pdl=on: sm_80 has no engine that copies in bulk; choose a schedule of "
-                          "family panel, or build for sm_90 and newer");
+  expect_generate_refusal(
+      {"--arch", "sm_80", "--schedule", "gather:warps=2,sets=1"},
+      "gather: tile=8x256x32, warps=2, pdl=on: sm_80 has no engine that copies in bulk; choose a schedule of "
+      "family panel, or build for sm_90 and newer");
   expect_generate_refusal({"--arch", "sm_75", "--dtype", "f16", "--schedule", "bitmap:warps=2"},
-                          "bitmap:columns=8,panels=2,warps=2,stages=3,units=2,pdl=on: sm_75 has no copies past the "
+                          "bitmap: tile=32x256x8, warps=4, stages=3, stages_a=2, pdl=on: sm_75 has no copies past the "
                           "registers; choose a schedule of family panel, or build "
                           "for sm_80 and newer");
 }
@@ -147,7 +148,7 @@ TEST_F(RefusedOptions, BitmapsOfOtherTypesAndOfTooMuchSharedMemory) {
   }
   expect_generate_refusal(
       {"--arch", "sm_80", "--dtype", "f16", "--schedule", "bitmap:columns=32,panels=1,warps=16,stages=8,units=2"},
-      "choose fewer stages, units, warps or panels");
+      "choose fewer stages, stages_a or warps, or a smaller tile");
   expect_generate_refusal({"--dtype", "bf16", "--schedule",
                            "stream(i, panels=1, warps=2); fragment(j, 8); transform(A, bitmap); epilogue()"},
                           "multiplies windows that stand in no shared memory, for which there is no kernel; copy them "

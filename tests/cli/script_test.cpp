@@ -10,7 +10,8 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 /// What a schedule of family panel stands for, and its steps in two lines with remarks.
-constexpr const char* family_text = "panel:ufi=2,columns=64,vector=4,groups=2,warps=8,panels=1,ufk=4,stage=off,pdl=on";
+constexpr const char* family_text =
+    "panel: tile=2x64, thread=2x4, split_k=8, lane_groups=2, unroll_k=4, stage_a=off, pdl=on";
 constexpr const char* script =
     "unroll(i, 2); enumerate(); merge(); own(i, panels=1, warp=1); tile(j, columns=64, vector=4); "
     "split(k, warps=8, groups=2); accumulate(); shuffle(); share(); transform(A, regions); vectorize(j); batch(k, 4); "

@@ -29,9 +29,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr const char* schedules[] = {
-    "panel:ufi=1,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on",
-    "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on",
-    "panel:ufi=2,columns=32,vector=4,groups=4,warps=16,panels=1,ufk=4,stage=on,pdl=on",
+    "panel: tile=1x32, thread=1x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on",
+    "panel: tile=2x32, thread=2x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on",
+    "panel: tile=2x32, thread=2x4, split_k=16, lane_groups=4, unroll_k=4, stage_a=on, pdl=on",
 };
 constexpr std::int64_t bcols[] = {32, 64};
 constexpr int first_layers = 6;

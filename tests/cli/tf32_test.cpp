@@ -203,7 +203,7 @@ TEST_F(Tf32, AutoTakesWhatFloat32HasUnlessItIsMeasured) {
         "candidate 128 0 stream:columns=8,panels=2,warps=2,stages=3\nclass 128 18 18 15 15 3 - - 0.0\n");
   const nlohmann::json own = chosen("small.mtx", {"--database", "mine.txt"});
   EXPECT_THAT(own["schedule_source"].get<std::string>(), StartsWith("database: one My GPU"));
-  EXPECT_EQ(own["schedule"], "stream:columns=8,panels=2,warps=2,stages=3,pdl=on");
+  EXPECT_EQ(own["schedule"], "stream: tile=32x256x8, warp_m=16, warps=4, stages=3, copy=cp_async, pdl=on");
   EXPECT_TRUE(own["notes"].empty());
 }
 

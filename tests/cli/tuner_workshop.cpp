@@ -30,12 +30,13 @@ namespace {
 
 /// What the recorded device has measured, with its time on layer 0.
 constexpr std::pair<const char*, double> schedules[] = {
-    {"panel:ufi=1,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on", 3.0},
-    {"panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on", 2.0},
-    {"panel:ufi=2,columns=32,vector=4,groups=4,warps=16,panels=1,ufk=4,stage=on,pdl=on", 2.5},
+    {"panel: tile=1x32, thread=1x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on", 3.0},
+    {"panel: tile=2x32, thread=2x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on", 2.0},
+    {"panel: tile=2x32, thread=2x4, split_k=16, lane_groups=4, unroll_k=4, stage_a=on, pdl=on", 2.5},
 };
 constexpr std::pair<const char*, double> peers[] = {{"cublas-fp32", 6.0}, {"cublas-tf32", 4.0}, {"cusparse", 9.0}};
-constexpr const char* failing = "panel:ufi=4,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on";
+constexpr const char* failing =
+    "panel: tile=4x32, thread=4x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on";
 
 /// Times around one, as a device gives them, the same in every run.
 std::vector<double> times_around(double microseconds) {

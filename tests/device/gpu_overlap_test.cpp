@@ -103,9 +103,11 @@ TEST_P(Overlap, IsFoundWrongWithoutTheWait) {
 INSTANTIATE_TEST_SUITE_P(
     OfFamilies, Overlap,
     testing::Values(
-        Overlapping{"panel", "panel:ufi=4,columns=32,vector=4,groups=2,warps=2,panels=4,ufk=4,stage=off,pdl=on"},
-        Overlapping{"staged", "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=8,stage=on,pdl=on"},
-        Overlapping{"rows", "rows:columns=8,vector=2,unroll=2,task=128,light=8,warps=2,pdl=on"}),
+        Overlapping{"panel",
+                    "panel: tile=16x32, thread=4x4, split_k=2, lane_groups=2, unroll_k=4, stage_a=off, pdl=on"},
+        Overlapping{"staged",
+                    "panel: tile=16x16, thread=4x4, split_k=2, lane_groups=4, unroll_k=8, stage_a=on, pdl=on"},
+        Overlapping{"rows", "rows: tile=1x8, thread=1x2, unroll_k=2, task=128, light=8, warps=2, pdl=on"}),
     [](const testing::TestParamInfo<Overlapping>& overlapping) { return overlapping.param.name; });
 
 }  // namespace

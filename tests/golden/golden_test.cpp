@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(
                {"lower", "--schedule", "4-2-2-64", "--dump-steps", "--pattern", "1101"}},
         Golden{"lower_2-2-1-32.txt", {"lower", "--schedule", "2-2-1-32", "--dump-steps"}},
         Golden{"lower_1-1-1-32_without_compaction.txt",
-               {"lower", "--schedule", "atomic:ufi=1,ufk=1,warptile=1,threads=32,compaction=off", "--dump-steps"}},
+               {"lower", "--schedule", "atomic: thread=1x1, unroll_k=1, threads=32, compaction=off", "--dump-steps"}},
         Golden{"lower_panel_staged.txt",
                {"lower", "--schedule", "panel:ufi=2,columns=8,vector=2,groups=2,warps=2,panels=4,ufk=4,stage=on",
                 "--dump-steps"}},

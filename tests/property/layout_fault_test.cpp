@@ -256,7 +256,7 @@ Subject panels() {
 /// Tokens by inputs, as PyTorch has them; long rows are cut into tasks of several blocks.
 Subject tokens() {
   return {parse_loop_nest(linear_nk_template, "linear_nk.c"), draw_matrix(24, 40), 5,
-          "rows:columns=4,vector=1,unroll=2,task=8,light=2,warps=2,pdl=on"};
+          "rows: tile=1x4, thread=1x1, unroll_k=2, task=8, light=2, warps=2, pdl=on"};
 }
 
 TEST(FaultsOfFewCalls, AreNotThereInTheseTexts) {

@@ -95,7 +95,7 @@ SparseMatrix of_five_tiles(ScalarType element) {
 
 MutationSubject streamed(const std::string& name, SparseMatrix matrix, const std::string& settings = "") {
   return {name, spmm_nest(matrix.element), std::move(matrix), 36,
-          "stream:columns=16,panels=3,warps=2,stages=4,pdl=on" + settings};
+          "stream: tile=48x256x16, warps=6, stages=4, copy=cp_async, pdl=on" + settings};
 }
 
 /// A linear layer whose rows of X and Y are tokens.
@@ -140,35 +140,36 @@ GivenSizes convolution(std::int64_t filters, std::int64_t channels, std::int64_t
 std::vector<MutationSubject> mutation_subjects() {
   return {
       plain("panel", 36, ScalarType::f32,
-            "panel:ufi=4,columns=32,vector=4,groups=2,warps=2,panels=8,ufk=4,stage=off,pdl=on"),
+            "panel: tile=32x32, thread=4x4, split_k=2, lane_groups=2, unroll_k=4, stage_a=off, pdl=on"),
       plain("staged", 36, ScalarType::f32,
-            "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=8,stage=on,pdl=off"),
+            "panel: tile=16x16, thread=4x4, split_k=2, lane_groups=4, unroll_k=8, stage_a=on, pdl=off"),
       plain("doubles", 8, ScalarType::f64,
-            "panel:ufi=4,columns=8,vector=2,groups=4,warps=1,panels=2,ufk=4,stage=on,pdl=on"),
+            "panel: tile=8x8, thread=4x2, split_k=1, lane_groups=4, unroll_k=4, stage_a=on, pdl=on"),
       plain("half", 36, ScalarType::bf16,
-            "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=on,pdl=on"),
+            "panel: tile=16x16, thread=4x4, split_k=2, lane_groups=4, unroll_k=4, stage_a=on, pdl=on"),
       plain("large", 20, ScalarType::f32,
-            "panel:ufi=8,columns=8,vector=4,groups=1,warps=1,panels=32,ufk=4,stage=on,pdl=off"),
-      plain("rows", 12, ScalarType::f32, "rows:columns=8,vector=2,unroll=2,task=32,light=8,warps=2,pdl=on"),
-      plain("compacted", 64, ScalarType::f32, "atomic:ufi=3,ufk=2,warptile=2,threads=64"),
-      plain("patterns", 33, ScalarType::f64, "atomic:ufi=2,ufk=3,warptile=1,threads=32,compaction=off"),
+            "panel: tile=256x8, thread=8x4, split_k=1, lane_groups=1, unroll_k=4, stage_a=on, pdl=off"),
+      plain("rows", 12, ScalarType::f32, "rows: tile=1x8, thread=1x2, unroll_k=2, task=32, light=8, warps=2, pdl=on"),
+      plain("compacted", 64, ScalarType::f32, "atomic: thread=3x2, unroll_k=2, threads=64"),
+      plain("patterns", 33, ScalarType::f64, "atomic: thread=2x1, unroll_k=3, threads=32, compaction=off"),
       plain("script", 36, ScalarType::f32,
             "unroll(i, 6); enumerate(); merge(); own(i, panels=4, warp=1); tile(j, columns=32, vector=2); split(k, "
             "warps=1, groups=2); "
             "accumulate(); shuffle(); transform(A, regions); vectorize(j); batch(k, 8)"),
       {"layer", nest_of(layer_text), matrix_of(45, 83), 36,
-       "panel:ufi=4,columns=32,vector=4,groups=2,warps=2,panels=4,ufk=4,stage=off,pdl=on"},
+       "panel: tile=16x32, thread=4x4, split_k=2, lane_groups=2, unroll_k=4, stage_a=off, pdl=on"},
       {"tokens", nest_of(tokens_text), matrix_of(45, 83), 20,
-       "panel:ufi=4,columns=16,vector=2,groups=4,warps=2,panels=4,ufk=4,stage=on,pdl=on"},
+       "panel: tile=16x16, thread=4x2, split_k=2, lane_groups=4, unroll_k=4, stage_a=on, pdl=on"},
       {"token_rows", in_doubles(nest_of(tokens_text)), matrix_of(45, 83, ScalarType::f64), 12,
-       "rows:columns=8,vector=2,unroll=2,task=128,light=8,warps=2,pdl=on"},
-      {"token_lists", nest_of(linear_nk_template), matrix_of(45, 83), 33, "atomic:ufi=3,ufk=2,warptile=1,threads=32"},
+       "rows: tile=1x8, thread=1x2, unroll_k=2, task=128, light=8, warps=2, pdl=on"},
+      {"token_lists", nest_of(linear_nk_template), matrix_of(45, 83), 33, "atomic: thread=3x1, unroll_k=2, threads=32"},
       {"batch", nest_of(batch_text), matrix_of(45, 83), 3,
-       "panel:ufi=2,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=off,pdl=on"},
+       "panel: tile=8x16, thread=2x4, split_k=2, lane_groups=4, unroll_k=4, stage_a=off, pdl=on"},
       {"images", nest_of(conv2d_template, convolution(21, 4, 7, 6, 2, 1)), matrix_of(21, 36), 3,
-       "panel:ufi=4,columns=16,vector=2,groups=4,warps=2,panels=2,ufk=4,stage=off,pdl=on"},
+       "panel: tile=8x16, thread=4x2, split_k=2, lane_groups=4, unroll_k=4, stage_a=off, pdl=on"},
       {"channels", in_doubles(nest_of(conv2d_nhwc_template, convolution(21, 5, 5, 4, 1, 2))),
-       matrix_of(21, 45, ScalarType::f64), 2, "rows:columns=8,vector=1,unroll=2,task=16,light=4,warps=2,pdl=on"},
+       matrix_of(21, 45, ScalarType::f64), 2,
+       "rows: tile=1x8, thread=1x1, unroll_k=2, task=16, light=4, warps=2, pdl=on"},
       // Some units have extras; the second matrix has rounds beside those of its windows.
       streamed("streamed", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16)),
       streamed("bulk", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f16), ",copies=bulk"),
@@ -176,57 +177,57 @@ std::vector<MutationSubject> mutation_subjects() {
       {"lines", spmm_nest(ScalarType::f16),
        with_full_panel(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16),
                        [](std::int64_t column) { return column % 256 < 88; }),
-       16, "stream:columns=16,panels=3,warps=2,stages=4,pdl=on,copies=bulk"},
+       16, "stream: tile=48x256x16, warps=6, stages=4, copy=tma, pdl=on"},
       streamed("quartered", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::bf16), ",quarters=on"),
       // Of one column, whose extras and sums lanes deal to each other.
       {"column", spmm_nest(ScalarType::f16),
        with_full_panel(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16),
                        [](std::int64_t column) { return column % 256 < 88; }),
-       1, "stream:columns=1,panels=3,warps=2,stages=4,pdl=on,copies=bulk,quarters=on"},
+       1, "stream: tile=48x256x1, warps=6, stages=4, copy=tma, sparse14=on, pdl=on"},
       // As few stages as there can be, so that half of the windows are turns beyond the first ones.
       {"clustered", spmm_nest(ScalarType::f16), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16), 36,
-       "stream:columns=16,panels=3,warps=2,stages=2,pdl=on,cluster=2"},
+       "stream: tile=48x256x16, warps=6, stages=2, copy=cp_async, cluster=2, pdl=on"},
       streamed("split", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f32)),
       {"dense", spmm_nest(ScalarType::f32), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 36,
-       "stream:columns=16,panels=3,warps=2,stages=3,pdl=on,dense=on"},
+       "stream: tile=48x256x16, warps=6, stages=3, copy=cp_async, format=dense, pdl=on"},
       // One panel has all of a window, which takes it further rounds.
       {"listed", spmm_nest(ScalarType::f16),
        with_full_panel(of_many_windows(SampleStructure::uniform, 0.98, ScalarType::f16),
                        [](std::int64_t) { return true; }),
-       36, "stream:columns=8,panels=1,warps=2,stages=3,pdl=on,dense=listed"},
+       36, "stream: tile=16x256x8, warps=2, stages=3, copy=cp_async, format=bitmap, pdl=on"},
       // One panel has so much of a window that it takes further rounds.
       {"placed", spmm_nest(ScalarType::f32),
        with_full_panel(sample_matrix({.rows = 77, .columns = 140, .sparsity = 0.9, .seed = 3}),
                        [](std::int64_t column) { return column < 8; }),
-       36, "stream:columns=64,panels=4,warps=2,stages=2,pdl=on,dense=placed"},
+       36, "stream: tile=64x32x64, warps=8, stages=2, copy=cp_async, format=decompress, pdl=on"},
       // Rows of one non-zero show what rounding makes of a product.
       streamed(
           "rounded",
           with_cut_row(with_cut_row(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::tf32), 5, 1), 40, 1)),
       // Lists of four windows, of which two stand in shared memory.
       {"gathered", spmm_nest(ScalarType::f32), of_many_windows(SampleStructure::uniform, 0.96, ScalarType::f32), 36,
-       "gather:warps=3,sets=2,pdl=on"},
+       "gather: tile=24x256x32, warps=3, pdl=on"},
       // Three K tiles, two turns of a team; lists of words whose columns differ.
       {"bitmap", spmm_nest(ScalarType::f16), of_many_windows(SampleStructure::uniform, 0.5, ScalarType::f16), 36,
-       "bitmap:columns=16,panels=3,warps=2,stages=3,units=2,pdl=on"},
+       "bitmap: tile=48x256x16, warps=6, stages=3, stages_a=2, pdl=on"},
       {"bitmap_tokens", linear_nk_nest(ScalarType::bf16),
        of_many_windows(SampleStructure::powerlaw, 0.6, ScalarType::bf16), 20,
-       "bitmap:columns=8,panels=2,warps=1,stages=2,units=3,pdl=off"},
+       "bitmap: tile=32x256x8, warps=2, stages=2, stages_a=3, pdl=off"},
       // Products of warpgroups: tiles that tensor copies move, where lines of B begin at multiples of 16 bytes, and
       // threads elsewhere; the second ones of two blocks.
       {"bitmap_groups", spmm_nest(ScalarType::bf16), of_five_tiles(ScalarType::bf16), 72,
-       "bitmap:columns=64,panels=4,warps=1,stages=3,units=2,mma=warpgroup,pdl=on"},
+       "bitmap: tile=64x256x64, warps=4, stages=3, stages_a=2, mma=wgmma, pdl=on"},
       {"bitmap_clusters", linear_nk_nest(ScalarType::f16), of_five_tiles(ScalarType::f16), 72,
-       "bitmap:columns=64,panels=4,warps=1,stages=4,units=2,mma=warpgroup,cluster=2,pdl=on"},
+       "bitmap: tile=64x256x64, warps=4, stages=4, stages_a=2, mma=wgmma, cluster=2, pdl=on"},
       {"split_tokens", nest_of(linear_nk_template), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32),
-       36, "stream:columns=16,panels=3,warps=2,stages=4,pdl=off"},
+       36, "stream: tile=48x256x16, warps=6, stages=4, copy=cp_async, pdl=off"},
       // Windows of patches, and of elements by themselves.
       {"split_images", nest_of(conv2d_template, convolution(77, 150, 7, 6, 1, 1)),
        of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 3,
-       "stream:columns=32,panels=3,warps=2,stages=3,pdl=on"},
+       "stream: tile=48x256x32, warps=6, stages=3, copy=cp_async, pdl=on"},
       {"split_channels", nest_of(conv2d_nhwc_template, convolution(77, 150, 5, 4, 1, 2)),
        of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 2,
-       "stream:columns=16,panels=3,warps=2,stages=4,pdl=off"},
+       "stream: tile=48x256x16, warps=6, stages=4, copy=cp_async, pdl=off"},
   };
 }
 

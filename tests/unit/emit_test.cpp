@@ -51,7 +51,7 @@ TEST(Dispatch, SaysHowManyColumnsThreadsTakeInATurn) {
   };
   EXPECT_EQ(turn("4-2-2-64"), 128);
   EXPECT_EQ(turn("4-2-1-32"), 32);
-  EXPECT_EQ(turn("rows:columns=8,vector=2,unroll=2,task=32,light=8,warps=2,pdl=on"), 0)
+  EXPECT_EQ(turn("rows: tile=1x8, thread=1x2, unroll_k=2, task=32, light=8, warps=2, pdl=on"), 0)
       << "blocks have tiles of columns";
 }
 
@@ -75,7 +75,7 @@ TEST(KernelSource, LeavesOutWhatTheLayerDoesNotHave) {
   EXPECT_THAT(compacted, HasSubstr("multiply_2_rows"));
   EXPECT_THAT(compacted, Not(HasSubstr("multiply_3_rows")));
   const std::string plain =
-      kernel_source(layer_of(two_patterns, "atomic:ufi=4,ufk=2,warptile=1,threads=32,compaction=off").layer);
+      kernel_source(layer_of(two_patterns, "atomic: thread=4x1, unroll_k=2, threads=32, compaction=off").layer);
   EXPECT_THAT(plain, HasSubstr("multiply_pattern_0101"));
   EXPECT_THAT(plain, HasSubstr("multiply_pattern_0010"));
   EXPECT_THAT(plain, Not(HasSubstr("multiply_pattern_0001")));
@@ -179,7 +179,7 @@ TEST(Manifest, SaysWhereTheBundleCameFrom) {
   EXPECT_EQ(manifest["nnz"], 3);
   EXPECT_EQ(manifest["bcol"], 64);
   EXPECT_EQ(manifest["architectures"], nlohmann::json({"sm_80", "sm_90"}));
-  EXPECT_EQ(manifest["schedule"]["text"], "atomic:ufi=4,ufk=2,warptile=1,threads=32");
+  EXPECT_EQ(manifest["schedule"]["text"], "atomic: thread=4x1, unroll_k=2, threads=32");
   EXPECT_EQ(manifest["schedule"]["directives"].size(), 7U);
   EXPECT_EQ(manifest["schedule"]["directives"][1], "enumerate()");
   EXPECT_EQ(manifest["verification"], nullptr);

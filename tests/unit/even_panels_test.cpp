@@ -65,8 +65,8 @@ TEST(EvenPanelsOfAChoice, StandInFrontOfWhatWasMeasuredOnOtherSizes) {
       with_even_panels(one_choice("stream:columns=32,panels=6,warps=2,stages=2,copies=bulk"),
                        half_layer(14336, 4096, 0.7, 32), of_h200(), class_of(half_layer(11008, 4096, 0.5, 32)));
   EXPECT_THAT(schedules_of(choices),
-              testing::ElementsAre("stream:columns=32,panels=7,warps=2,stages=2,pdl=on,copies=bulk",
-                                   "stream:columns=32,panels=6,warps=2,stages=2,pdl=on,copies=bulk"));
+              testing::ElementsAre("stream: tile=112x256x32, warps=14, stages=2, copy=tma, pdl=on",
+                                   "stream: tile=96x256x32, warps=12, stages=2, copy=tma, pdl=on"));
   EXPECT_EQ(choices.front().source, "database: mine; with panels that are dealt evenly to the multiprocessors by rule");
   EXPECT_EQ(choices.back().source, "database: mine");
 }
@@ -98,7 +98,7 @@ TEST(EvenPanelsOfAChoice, HaveAsManyWarpsAsSharedMemoryAllows) {
   const auto choices =
       with_even_panels(one_choice("stream:columns=32,panels=6,warps=2,stages=2,copies=bulk"),
                        half_layer(14336, 4096, 0.5, 32), of_h200(), class_of(half_layer(11008, 4096, 0.5, 32)));
-  EXPECT_EQ(schedules_of(choices).front(), "stream:columns=32,panels=7,warps=1,stages=2,pdl=on,copies=bulk");
+  EXPECT_EQ(schedules_of(choices).front(), "stream: tile=112x256x32, warps=7, stages=2, copy=tma, pdl=on");
 }
 
 /// In the middle of the class of 8192 x 8192 four panels a block are four for each multiprocessor; of 9216 rows they
@@ -108,10 +108,10 @@ TEST(EvenPanelsOfAChoice, StandBehindWhatWasMeasuredOnTheseSizesUnlessTheseRowsA
   const auto schedules_for = [&](const std::string& schedule, std::int64_t rows) {
     return schedules_of(with_even_panels(one_choice(schedule), half_layer(rows, 8192, 0.5, 8), of_h200(), measured));
   };
-  const std::string four = "stream:columns=8,panels=4,warps=2,stages=4,pdl=on";
+  const std::string four = "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, pdl=on";
   EXPECT_THAT(schedules_for(four, 8192), testing::ElementsAre(four));
   EXPECT_THAT(schedules_for(four, 9216),
-              testing::ElementsAre("stream:columns=8,panels=5,warps=2,stages=2,pdl=on,copies=bulk", four));
+              testing::ElementsAre("stream: tile=80x256x8, warps=10, stages=2, copy=tma, pdl=on", four));
   // As uneven as where it was measured.
   EXPECT_THAT(schedules_for("stream:columns=8,panels=3,warps=2,stages=3", 8192), testing::SizeIs(1));
 }

@@ -37,7 +37,8 @@ TEST(OneColumnStreams, TakeTheColumnByItself) {
   EXPECT_THAT(for_one_column(layer_of(4096, 4096, 0.3, 1, "f16"),
                              {"stream:panels=2,warps=4,stages=2", "panel:columns=1,vector=1,groups=4,panels=8",
                               "stream:columns=1,panels=2,warps=4,stages=2"}),
-              testing::ElementsAre("stream:columns=1,panels=2,warps=4,stages=2,pdl=on", testing::StartsWith("panel:")))
+              testing::ElementsAre("stream: tile=32x256x1, warp_m=16, warps=8, stages=2, copy=cp_async, pdl=on",
+                                   testing::StartsWith("panel:")))
       << "each schedule once";
 }
 
@@ -70,15 +71,15 @@ TEST(OneColumnStreams, AreForWhatWasMeasured) {
 
 TEST(OneColumnStreams, LeaveWhatSharesWindowsAndHighPanelsInQuarters) {
   const std::vector<std::string> sharing{
-      "stream:columns=8,panels=1,warps=8,stages=3,pdl=on,cluster=2",
-      "stream:columns=8,panels=2,warps=4,stages=3,pdl=on,share=2",
-      "stream:columns=8,panels=2,warps=4,stages=3,pdl=on,dense=listed",
-      "stream:columns=8,panels=3,warps=4,stages=2,pdl=on,rows=32,copies=bulk,quarters=on"};
+      "stream: tile=16x256x8, warps=8, stages=3, copy=cp_async, cluster=2, pdl=on",
+      "stream: tile=32x256x8, warp_m=16, warps=8, stages=3, copy=cp_async, split_k=2, pdl=on",
+      "stream: tile=32x256x8, warp_m=16, warps=8, stages=3, copy=cp_async, format=bitmap, pdl=on",
+      "stream: tile=96x256x8, warp_m=32, warps=12, stages=2, copy=tma, sparse14=on, pdl=on"};
   EXPECT_EQ(for_one_column(layer_of(4096, 4096, 0.3, 1, "f16"), sharing), sharing);
 }
 
 TEST(OneColumnStreams, AreOf16Bits) {
-  const std::vector<std::string> streams{"stream:columns=8,panels=2,warps=4,stages=2,pdl=on"};
+  const std::vector<std::string> streams{"stream: tile=32x256x8, warp_m=16, warps=8, stages=2, copy=cp_async, pdl=on"};
   EXPECT_EQ(for_one_column(layer_of(4096, 4096, 0.3, 2, "f16"), streams), streams);
   EXPECT_EQ(for_one_column(layer_of(4096, 4096, 0.3, 1, "tf32"), streams), streams);
 }

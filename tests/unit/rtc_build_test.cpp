@@ -77,20 +77,21 @@ TEST_P(EverySchedule, CompilesForBothGenerationsOfGpus) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(RtcBuild, EverySchedule,
-                         testing::Values("4-7-1-32", "rows:task=8,light=4",
-                                         "rows:columns=64,vector=4,unroll=8,task=128,light=16,warps=8,pdl=off",
-                                         "panel:ufi=1,columns=32,vector=1,groups=1,warps=1,panels=8",
-                                         "panel:ufi=2,columns=32,vector=4,groups=4,warps=8",
-                                         "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,pdl=off",
-                                         "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,stage=on",
-                                         "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,stage=on,pdl=off",
-                                         "panel:ufi=4,columns=64,vector=4,groups=2,warps=4,panels=2",
-                                         "panel:ufi=2,columns=64,vector=4,groups=2,warps=16,ufk=8",
-                                         "panel:ufi=1,columns=64,vector=2,groups=1,warps=2,panels=4",
-                                         "panel:ufi=8,columns=32,vector=4,groups=1,warps=1,panels=16,stage=on",
-                                         "panel:ufi=2,columns=64,vector=4,groups=2,warps=16,stage=on,ufk=8",
-                                         "panel:ufi=1,columns=32,vector=2,groups=2,warps=1,panels=4"));
+INSTANTIATE_TEST_SUITE_P(
+    RtcBuild, EverySchedule,
+    testing::Values("4-7-1-32", "rows:task=8,light=4",
+                    "rows: tile=1x64, thread=1x4, unroll_k=8, task=128, light=16, warps=8, pdl=off",
+                    "panel:ufi=1,columns=32,vector=1,groups=1,warps=1,panels=8",
+                    "panel:ufi=2,columns=32,vector=4,groups=4,warps=8",
+                    "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,pdl=off",
+                    "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,stage=on",
+                    "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,stage=on,pdl=off",
+                    "panel:ufi=4,columns=64,vector=4,groups=2,warps=4,panels=2",
+                    "panel:ufi=2,columns=64,vector=4,groups=2,warps=16,ufk=8",
+                    "panel:ufi=1,columns=64,vector=2,groups=1,warps=2,panels=4",
+                    "panel:ufi=8,columns=32,vector=4,groups=1,warps=1,panels=16,stage=on",
+                    "panel:ufi=2,columns=64,vector=4,groups=2,warps=16,stage=on,ufk=8",
+                    "panel:ufi=1,columns=32,vector=2,groups=2,warps=1,panels=4"));
 
 class EveryScheduleOfHalves : public testing::TestWithParam<const char*> {};
 
@@ -112,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(RtcBuild, EveryScheduleOfHalves,
                          testing::Values("panel:ufi=2,columns=32,vector=4,groups=4,warps=8,stage=on",
                                          "rows:columns=64,vector=4,unroll=8,task=512,light=16,warps=8",
                                          "stream:columns=8,panels=4,warps=2,stages=3",
-                                         "stream:columns=64,panels=1,warps=1,stages=2,pdl=off",
+                                         "stream: tile=16x256x64, warps=1, stages=2, copy=cp_async, pdl=off",
                                          "stream:columns=8,stages=3,copies=bulk",
                                          "stream:columns=32,panels=2,stages=3,copies=bulk"));
 

@@ -12,23 +12,24 @@ namespace esc {
 namespace {
 
 TEST(BitmapSchedule, LeavesOutKeysForTheirDefaults) {
-  EXPECT_EQ(print(parse_schedule("bitmap:columns=16")), "bitmap:columns=16,panels=2,warps=8,stages=3,units=2,pdl=on");
+  EXPECT_EQ(print(parse_schedule("bitmap:columns=16")),
+            "bitmap: tile=32x256x16, warps=16, stages=3, stages_a=2, pdl=on");
   EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule("bitmap:columns=8")), BitmapSchedule());
-  EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule("bitmap:pdl=off,units=4,stages=5,warps=3,panels=5,columns=64")),
+  EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule("bitmap: tile=80x256x64, warps=15, stages=5, stages_a=4, pdl=off")),
             (BitmapSchedule{.columns = 64, .panels = 5, .warps = 3, .stages = 5, .units = 4, .pdl = false}));
 }
 
 TEST(BitmapSchedule, NamesWarpgroupsAlone) {
   const BitmapSchedule many{
       .columns = 256, .panels = 8, .warps = 1, .stages = 4, .units = 2, .mma = BitmapSchedule::Mma::warpgroup};
-  EXPECT_EQ(print(many), "bitmap:columns=256,panels=8,warps=1,stages=4,units=2,mma=warpgroup,pdl=on");
+  EXPECT_EQ(print(many), "bitmap: tile=128x256x256, warps=8, stages=4, stages_a=2, mma=wgmma, pdl=on");
   EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule(print(many))), many);
   EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule("bitmap:mma=warp")), BitmapSchedule());
 }
 
 TEST(BitmapSchedule, NamesClustersAlone) {
   const BitmapSchedule split{.columns = 16, .cluster = 4};
-  EXPECT_EQ(print(split), "bitmap:columns=16,panels=2,warps=8,stages=3,units=2,cluster=4,pdl=on");
+  EXPECT_EQ(print(split), "bitmap: tile=32x256x16, warps=16, stages=3, stages_a=2, cluster=4, pdl=on");
   EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule(print(split))), split);
 }
 
@@ -110,38 +111,43 @@ TEST(BitmapSchedule, IsFittedToFewerColumns) {
   EXPECT_EQ(fitted(wide, 64), wide);
   const Schedule many = parse_schedule("bitmap:columns=256,panels=8,warps=1,mma=warpgroup");
   EXPECT_EQ(fitted(many, 2048), many);
-  EXPECT_EQ(print(fitted(many, 70)), "bitmap:columns=128,panels=8,warps=1,stages=3,units=2,mma=warpgroup,pdl=on");
-  EXPECT_EQ(print(fitted(many, 20)), "bitmap:columns=32,panels=8,warps=1,stages=3,units=2,pdl=on");
+  EXPECT_EQ(print(fitted(many, 70)), "bitmap: tile=128x256x128, warps=8, stages=3, stages_a=2, mma=wgmma, pdl=on");
+  EXPECT_EQ(print(fitted(many, 20)), "bitmap: tile=128x256x32, warps=8, stages=3, stages_a=2, pdl=on");
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Bitmap, RefusedSchedule,
-    testing::Values(ScheduleRefusal{"bitmap:", 64, "family bitmap has no key ''"},
-                    ScheduleRefusal{"bitmap:rows=16", 64,
-                                    "family bitmap has no key 'rows'; its keys are columns, panels, warps, stages, "
-                                    "units, step, mma, cluster, pdl"},
-                    ScheduleRefusal{"bitmap:columns=4", 64, "", "columns=8"},
-                    ScheduleRefusal{"bitmap:columns=24", 64, "columns=24 is not a power of two from 8 to 64"},
-                    ScheduleRefusal{"bitmap:columns=128", 200, "", "columns=64"},
-                    ScheduleRefusal{"bitmap:columns=32", 16, "", "columns=16"},
-                    ScheduleRefusal{"bitmap:columns=16", 1, "", "columns=8"},
-                    ScheduleRefusal{"bitmap:panels=17,warps=1", 64, "panels=17 is outside 1 to 16"},
-                    ScheduleRefusal{"bitmap:panels=3,warps=6", 64, "warps=6 is outside 1 to 5"},
-                    ScheduleRefusal{"bitmap:panels=0", 64, "", "panels=1"},
-                    ScheduleRefusal{"bitmap:stages=1", 64, "", "stages=2"},
-                    ScheduleRefusal{"bitmap:units=9", 64, "units=9 is outside 2 to 8"},
-                    ScheduleRefusal{"bitmap:cluster=9", 64, "cluster=9 is outside 1 to 8"},
-                    ScheduleRefusal{"bitmap:mma=block", 64, "mma=block is neither warp nor warpgroup"},
-                    ScheduleRefusal{"bitmap:columns=32,panels=4,warps=1,mma=warpgroup", 64,
-                                    "columns=32 is not a power of two from 64 to 256"},
-                    ScheduleRefusal{"bitmap:columns=64,panels=6,warps=1,mma=warpgroup", 64,
-                                    "panels=6 is no multiple of the 4 warps that multiply at once", "panels=4"},
-                    ScheduleRefusal{"bitmap:columns=128,panels=8,warps=2,mma=warpgroup", 128,
-                                    "columns=128 takes more registers than 512 threads can have", "columns=64"},
-                    ScheduleRefusal{"bitmap:columns=64,panels=4,warps=1,stages=2,mma=warpgroup", 64,
-                                    "stages=2 is outside 3 to 8"},
-                    ScheduleRefusal{"bitmaps:units=2", 64, "there is no family 'bitmaps'; did you mean bitmap?"},
-                    ScheduleRefusal{"bitmap:pdl=maybe", 64, "is neither on nor off"}));
+    testing::Values(
+        ScheduleRefusal{"bitmap:", 64, "family bitmap has no key ''"},
+        ScheduleRefusal{"bitmap:rows=16", 64, "family bitmap has no key 'rows'"},
+        ScheduleRefusal{"bitmap: tile=32x256x4, warps=16, stages=3, stages_a=2, pdl=on", 64, "", "tile=32x256x8"},
+        ScheduleRefusal{"bitmap: tile=32x256x24, warps=16, stages=3, stages_a=2, pdl=on", 64,
+                        "tile N=24 is not a power of two from 8 to 64"},
+        ScheduleRefusal{"bitmap: tile=32x256x128, warps=16, stages=3, stages_a=2, pdl=on", 200, "", "tile=32x256x64"},
+        ScheduleRefusal{"bitmap: tile=32x256x32, warps=16, stages=3, stages_a=2, pdl=on", 16, "", "tile=32x256x16"},
+        ScheduleRefusal{"bitmap: tile=32x256x16, warps=16, stages=3, stages_a=2, pdl=on", 1, "", "tile=32x256x8"},
+        ScheduleRefusal{"bitmap: tile=272x256x8, warps=17, stages=3, stages_a=2, pdl=on", 64,
+                        "tile M / 16=17 is outside 1 to 16"},
+        ScheduleRefusal{"bitmap: tile=48x256x8, warps=18, stages=3, stages_a=2, pdl=on", 64,
+                        "warps=18 is not a multiple of 3 from 3 to 15"},
+        ScheduleRefusal{"bitmap: tile=0x256x8, warps=0, stages=3, stages_a=2, pdl=on", 64, "", "tile=16x256x8"},
+        ScheduleRefusal{"bitmap: tile=32x256x8, warps=16, stages=1, stages_a=2, pdl=on", 64, "", "stages=2"},
+        ScheduleRefusal{"bitmap: tile=32x256x8, warps=16, stages=3, stages_a=9, pdl=on", 64,
+                        "stages_a=9 is outside 2 to 8"},
+        ScheduleRefusal{"bitmap: tile=32x256x8, warps=16, stages=3, stages_a=2, cluster=9, pdl=on", 64,
+                        "cluster=9 is outside 1 to 8"},
+        ScheduleRefusal{"bitmap:mma=block", 64, "mma=block is neither mma nor wgmma"},
+        ScheduleRefusal{"bitmap: tile=64x256x32, warps=4, stages=3, stages_a=2, mma=wgmma, pdl=on", 64,
+                        "tile N=32 is not a power of two from 64 to 256"},
+        ScheduleRefusal{"bitmap: tile=96x256x64, warps=6, stages=3, stages_a=2, mma=wgmma, pdl=on", 64,
+                        "tile M=96 is no multiple of the 64 rows of the warps that multiply at once", "tile=64x256x64"},
+        ScheduleRefusal{"bitmap: tile=128x256x128, warps=16, stages=3, stages_a=2, mma=wgmma, pdl=on", 128,
+                        "tile N=128 takes more registers than 512 threads can have", "tile=128x256x64"},
+        ScheduleRefusal{"bitmap: tile=64x256x64, warps=4, stages=2, stages_a=2, mma=wgmma, pdl=on", 64,
+                        "stages=2 is outside 3 to 8"},
+        ScheduleRefusal{"bitmaps:units=2", 64, "there is no family 'bitmaps'; did you mean bitmap?"},
+        ScheduleRefusal{"bitmap: tile=32x256x8, warps=16, stages=3, stages_a=2, pdl=maybe", 64,
+                        "is neither on nor off"}));
 
 }  // namespace
 }  // namespace esc

@@ -11,9 +11,9 @@ namespace esc {
 namespace {
 
 TEST(GatherSchedule, LeavesOutKeysForTheirDefaults) {
-  EXPECT_EQ(print(parse_schedule("gather:sets=6")), "gather:warps=8,sets=6,pdl=on");
+  EXPECT_EQ(print(parse_schedule("gather:sets=6")), "gather: tile=192x256x32, warps=8, pdl=on");
   EXPECT_EQ(std::get<GatherSchedule>(parse_schedule("gather:warps=8")), GatherSchedule());
-  EXPECT_EQ(std::get<GatherSchedule>(parse_schedule("gather:pdl=off,sets=3,warps=14")),
+  EXPECT_EQ(std::get<GatherSchedule>(parse_schedule("gather: tile=168x256x32, warps=14, pdl=off")),
             (GatherSchedule{.sets = 3, .warps = 14, .pdl = false}));
 }
 
@@ -55,14 +55,14 @@ TEST(GatherSchedule, IsForRowsOfFloat32) {
   EXPECT_THROW(check_legal(GatherSchedule(), ProductColumns{64, false}), ScheduleError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Gather, RefusedSchedule,
-                         testing::Values(ScheduleRefusal{"gather:", 64, "family gather has no key ''"},
-                                         ScheduleRefusal{
-                                             "gather:columns=64", 64,
-                                             "family gather has no key 'columns'; its keys are warps, sets, pdl"},
-                                         ScheduleRefusal{"gather:warps=17", 64, "warps=17 is outside 1 to 16"},
-                                         ScheduleRefusal{"gather:sets=9", 64, "sets=9 is outside 1 to 8"},
-                                         ScheduleRefusal{"gather:sets=0", 64, "", "sets=1"}));
+INSTANTIATE_TEST_SUITE_P(
+    Gather, RefusedSchedule,
+    testing::Values(ScheduleRefusal{"gather:", 64, "family gather has no key ''"},
+                    ScheduleRefusal{"gather:columns=64", 64, "family gather has no key 'columns'"},
+                    ScheduleRefusal{"gather: tile=272x256x32, warps=17, pdl=on", 64, "warps=17 is outside 1 to 16"},
+                    ScheduleRefusal{"gather: tile=288x256x32, warps=8, pdl=on", 64,
+                                    "tile M / (4 * warps)=9 is outside 1 to 8"},
+                    ScheduleRefusal{"gather: tile=0x256x32, warps=8, pdl=on", 64, "", "tile=32x256x32"}));
 
 }  // namespace
 }  // namespace esc

@@ -14,13 +14,13 @@ using testing::HasSubstr;
 
 TEST(PanelSchedule, LeavesOutKeysForTheirDefaults) {
   EXPECT_EQ(print(parse_schedule("panel:ufi=2")),
-            "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on");
+            "panel: tile=2x32, thread=2x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on");
   EXPECT_EQ(std::get<PanelSchedule>(parse_schedule("panel:warps=8")), PanelSchedule());
 }
 
 TEST(PanelSchedule, ReadsKeysInAnyOrder) {
-  EXPECT_EQ(std::get<PanelSchedule>(
-                parse_schedule("panel:pdl=off,stage=on,ufk=8,panels=4,warps=2,groups=2,vector=2,columns=8,ufi=4")),
+  EXPECT_EQ(std::get<PanelSchedule>(parse_schedule(
+                "panel: tile=16x8, thread=4x2, split_k=2, lane_groups=2, unroll_k=8, stage_a=on, pdl=off")),
             (PanelSchedule{.ufi = 4,
                            .columns = 8,
                            .vector = 2,
@@ -115,41 +115,61 @@ INSTANTIATE_TEST_SUITE_P(
     Panel, RefusedSchedule,
     testing::Values(
         ScheduleRefusal{"panel:", 64, "family panel has no key ''"},
-        ScheduleRefusal{
-            "panel:threads=32", 64,
-            "family panel has no key 'threads'; its keys are ufi, columns, vector, groups, warps, panels, ufk, "
-            "stage, pdl"},
+        ScheduleRefusal{"panel:threads=32", 64, "family panel has no key 'threads'"},
         ScheduleRefusal{"panel:ufi=2,ufi=2", 64, "key 'ufi' is given twice"},
-        ScheduleRefusal{"panel:ufi=two", 64, "'two' is not a number for ufi"},
-        ScheduleRefusal{"panel:stage=yes", 64, "stage=yes is neither on nor off; write stage=on or stage=off"},
+        ScheduleRefusal{"panel: tile=twox32, thread=twox4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on",
+                        64, "'two' is not a number for thread"},
+        ScheduleRefusal{"panel: tile=2x32, thread=2x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=yes, pdl=on", 64,
+                        "stage_a=yes is neither on nor off"},
         ScheduleRefusal{"panel:pdl=1", 64, "pdl=1 is neither on nor off"},
-        ScheduleRefusal{"panel:ufi=3", 64, "ufi=3 is not a power of two from 1 to 8", "ufi=2"},
-        ScheduleRefusal{"panel:ufi=0", 64, "", "ufi=1"}, ScheduleRefusal{"panel:ufi=16", 64, "", "ufi=8"},
-        ScheduleRefusal{"panel:columns=256", 256, "", "columns=128"},
-        ScheduleRefusal{"panel:vector=8,groups=8", 64, "", "vector=4"},
-        ScheduleRefusal{"panel:groups=64", 64, "", "groups=32"}, ScheduleRefusal{"panel:warps=32", 64, "", "warps=16"},
-        ScheduleRefusal{"panel:panels=256", 64, "", "panels=128"}, ScheduleRefusal{"panel:ufk=2", 64, "", "ufk=4"},
-        ScheduleRefusal{"panel:ufk=16", 64, "", "ufk=8"},
-        ScheduleRefusal{"panel:columns=2,vector=4", 64, "vector=4 is more than columns=2", "vector=2"},
-        ScheduleRefusal{"panel:columns=64,vector=1,groups=1", 64,
-                        "columns / vector = 64 lanes are more than a warp's 32", "columns=32"},
-        ScheduleRefusal{"panel:columns=64,vector=4,groups=4", 64, "groups=4 is more than the 2 lane groups of a warp",
-                        "groups=2"},
-        ScheduleRefusal{"panel:columns=32,vector=4,groups=1", 64, "panels=1 is less than the 4 panels of a warp",
-                        "panels=4"},
-        ScheduleRefusal{"panel:warps=16,panels=2", 64, "a block of 32 warps is more than 16", "panels=1"},
-        ScheduleRefusal{"panel:ufi=8,columns=128,vector=4,groups=1,warps=4,panels=4,stage=on", 128,
-                        "the sums of the warps take 65536 bytes of shared memory, more than 49152; choose fewer warps"},
+        ScheduleRefusal{"panel: tile=3x32, thread=3x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on", 64,
+                        "thread M=3 is not a power of two from 1 to 8", "thread=2x4"},
+        ScheduleRefusal{"panel: tile=0x32, thread=0x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on", 64,
+                        ""},
+        ScheduleRefusal{"panel: tile=16x32, thread=16x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on", 64,
+                        "", "thread=8x4"},
+        ScheduleRefusal{"panel: tile=2x256, thread=2x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on", 256,
+                        "", "tile=2x128"},
+        ScheduleRefusal{"panel: tile=2x32, thread=2x8, split_k=8, lane_groups=8, unroll_k=4, stage_a=off, pdl=on", 64,
+                        "", "thread=2x4"},
+        ScheduleRefusal{"panel: tile=2x32, thread=2x4, split_k=8, lane_groups=64, unroll_k=4, stage_a=off, pdl=on", 64,
+                        "", "lane_groups=32"},
+        ScheduleRefusal{"panel: tile=2x32, thread=2x4, split_k=32, lane_groups=4, unroll_k=4, stage_a=off, pdl=on", 64,
+                        "", "split_k=16"},
+        ScheduleRefusal{"panel: tile=512x32, thread=2x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on", 64,
+                        "", "tile=256x32"},
+        ScheduleRefusal{"panel: tile=2x32, thread=2x4, split_k=8, lane_groups=4, unroll_k=2, stage_a=off, pdl=on", 64,
+                        "", "unroll_k=4"},
+        ScheduleRefusal{"panel: tile=2x32, thread=2x4, split_k=8, lane_groups=4, unroll_k=16, stage_a=off, pdl=on", 64,
+                        "", "unroll_k=8"},
+        ScheduleRefusal{"panel: tile=2x2, thread=2x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on", 64,
+                        "thread N=4 is more than tile N=2", "thread=2x2"},
+        ScheduleRefusal{"panel: tile=2x64, thread=2x1, split_k=8, lane_groups=1, unroll_k=4, stage_a=off, pdl=on", 64,
+                        "tile N / thread N = 64 lanes are more than a warp's 32", "tile=2x32"},
+        ScheduleRefusal{"panel: tile=2x64, thread=2x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on", 64,
+                        "lane_groups=4 is more than the 2 of a warp", "lane_groups=2"},
+        ScheduleRefusal{"panel: tile=2x32, thread=2x4, split_k=8, lane_groups=1, unroll_k=4, stage_a=off, pdl=on", 64,
+                        "tile M=2 is less than the 8 rows of a warp", "tile=8x32"},
+        ScheduleRefusal{"panel: tile=4x32, thread=2x4, split_k=16, lane_groups=4, unroll_k=4, stage_a=off, pdl=on", 64,
+                        "a block of 32 warps is more than 16", "tile=2x32"},
+        ScheduleRefusal{"panel: tile=32x128, thread=8x4, split_k=4, lane_groups=1, unroll_k=4, stage_a=on, pdl=on", 128,
+                        "the sums of the warps take 65536 bytes of shared memory, more than 49152"},
         ScheduleRefusal{
-            "panel:ufi=8,ufk=8", 64,
-            "ufi * ufk = 64 values of A at a time are more than 16, what a lane has registers for; the nearest legal "
-            "value is ufi=4, or choose stage=on"},
-        ScheduleRefusal{"panel:ufi=8,ufk=8,stage=on", 64, "are more than 32, what a lane has registers for", "ufk=4"},
-        ScheduleRefusal{"panel:ufi=4,ufk=8", 64, "ufi * ufk = 32 values of A at a time are more than 16"},
-        ScheduleRefusal{"panel:columns=64,groups=2", 32, "columns=64 is more than bCol=32 asks for", "columns=32"},
-        ScheduleRefusal{"panel:columns=64,groups=2", 20, "", "columns=32"},
-        ScheduleRefusal{"panel:vector=4", 62, "vector=4 does not divide bCol=62", "vector=2"},
-        ScheduleRefusal{"panel:vector=2,groups=2", 63, "", "vector=1"}));
+            "panel: tile=8x32, thread=8x4, split_k=8, lane_groups=4, unroll_k=8, stage_a=off, pdl=on", 64,
+            "thread M * unroll_k = 64 values of A at a time are more than 16, what a lane has registers for"},
+        ScheduleRefusal{"panel: tile=8x32, thread=8x4, split_k=8, lane_groups=4, unroll_k=8, stage_a=on, pdl=on", 64,
+                        "are more than 32, what a lane has registers for", "unroll_k=4"},
+        ScheduleRefusal{
+            "panel: tile=4x32, thread=4x4, split_k=8, lane_groups=4, unroll_k=8, stage_a=off, pdl=on", 64,
+            "thread M * unroll_k = 32 values of A at a time are more than 16, what a lane has registers for"},
+        ScheduleRefusal{"panel: tile=2x64, thread=2x4, split_k=8, lane_groups=2, unroll_k=4, stage_a=off, pdl=on", 32,
+                        "tile N=64 is more than N=32 asks for", "tile=2x32"},
+        ScheduleRefusal{"panel: tile=2x64, thread=2x4, split_k=8, lane_groups=2, unroll_k=4, stage_a=off, pdl=on", 20,
+                        "", "tile=2x32"},
+        ScheduleRefusal{"panel: tile=2x32, thread=2x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on", 62,
+                        "thread N=4 does not divide N=62", "thread=2x2"},
+        ScheduleRefusal{"panel: tile=2x32, thread=2x2, split_k=8, lane_groups=2, unroll_k=4, stage_a=off, pdl=on", 63,
+                        "", "thread=2x1"}));
 
 }  // namespace
 }  // namespace esc

@@ -13,12 +13,14 @@ namespace {
 using testing::HasSubstr;
 
 TEST(RowsSchedule, LeavesOutKeysForTheirDefaults) {
-  EXPECT_EQ(print(parse_schedule("rows:task=64")), "rows:columns=32,vector=4,unroll=4,task=64,light=16,warps=4,pdl=on");
+  EXPECT_EQ(print(parse_schedule("rows:task=64")),
+            "rows: tile=1x32, thread=1x4, unroll_k=4, task=64, light=16, warps=4, pdl=on");
   EXPECT_EQ(std::get<RowsSchedule>(parse_schedule("rows:warps=4")), RowsSchedule());
 }
 
 TEST(RowsSchedule, ReadsKeysInAnyOrder) {
-  EXPECT_EQ(std::get<RowsSchedule>(parse_schedule("rows:pdl=off,warps=2,light=8,task=512,unroll=8,vector=2,columns=8")),
+  EXPECT_EQ(std::get<RowsSchedule>(
+                parse_schedule("rows: tile=1x8, thread=1x2, unroll_k=8, task=512, light=8, warps=2, pdl=off")),
             (RowsSchedule{.columns = 8, .vector = 2, .unroll = 8, .task = 512, .light = 8, .warps = 2, .pdl = false}));
 }
 
@@ -74,24 +76,40 @@ TEST(RowsSchedule, SaysWhatAllFamiliesHave) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rows, RefusedSchedule,
-    testing::Values(
-        ScheduleRefusal{"rows:", 64, "family rows has no key ''"},
-        ScheduleRefusal{"rows:ufi=2", 64,
-                        "family rows has no key 'ufi'; its keys are columns, vector, unroll, task, light, warps, pdl"},
-        ScheduleRefusal{"row:task=4", 64,
-                        "there is no family 'row'; did you mean rows? the families are: atomic, panel, rows"},
-        ScheduleRefusal{"rows:task=8,task=8", 64, "key 'task' is given twice"},
-        ScheduleRefusal{"rows:task=many", 64, "'many' is not a number for task"},
-        ScheduleRefusal{"rows:pdl=1", 64, "pdl=1 is neither on nor off"},
-        ScheduleRefusal{"rows:columns=256", 256, "", "columns=128"},
-        ScheduleRefusal{"rows:vector=8", 64, "", "vector=4"}, ScheduleRefusal{"rows:unroll=0", 64, "", "unroll=1"},
-        ScheduleRefusal{"rows:unroll=16", 64, "", "unroll=8"}, ScheduleRefusal{"rows:task=100", 64, "", "task=64"},
-        ScheduleRefusal{"rows:task=1024", 64, "", "task=512"}, ScheduleRefusal{"rows:light=0", 64, "", "light=1"},
-        ScheduleRefusal{"rows:task=8,light=16", 64, "", "light=8"},
-        ScheduleRefusal{"rows:warps=32", 64, "", "warps=16"}, ScheduleRefusal{"rows:columns=2", 64, "", "vector=2"},
-        ScheduleRefusal{"rows:columns=64,vector=1", 64, "", "columns=32"},
-        ScheduleRefusal{"rows:columns=64", 32, "", "columns=32"},
-        ScheduleRefusal{"rows:vector=4", 62, "", "vector=2"}));
+    testing::Values(ScheduleRefusal{"rows:", 64, "family rows has no key ''"},
+                    ScheduleRefusal{"rows:ufi=2", 64, "family rows has no key 'ufi'"},
+                    ScheduleRefusal{"row:task=4", 64, "there is no family 'row'"},
+                    ScheduleRefusal{"rows: tile=1x32, thread=1x4, unroll_k=4, task=8, light=16, warps=4, pdl=on", 64,
+                                    "light=16 is more than task=8"},
+                    ScheduleRefusal{"rows: tile=1x32, thread=1x4, unroll_k=4, task=many, light=16, warps=4, pdl=on", 64,
+                                    "'many' is not a number for task"},
+                    ScheduleRefusal{"rows:pdl=1", 64, "pdl=1 is neither on nor off"},
+                    ScheduleRefusal{"rows: tile=1x256, thread=1x4, unroll_k=4, task=128, light=16, warps=4, pdl=on",
+                                    256, "", "tile=1x128"},
+                    ScheduleRefusal{"rows: tile=1x32, thread=1x8, unroll_k=4, task=128, light=16, warps=4, pdl=on", 64,
+                                    "", "thread=1x4"},
+                    ScheduleRefusal{"rows: tile=1x32, thread=1x4, unroll_k=0, task=128, light=16, warps=4, pdl=on", 64,
+                                    "", "unroll_k=1"},
+                    ScheduleRefusal{"rows: tile=1x32, thread=1x4, unroll_k=16, task=128, light=16, warps=4, pdl=on", 64,
+                                    "", "unroll_k=8"},
+                    ScheduleRefusal{"rows: tile=1x32, thread=1x4, unroll_k=4, task=100, light=16, warps=4, pdl=on", 64,
+                                    "", "task=64"},
+                    ScheduleRefusal{"rows: tile=1x32, thread=1x4, unroll_k=4, task=1024, light=16, warps=4, pdl=on", 64,
+                                    "", "task=512"},
+                    ScheduleRefusal{"rows: tile=1x32, thread=1x4, unroll_k=4, task=128, light=0, warps=4, pdl=on", 64,
+                                    "", "light=1"},
+                    ScheduleRefusal{"rows: tile=1x32, thread=1x4, unroll_k=4, task=8, light=16, warps=4, pdl=on", 64,
+                                    "light=16 is more than task=8", "light=8"},
+                    ScheduleRefusal{"rows: tile=1x32, thread=1x4, unroll_k=4, task=128, light=16, warps=32, pdl=on", 64,
+                                    "", "warps=16"},
+                    ScheduleRefusal{"rows: tile=1x2, thread=1x4, unroll_k=4, task=128, light=16, warps=4, pdl=on", 64,
+                                    "", "thread=1x2"},
+                    ScheduleRefusal{"rows: tile=1x64, thread=1x1, unroll_k=4, task=128, light=16, warps=4, pdl=on", 64,
+                                    "", "tile=1x32"},
+                    ScheduleRefusal{"rows: tile=1x64, thread=1x4, unroll_k=4, task=128, light=16, warps=4, pdl=on", 32,
+                                    "", "tile=1x32"},
+                    ScheduleRefusal{"rows: tile=1x32, thread=1x4, unroll_k=4, task=128, light=16, warps=4, pdl=on", 62,
+                                    "", "thread=1x2"}));
 
 }  // namespace
 }  // namespace esc

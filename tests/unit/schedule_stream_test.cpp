@@ -9,31 +9,38 @@ namespace esc {
 namespace {
 
 TEST(StreamSchedule, LeavesOutKeysForTheirDefaults) {
-  EXPECT_EQ(print(parse_schedule("stream:panels=2")), "stream:columns=8,panels=2,warps=2,stages=4,pdl=on");
+  EXPECT_EQ(print(parse_schedule("stream:panels=2")),
+            "stream: tile=32x256x8, warp_m=16, warps=4, stages=4, copy=cp_async, pdl=on");
   EXPECT_EQ(std::get<StreamSchedule>(parse_schedule("stream:warps=2")), StreamSchedule());
-  EXPECT_EQ(print(parse_schedule("stream:copies=lanes")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
+  EXPECT_EQ(print(parse_schedule("stream:copies=lanes")),
+            "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, pdl=on");
   EXPECT_EQ(print(parse_schedule("stream:copies=bulk,pdl=off")),
-            "stream:columns=8,panels=4,warps=2,stages=4,pdl=off,copies=bulk");
-  EXPECT_EQ(print(parse_schedule("stream:quarters=off")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
+            "stream: tile=64x256x8, warps=8, stages=4, copy=tma, pdl=off");
+  EXPECT_EQ(print(parse_schedule("stream:quarters=off")),
+            "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, pdl=on");
   EXPECT_EQ(print(parse_schedule("stream:quarters=on,copies=bulk")),
-            "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,copies=bulk,quarters=on");
+            "stream: tile=64x256x8, warps=8, stages=4, copy=tma, sparse14=on, pdl=on");
   EXPECT_EQ(print(parse_schedule("stream:quarters=on,cluster=4")),
-            "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,cluster=4,quarters=on");
-  EXPECT_EQ(print(parse_schedule("stream:dense=off")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
+            "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, cluster=4, sparse14=on, pdl=on");
+  EXPECT_EQ(print(parse_schedule("stream:dense=off")),
+            "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, pdl=on");
   EXPECT_EQ(print(parse_schedule("stream:dense=on,rows=32")),
-            "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,rows=32,dense=on");
+            "stream: tile=128x256x8, warp_m=32, warps=8, stages=4, copy=cp_async, format=dense, pdl=on");
   EXPECT_EQ(print(parse_schedule("stream:dense=listed,cluster=2")),
-            "stream:columns=8,panels=4,warps=2,stages=4,pdl=on,cluster=2,dense=listed");
+            "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, cluster=2, format=bitmap, pdl=on");
   EXPECT_EQ(print(parse_schedule("stream:columns=64,rows=32,dense=placed")),
-            "stream:columns=64,panels=4,warps=2,stages=4,pdl=on,rows=32,dense=placed");
-  EXPECT_EQ(print(parse_schedule("stream:columns=64,panels=1,warps=4,share=4,copies=bulk,ahead=on,dense=placed")),
-            "stream:columns=64,panels=1,warps=4,stages=4,pdl=on,share=4,copies=bulk,ahead=on,dense=placed");
-  EXPECT_EQ(print(parse_schedule("stream:cluster=1")), "stream:columns=8,panels=4,warps=2,stages=4,pdl=on");
+            "stream: tile=128x32x64, warp_m=32, warps=8, stages=4, copy=cp_async, format=decompress, pdl=on");
+  EXPECT_EQ(
+      print(parse_schedule("stream:columns=64,panels=1,warps=4,share=4,copies=bulk,ahead=on,dense=placed")),
+      "stream: tile=16x32x64, warps=4, stages=4, copy=tma, split_k=4, warp_specialized=on, format=decompress, pdl=on");
+  EXPECT_EQ(print(parse_schedule("stream:cluster=1")),
+            "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, pdl=on");
 }
 
 TEST(StreamSchedule, ReadsKeysInAnyOrder) {
-  EXPECT_EQ(std::get<StreamSchedule>(parse_schedule("stream:pdl=off,stages=3,warps=1,panels=16,columns=64")),
-            (StreamSchedule{.columns = 64, .panels = 16, .warps = 1, .stages = 3, .pdl = false}));
+  EXPECT_EQ(
+      std::get<StreamSchedule>(parse_schedule("stream: tile=256x256x64, warps=16, stages=3, copy=cp_async, pdl=off")),
+      (StreamSchedule{.columns = 64, .panels = 16, .warps = 1, .stages = 3, .pdl = false}));
   EXPECT_EQ(std::get<StreamSchedule>(parse_schedule("stream:copies=bulk,rows=32")),
             (StreamSchedule{.rows = 32, .copies = StreamSchedule::Copies::bulk}));
 }
@@ -91,7 +98,7 @@ TEST(StreamSchedule, ExpandsToDirectives) {
       print(expand(parse_schedule("stream:columns=32,copies=units"))),
       "stream(i, panels=4, warps=2); fragment(j, 32); transform(A, fragments); pipeline(k, 4); copy(units); overlap()");
   EXPECT_EQ(print(parse_schedule("stream:columns=32,copies=units")),
-            "stream:columns=32,panels=4,warps=2,stages=4,pdl=on,copies=units");
+            "stream: tile=64x256x32, warps=8, stages=4, copy=bulk_a, pdl=on");
   EXPECT_EQ(
       print(expand(parse_schedule("stream:columns=32,copies=bulk"))),
       "stream(i, panels=4, warps=2); fragment(j, 32); transform(A, fragments); pipeline(k, 4); copy(bulk); overlap()");
@@ -175,68 +182,83 @@ INSTANTIATE_TEST_SUITE_P(
     Stream, RefusedSchedule,
     testing::Values(
         ScheduleRefusal{"stream:", 64, "family stream has no key ''"},
-        ScheduleRefusal{
-            "stream:ufi=2", 64,
-            "family stream has no key 'ufi'; its keys are columns, panels, warps, stages, pdl, share, rows, copies"},
-        ScheduleRefusal{
-            "streams:warps=2", 64,
-            "there is no family 'streams'; did you mean stream? the families are: atomic, panel, rows, stream, gather"},
+        ScheduleRefusal{"stream:ufi=2", 64, "family stream has no key 'ufi'"},
+        ScheduleRefusal{"streams:warps=2", 64, "there is no family 'streams'"},
         ScheduleRefusal{"stream:stages=3,stages=3", 64, "key 'stages' is given twice"},
         ScheduleRefusal{"stream:copies=engine", 64, "copies=engine is neither lanes nor units nor bulk"},
-        ScheduleRefusal{"stream:columns=1,dense=listed", 64,
-                        "dense steps multiply 8 columns of C at once; leave dense out, or write columns=8"},
-        ScheduleRefusal{"stream:columns=1,share=2", 64,
-                        "neither warps nor blocks share windows; leave share and cluster out, or write columns=8"},
-        ScheduleRefusal{"stream:columns=1,cluster=2", 64, "neither warps nor blocks share windows"},
+        ScheduleRefusal{"stream: tile=64x256x1, warps=8, stages=4, copy=cp_async, format=bitmap, pdl=on", 64,
+                        "dense steps multiply 8 columns of C at once"},
+        ScheduleRefusal{"stream: tile=64x256x1, warps=8, stages=4, copy=cp_async, split_k=2, pdl=on", 64,
+                        "of one column of C the lanes of a row deal the products to each other, and neither warps nor "
+                        "blocks divide K tiles"},
+        ScheduleRefusal{"stream: tile=64x256x1, warps=8, stages=4, copy=cp_async, cluster=2, pdl=on", 64,
+                        "of one column of C the lanes of a row deal the products to each other, and neither warps nor "
+                        "blocks divide K tiles"},
         ScheduleRefusal{"stream:dense=lists", 64, "dense=lists is neither off nor on nor listed nor placed"},
-        ScheduleRefusal{"stream:columns=64,panels=3,dense=placed", 64,
-                        "dense=placed: panels=3 with share=1 are 3 warps that multiply the same windows, and placed "
-                        "values are multiplied for 4 or 8; choose panels and share so that their product is 4 or 8"},
-        ScheduleRefusal{"stream:columns=128,panels=16,warps=1,dense=placed", 128,
-                        "are 16 warps that multiply the same windows"},
-        ScheduleRefusal{"stream:columns=128,panels=8,warps=2,rows=32,dense=placed", 128,
-                        "dense=placed: panels=8 with rows=32 are 256 rows of a block, and the lanes of 16 warps have "
-                        "registers for the sums of 160; choose panels and rows so that their product is 160 at most"},
-        ScheduleRefusal{"stream:columns=128,panels=1,warps=16,share=8,rows=176,dense=placed", 128,
-                        "and the lanes of 16 warps have registers for the sums of 160"},
-        ScheduleRefusal{"stream:columns=64,panels=1,warps=4,share=4,rows=40,dense=placed", 64,
-                        "rows=40 is not a multiple of 16 from 16 to 192", "rows=48"},
-        ScheduleRefusal{"stream:rows=48", 64, "", "rows=32"},
-        ScheduleRefusal{"stream:columns=32,dense=placed", 64, "dense=placed: 4 warps have 16 columns each",
-                        "columns=64"},
-        ScheduleRefusal{"stream:columns=256,dense=placed", 512, "", "columns=128"},
-        ScheduleRefusal{"stream:columns=128,panels=8,dense=placed", 64,
-                        "columns=128 is more than bCol=64 asks for; choose panels and share so that their product is "
-                        "4, and columns=64"},
-        ScheduleRefusal{"stream:pdl=yes", 64, "pdl=yes is neither on nor off"},
-        ScheduleRefusal{"stream:copies=bulk,ahead=on", 64,
-                        "ahead=on is for values that are placed; write dense=placed, or leave it out"},
+        ScheduleRefusal{"stream: tile=48x32x64, warps=6, stages=4, copy=cp_async, format=decompress, pdl=on", 64,
+                        "tile M / warp_m=3 with split_k=1 are 3 warps that multiply the same K tile, and decompressed "
+                        "values are multiplied for 4 or 8"},
+        ScheduleRefusal{"stream: tile=256x32x128, warps=16, stages=4, copy=cp_async, format=decompress, pdl=on", 128,
+                        "tile M / warp_m=16 with split_k=1 are 16 warps that multiply the same K tile, and "
+                        "decompressed values are multiplied for 4 or 8"},
         ScheduleRefusal{
-            "stream:columns=64,panels=1,warps=4,share=4,ahead=on,dense=placed", 64,
-            "warps that place values meet those that multiply them where bulk copies end; write copies=bulk"},
-        ScheduleRefusal{"stream:columns=64,panels=1,warps=4,stages=2,share=4,copies=bulk,ahead=on,dense=placed", 64,
-                        "values that are placed a turn ahead are copied in 3 stages at least", "stages=3"},
-        ScheduleRefusal{"stream:columns=64,panels=1,warps=12,share=4,copies=bulk,ahead=on,dense=placed", 64,
-                        "12 warps that multiply and as many that place leave too few registers for a product of the "
-                        "tensor core; choose panels and warps so that their product is 8 at most"},
+            "stream: tile=256x32x128, warp_m=32, warps=16, stages=4, copy=cp_async, format=decompress, pdl=on", 128,
+            "tile M=256 is more than the lanes of 16 warps have registers for: the sums of 160 rows"},
+        ScheduleRefusal{"stream: tile=176x32x128, warp_m=176, warps=16, stages=4, copy=cp_async, split_k=8, "
+                        "format=decompress, pdl=on",
+                        128, "tile M=176 is more than the lanes of 16 warps have registers for: the sums of 160 rows"},
+        ScheduleRefusal{
+            "stream: tile=40x32x64, warp_m=40, warps=4, stages=4, copy=cp_async, split_k=4, format=decompress, pdl=on",
+            64, "warp_m=40 is not a multiple of 16 from 16 to 192", "warp_m=48"},
+        ScheduleRefusal{"stream: tile=192x256x8, warp_m=48, warps=8, stages=4, copy=cp_async, pdl=on", 64, "",
+                        "warp_m=32"},
+        ScheduleRefusal{"stream: tile=64x32x32, warps=8, stages=4, copy=cp_async, format=decompress, pdl=on", 64,
+                        "4 warps have 16 columns each", "tile=64x32x64"},
+        ScheduleRefusal{"stream: tile=64x32x256, warps=8, stages=4, copy=cp_async, format=decompress, pdl=on", 512, "",
+                        "tile=64x32x128"},
+        ScheduleRefusal{"stream: tile=128x32x128, warps=16, stages=4, copy=cp_async, format=decompress, pdl=on", 64,
+                        "tile N=128 is more than N=64 asks for"},
+        ScheduleRefusal{"stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, pdl=yes", 64,
+                        "pdl=yes is neither on nor off"},
+        ScheduleRefusal{"stream: tile=64x256x8, warps=8, stages=4, copy=tma, warp_specialized=on, pdl=on", 64,
+                        "warp_specialized=on is for values that warps decompress"},
+        ScheduleRefusal{"stream: tile=16x32x64, warps=4, stages=4, copy=cp_async, split_k=4, warp_specialized=on, "
+                        "format=decompress, pdl=on",
+                        64, "warps that decompress values meet those that multiply them where bulk copies end"},
+        ScheduleRefusal{"stream: tile=16x32x64, warps=4, stages=2, copy=tma, split_k=4, warp_specialized=on, "
+                        "format=decompress, pdl=on",
+                        64, "values that are decompressed an iteration ahead are copied in 3 stages at least",
+                        "stages=3"},
+        ScheduleRefusal{"stream: tile=16x32x64, warps=12, stages=4, copy=tma, split_k=4, warp_specialized=on, "
+                        "format=decompress, pdl=on",
+                        64,
+                        "12 warps that multiply and as many that decompress leave too few registers for a product of "
+                        "the tensor core"},
         ScheduleRefusal{"stream:ahead=yes", 64, "ahead=yes is neither on nor off"},
-        ScheduleRefusal{"stream:cluster=9", 64, "cluster=9 is outside 1 to 8", "cluster=8"},
-        ScheduleRefusal{"stream:share=3,warps=3", 64, "share=3 is not a power of two from 1 to 8"},
-        ScheduleRefusal{"stream:panels=1,warps=6,share=4", 64, "warps=6 cannot be dealt to windows with share=4 each",
-                        "share=2"},
-        ScheduleRefusal{"stream:rows=8", 64, "", "rows=16"},
-        ScheduleRefusal{"stream:rows=24", 64, "the nearest legal value is rows="},
-        ScheduleRefusal{"stream:rows=64", 64, "", "rows=32"}, ScheduleRefusal{"stream:columns=4", 64, "", "columns=8"},
-        ScheduleRefusal{"stream:columns=24", 64, "", "columns=16"},
-        ScheduleRefusal{"stream:columns=128", 256, "", "columns=64"},
-        ScheduleRefusal{"stream:columns=16", 8, "", "columns=8"},
-        ScheduleRefusal{"stream:columns=64", 17, "", "columns=32"},
-        ScheduleRefusal{"stream:panels=0", 64, "", "panels=1"},
-        ScheduleRefusal{"stream:panels=17,warps=1", 64, "", "panels=16"},
-        ScheduleRefusal{"stream:warps=0", 64, "", "warps=1"},
-        ScheduleRefusal{"stream:panels=6,warps=3", 64, "", "warps=2"},
-        ScheduleRefusal{"stream:stages=1", 64, "", "stages=2"},
-        ScheduleRefusal{"stream:stages=9", 64, "", "stages=8"}));
+        ScheduleRefusal{"stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, cluster=9, pdl=on", 64,
+                        "cluster=9 is outside 1 to 8", "cluster=8"},
+        ScheduleRefusal{"stream: tile=64x256x8, warps=12, stages=4, copy=cp_async, split_k=3, pdl=on", 64,
+                        "split_k=3 is not a power of two from 1 to 8"},
+        ScheduleRefusal{"stream: tile=16x256x8, warps=6, stages=4, copy=cp_async, split_k=4, pdl=on", 64,
+                        "the 6 warps of the same rows cannot be divided into groups of split_k=4", "split_k=2"},
+        ScheduleRefusal{"stream: tile=32x256x8, warp_m=8, warps=8, stages=4, copy=cp_async, pdl=on", 64, "",
+                        "warp_m=16"},
+        ScheduleRefusal{"stream: tile=96x256x8, warp_m=24, warps=8, stages=4, copy=cp_async, pdl=on", 64,
+                        "warp_m=24 is not a multiple of 16 from 16 to 32"},
+        ScheduleRefusal{"stream: tile=256x256x8, warp_m=64, warps=8, stages=4, copy=cp_async, pdl=on", 64, "",
+                        "warp_m=32"},
+        ScheduleRefusal{"stream: tile=64x256x4, warps=8, stages=4, copy=cp_async, pdl=on", 64, "", "tile=64x256x8"},
+        ScheduleRefusal{"stream: tile=64x256x24, warps=8, stages=4, copy=cp_async, pdl=on", 64, "", "tile=64x256x16"},
+        ScheduleRefusal{"stream: tile=64x256x128, warps=8, stages=4, copy=cp_async, pdl=on", 256, "", "tile=64x256x64"},
+        ScheduleRefusal{"stream: tile=64x256x16, warps=8, stages=4, copy=cp_async, pdl=on", 8, "", "tile=64x256x8"},
+        ScheduleRefusal{"stream: tile=64x256x64, warps=8, stages=4, copy=cp_async, pdl=on", 17, "", "tile=64x256x32"},
+        ScheduleRefusal{"stream: tile=0x256x8, warp_m=16, warps=0, stages=4, copy=cp_async, pdl=on", 64, "",
+                        "tile=16x256x8"},
+        ScheduleRefusal{"stream: tile=272x256x8, warps=17, stages=4, copy=cp_async, pdl=on", 64, "", "tile=256x256x8"},
+        ScheduleRefusal{"stream: tile=64x256x8, warps=0, stages=4, copy=cp_async, pdl=on", 64, "", "warps=4"},
+        ScheduleRefusal{"stream: tile=96x256x8, warps=18, stages=4, copy=cp_async, pdl=on", 64, "", "warps=12"},
+        ScheduleRefusal{"stream: tile=64x256x8, warps=8, stages=1, copy=cp_async, pdl=on", 64, "", "stages=2"},
+        ScheduleRefusal{"stream: tile=64x256x8, warps=8, stages=9, copy=cp_async, pdl=on", 64, "", "stages=8"}));
 
 }  // namespace
 }  // namespace esc

@@ -18,9 +18,9 @@ TEST(Schedule, ReadsTheShortForm) {
 }
 
 TEST(Schedule, PrintsTheCanonicalForm) {
-  EXPECT_EQ(print(parse_schedule("4-7-1-32")), "atomic:ufi=4,ufk=7,warptile=1,threads=32");
+  EXPECT_EQ(print(parse_schedule("4-7-1-32")), "atomic: thread=4x1, unroll_k=7, threads=32");
   EXPECT_EQ(print(parse_schedule("atomic:threads=64,compaction=off,ufi=2")),
-            "atomic:ufi=2,ufk=1,warptile=1,threads=64,compaction=off");
+            "atomic: thread=2x1, unroll_k=1, threads=64, compaction=off");
 }
 
 TEST(Schedule, RoundTrips) {
@@ -52,22 +52,21 @@ TEST(Schedule, ExpandsToDirectives) {
 
 INSTANTIATE_TEST_SUITE_P(
     Atomic, RefusedSchedule,
-    testing::Values(ScheduleRefusal{"0-1-1-32", 64, "", "ufi=1"}, ScheduleRefusal{"9-1-1-32", 64, "", "ufi=8"},
-                    ScheduleRefusal{"4-17-1-32", 64, "", "ufk=16"}, ScheduleRefusal{"4-1-5-32", 256, "", "warptile=4"},
-                    ScheduleRefusal{"4-1-1-48", 64, "threads=48 is not a multiple of 32 from 32 to 256"},
-                    ScheduleRefusal{"4-1-1-512", 1024, "", "threads=256"},
-                    ScheduleRefusal{"4-1-1-64", 33, "threads=64 is more than max(32, bCol=33)", "threads=32"},
-                    ScheduleRefusal{"4-1-3-32", 64, "32 * warptile = 96 is more than max(32, bCol=64)", "warptile=2"},
-                    ScheduleRefusal{"4-7-1", 64, "is not a schedule"},
-                    ScheduleRefusal{"", 64, "the empty text: is not a schedule"},
-                    ScheduleRefusal{"4-7-1-x", 64, "'x' is not a number for threads"},
-                    ScheduleRefusal{"panels:ufi=4", 64,
-                                    "there is no family 'panels'; did you mean panel? the families are: atomic"},
-                    ScheduleRefusal{"atomic:ufj=4", 64, "family atomic has no key 'ufj'"},
-                    ScheduleRefusal{"atomic:ufi=4,ufi=4", 64, "key 'ufi' is given twice"},
-                    ScheduleRefusal{"atomic:ufi", 64, "'' is not a number for ufi"},
-                    ScheduleRefusal{"atomic:compaction=maybe", 64, "is neither on nor off"},
-                    ScheduleRefusal{"4-99999999999-1-32", 64, "is not a number for ufk"}));
+    testing::Values(
+        ScheduleRefusal{"0-1-1-32", 64, "", "thread=1x1"}, ScheduleRefusal{"9-1-1-32", 64, "", "thread=8x1"},
+        ScheduleRefusal{"4-17-1-32", 64, "", "unroll_k=16"}, ScheduleRefusal{"4-1-5-32", 256, "", "thread=4x4"},
+        ScheduleRefusal{"4-1-1-48", 64, "threads=48 is not a multiple of 32 from 32 to 256"},
+        ScheduleRefusal{"4-1-1-512", 1024, "", "threads=256"},
+        ScheduleRefusal{"4-1-1-64", 33, "threads=64 is more than max(32, N=33)", "threads=32"},
+        ScheduleRefusal{"4-1-3-32", 64, "32 * thread N = 96 is more than max(32, N=64)", "thread=4x2"},
+        ScheduleRefusal{"4-7-1", 64, "is not a schedule"}, ScheduleRefusal{"", 64, "the empty text: is not a schedule"},
+        ScheduleRefusal{"4-7-1-x", 64, "'x' is not a number for threads"},
+        ScheduleRefusal{"panels:ufi=4", 64, "there is no family 'panels'"},
+        ScheduleRefusal{"atomic:ufj=4", 64, "family atomic has no key 'ufj'"},
+        ScheduleRefusal{"atomic:ufi=4,ufi=4", 64, "key 'ufi' is given twice"},
+        ScheduleRefusal{"atomic:ufi", 64, "'' is not a number for ufi"},
+        ScheduleRefusal{"atomic:compaction=maybe", 64, "is neither on nor off"},
+        ScheduleRefusal{"4-99999999999-1-32", 64, "'99999999999' is not a number for unroll_k"}));
 
 TEST(Scheduler, TakesThePublishedScheduleOfTheNearestBColBelow) {
   EXPECT_EQ(print(published_schedule(32).schedule), print(parse_schedule("4-7-1-32")));

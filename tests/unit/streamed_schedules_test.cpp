@@ -184,7 +184,7 @@ TEST(StreamedSchedules, OfTf32FollowFloat32) {
   ASSERT_FALSE(choices.empty());
   EXPECT_EQ(choices.front().source,
             "by rule: layers of this size and share of zeros are streamed; not measured for tf32");
-  EXPECT_THAT(print(choices.front().schedule), testing::EndsWith(",copies=bulk"));
+  EXPECT_THAT(print(choices.front().schedule), testing::HasSubstr("copy=tma, "));
   EXPECT_THAT(streamed_schedules(layer(512, 512, 0.7, 64, "tf32"), h200), IsEmpty());
   EXPECT_THAT(streamed_schedules(in_layout("nk", layer(4096, 4096, 0.7, 128, "tf32")), h200), IsEmpty());
   EXPECT_THAT(types_like("tf32"), testing::ElementsAre("tf32", "f32"));
@@ -246,13 +246,13 @@ TEST(StreamedSchedules, StandInFrontOfThoseMeasuredInFloat32) {
 TEST(StreamedSchedules, OfLargeLayersAndManyColumnsCopyInBulkAsMeasured) {
   const DeviceKey h200 = device_of_gpu("h200").key;
   for (const std::int64_t size : {4096, 8192}) {
-    EXPECT_THAT(print(choose_schedule(layer(size, size, 0.6, 32), h200).schedule), testing::EndsWith(",copies=bulk"))
+    EXPECT_THAT(print(choose_schedule(layer(size, size, 0.6, 32), h200).schedule), testing::HasSubstr("copy=tma, "))
         << size;
     EXPECT_EQ(family(choose_schedule(layer(size, size, 0.6, 40), h200).schedule), "bitmap") << size;
   }
   for (const long long bcol : {32, 40, 64}) {
     EXPECT_THAT(print(choose_schedule(layer(512, 512, 0.7, bcol), h200).schedule),
-                testing::Not(testing::EndsWith(",copies=bulk")))
+                testing::Not(testing::HasSubstr("copy=tma, ")))
         << bcol;
   }
 }
@@ -356,7 +356,7 @@ TEST(StreamedSchedules, HaveQuarterStepsAsADatabaseSaysThatKnowsThem) {
   const std::vector<ScheduleDatabase> mine = databases_in(text, "mine.txt");
   const LayerShape shape = layer(8192, 8192, 0.8, 8);
   EXPECT_EQ(print(ranked_schedules(shape, databases_for(shape, device_of_gpu("h200").key, {&mine})).front().schedule),
-            "stream:columns=8,panels=3,warps=2,stages=3,pdl=on");
+            "stream: tile=48x256x8, warps=6, stages=3, copy=cp_async, pdl=on");
 }
 
 /// What was measured in either type of 16 bits comes in place of the rule.
@@ -372,7 +372,7 @@ TEST(StreamedSchedules, GiveWayToADatabase) {
     const auto found = databases_for(large, h200, {&mine, &shipped_databases()});
     ASSERT_EQ(found.front(), &mine.front());
     const std::vector<ScheduleChoice> ranking = ranked_schedules(large, found, target_of("h200"));
-    EXPECT_EQ(print(ranking.front().schedule), "stream:columns=8,panels=3,warps=2,stages=3,pdl=on");
+    EXPECT_EQ(print(ranking.front().schedule), "stream: tile=48x256x8, warps=6, stages=3, copy=cp_async, pdl=on");
     EXPECT_THAT(ranking.front().source, HasSubstr("one Mine"));
     EXPECT_EQ(ranking.front().database->dtype, "f16");
     EXPECT_EQ(family(ranked_schedules(large, found, target_of("t4")).front().schedule), "panel")

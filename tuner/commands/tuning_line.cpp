@@ -17,6 +17,7 @@
 #include "generator/commands/command.h"
 #include "generator/commands/option_words.h"
 #include "generator/matrix/typed_elements.h"
+#include "generator/schedule/schedule_keys.h"
 #include "generator/schedule/schedule_list.h"
 #include "generator/schedule/scheduler.h"
 #include "generator/schedule/settings.h"
@@ -134,7 +135,7 @@ void add_tuning_options(CLI::App& command, TuningLine& line) {
                   "Families of schedules to try: panel, rows, stream, gather, bitmap, atomic (default: panel, rows "
                   "and, where they have kernels, stream, gather and bitmap)")
       ->delimiter(',')
-      ->check(one_of({"panel", "rows", "stream", "gather", "bitmap", "atomic"}));
+      ->check(one_of(schedule_family_names()));
   command
       .add_option("--dtype", line.dtype,
                   "Element type, f32, tf32, f16 or bf16 (default: that of a file of 16 bits; f32 for others; the one "

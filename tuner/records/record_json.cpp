@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "generator/schedule/schedule.h"
+#include "generator/schedule/schedule_text.h"
 #include "generator/support/error.h"
 #include "generator/support/identifier.h"
 #include "generator/support/plain_text.h"
@@ -100,14 +100,8 @@ std::string word_at(const json& object, const char* key) {
   return word;
 }
 
-/// A schedule of this version, a library, or nothing.
-std::string candidate_at(const json& line, const char* key) {
-  std::string candidate = text_at(line, key);
-  if (candidate.find(':') != std::string::npos) {
-    static_cast<void>(parse_schedule(candidate));
-  }
-  return candidate;
-}
+/// A schedule of this version, in the keys of today, a library, or nothing.
+std::string candidate_at(const json& line, const char* key) { return in_todays_keys(text_at(line, key)); }
 
 json to_json(const NestFacts& nest) {
   return {{"layout", nest.layout},

@@ -17,9 +17,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr const char* first_schedule =
-    "panel:ufi=1,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on";
+    "panel: tile=1x32, thread=1x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on";
 constexpr const char* second_schedule =
-    "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on";
+    "panel: tile=2x32, thread=2x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on";
 
 CandidateRecord candidate(const std::string& schedule, double microseconds, std::int64_t bcol = 32) {
   CandidateRecord record;

@@ -12,11 +12,11 @@
 namespace esc::tuning {
 
 inline constexpr const char* narrow_panel =
-    "panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on";
+    "panel: tile=2x32, thread=2x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on";
 inline constexpr const char* wide_panel =
-    "panel:ufi=4,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on";
-inline constexpr const char* paper_atomic = "atomic:ufi=4,ufk=7,warptile=1,threads=32";
-inline constexpr const char* plain_atomic = "atomic:ufi=1,ufk=1,warptile=1,threads=32";
+    "panel: tile=4x32, thread=4x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on";
+inline constexpr const char* paper_atomic = "atomic: thread=4x1, unroll_k=7, threads=32";
+inline constexpr const char* plain_atomic = "atomic: thread=1x1, unroll_k=1, threads=32";
 
 /// item_of_pattern with a file of its own.
 inline WorkItem item_of_layer(const std::string& name, std::int64_t bcol = 32) {

@@ -196,7 +196,7 @@ TEST(CandidateTable, PutsFinalistsFirst) {
 
 TEST(CoarseningMap, ComparesTheFastestOfEachPlace) {
   auto records = two_layers();
-  records.emplace_back(timed(item_of_layer("even.smtx"), "atomic:ufi=4,ufk=7,warptile=1,threads=64", 3));
+  records.emplace_back(timed(item_of_layer("even.smtx"), "atomic: thread=4x1, unroll_k=7, threads=64", 3));
   records.emplace_back(timed(item_of_layer("even.smtx"), "atomic:of another version", 1));
   const auto items = group_by_item(records);
   const auto groups = group(summarise(items));

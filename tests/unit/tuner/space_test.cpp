@@ -80,23 +80,23 @@ TEST(SearchSpace, IsLegalForEveryBcolAndWithoutRepetitions) {
 }
 
 TEST(SearchSpace, HasQuarterStepsForSixteenBitsAlone) {
-  const std::string quartered = "stream:columns=8,panels=4,warps=3,stages=3,pdl=on,quarters=on";
+  const std::string quartered = "stream: tile=64x256x8, warps=12, stages=3, copy=cp_async, sparse14=on, pdl=on";
   EXPECT_TRUE(texts(search_space(8, {"stream"}, "f16")).contains(quartered));
   EXPECT_FALSE(texts(search_space(8, {"stream"}, "f32")).contains(quartered));
   EXPECT_EQ(search_space(8, {"stream"}, "bf16").size(), search_space(8, {"stream"}, "tf32").size());
 }
 
 TEST(SearchSpace, HasOneColumnByItselfWhereThereAreNoMoreIn16Bits) {
-  const std::string one = "stream:columns=1,panels=4,warps=3,stages=3,pdl=on,copies=bulk";
+  const std::string one = "stream: tile=64x256x1, warps=12, stages=3, copy=tma, pdl=on";
   EXPECT_TRUE(texts(search_space(1, {"stream"}, "f16")).contains(one));
   EXPECT_FALSE(texts(search_space(2, {"stream"}, "f16")).contains(one));
   EXPECT_FALSE(texts(search_space(1, {"stream"}, "tf32")).contains(one));
   EXPECT_FALSE(texts(search_space(1, {"stream"}, "bf16"))
-                   .contains("stream:columns=1,panels=4,warps=3,stages=3,pdl=on,dense=listed"));
+                   .contains("stream: tile=64x256x1, warps=12, stages=3, copy=cp_async, format=bitmap, pdl=on"));
 }
 
 TEST(SearchSpace, HasDenseStepsForThirtyTwoBitsAlone) {
-  const std::string dense = "stream:columns=8,panels=4,warps=3,stages=3,pdl=on,dense=on";
+  const std::string dense = "stream: tile=64x256x8, warps=12, stages=3, copy=cp_async, format=dense, pdl=on";
   EXPECT_TRUE(texts(search_space(8, {"stream"}, "f32")).contains(dense));
   EXPECT_TRUE(texts(search_space(8, {"stream"}, "tf32")).contains(dense));
   EXPECT_FALSE(texts(search_space(8, {"stream"}, "f16")).contains(dense));
@@ -104,7 +104,8 @@ TEST(SearchSpace, HasDenseStepsForThirtyTwoBitsAlone) {
 
 TEST(SearchSpace, HasPlacedValuesOfThirtyTwoBitsInTeams) {
   const std::string placed =
-      "stream:columns=128,panels=1,warps=16,stages=3,pdl=on,share=8,rows=96,copies=bulk,cluster=2,dense=placed";
+      "stream: tile=96x32x128, warp_m=96, warps=16, stages=3, copy=tma, split_k=8, cluster=2, format=decompress, "
+      "pdl=on";
   EXPECT_TRUE(texts(search_space(128, {"stream"}, "f32")).contains(placed));
   EXPECT_FALSE(texts(search_space(64, {"stream"}, "f32")).contains(placed)) << "more columns than there are";
   EXPECT_FALSE(texts(search_space(128, {"stream"}, "f16")).contains(placed));
@@ -116,17 +117,18 @@ TEST(SearchSpace, HasPlacedValuesOfThirtyTwoBitsInTeams) {
 }
 
 TEST(SearchSpace, HasListedValuesOfEveryTypeAndNeverWithQuarterSteps) {
-  const std::string listed = "stream:columns=8,panels=4,warps=3,stages=3,pdl=on,dense=listed";
+  const std::string listed = "stream: tile=64x256x8, warps=12, stages=3, copy=cp_async, format=bitmap, pdl=on";
   for (const char* const dtype : {"f32", "tf32", "f16", "bf16"}) {
     EXPECT_TRUE(texts(search_space(8, {"stream"}, dtype)).contains(listed)) << dtype;
   }
-  EXPECT_FALSE(texts(search_space(8, {"stream"}, "f16"))
-                   .contains("stream:columns=8,panels=4,warps=3,stages=3,pdl=on,quarters=on,dense=listed"));
+  EXPECT_FALSE(
+      texts(search_space(8, {"stream"}, "f16"))
+          .contains("stream: tile=64x256x8, warps=12, stages=3, copy=cp_async, format=bitmap, sparse14=on, pdl=on"));
 }
 
 TEST(SearchSpace, HasBulkCopiesOfUnitsAloneWhereWindowsMayBeBoxesOf16Bits) {
-  const std::string wide = "stream:columns=16,panels=4,warps=2,stages=2,pdl=on,copies=units";
-  const std::string narrow = "stream:columns=8,panels=4,warps=2,stages=2,pdl=on,copies=units";
+  const std::string wide = "stream: tile=64x256x16, warps=8, stages=2, copy=bulk_a, pdl=on";
+  const std::string narrow = "stream: tile=64x256x8, warps=8, stages=2, copy=bulk_a, pdl=on";
   const std::set<std::string> halves = texts(search_space(16, {"stream"}, "f16"));
   EXPECT_TRUE(halves.contains(wide));
   EXPECT_FALSE(halves.contains(narrow));
@@ -136,8 +138,8 @@ TEST(SearchSpace, HasBulkCopiesOfUnitsAloneWhereWindowsMayBeBoxesOf16Bits) {
 TEST(SearchSpace, HasClustersOfStreamsAlone) {
   for (const char* const dtype : {"f16", "f32", "tf32"}) {
     const std::set<std::string> space = texts(search_space(8, {"stream"}, dtype));
-    EXPECT_TRUE(space.contains("stream:columns=8,panels=1,warps=8,stages=3,pdl=on,cluster=2")) << dtype;
-    EXPECT_TRUE(space.contains("stream:columns=8,panels=2,warps=4,stages=2,pdl=on,rows=32,copies=bulk,cluster=4"))
+    EXPECT_TRUE(space.contains("stream: tile=16x256x8, warps=8, stages=3, copy=cp_async, cluster=2, pdl=on")) << dtype;
+    EXPECT_TRUE(space.contains("stream: tile=64x256x8, warp_m=32, warps=8, stages=2, copy=tma, cluster=4, pdl=on"))
         << dtype;
   }
 }
