@@ -25,7 +25,7 @@ constexpr std::array every_part{
 }  // namespace
 
 Table cost_table(const Cost& cost) {
-  Table table{"Where the time goes by the cost model, whose constants are those of an H200. Parts overlap.",
+  Table table{"Where the time goes by the cost model, whose constants are those of an H200 and an H100. Parts overlap.",
               {text_column("part"), {"us"}},
               {}};
   for (const Part& part : every_part) {

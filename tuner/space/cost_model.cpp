@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "generator/schedule/element_types.h"
 #include "tuner/space/bitmap_cost.h"
 #include "tuner/space/cost_work.h"
 #include "tuner/space/gather_cost.h"
@@ -17,18 +18,20 @@
 namespace esc::tuning {
 namespace {
 
-// Microseconds. Measured on one H200 as far as said; the others make the fastest schedules rank first.
-constexpr double launch_and_store = 1.2;  ///< 0.93 measured, and the first wait
-constexpr double of_block = 0.0002;       ///< of the grid
-constexpr double of_wait = 0.28;          ///< an iteration that loads both matrices; 0.15 to 0.2 measured for one load
-constexpr double of_staged_wait = 0.18;   ///< an iteration whose sparse part is in shared memory
-constexpr double of_line = 0.0005;        ///< from L2
-constexpr double of_wavefront = 0.00015;  ///< of the load/store unit
-constexpr double of_cycle = 0.0005;       ///< four instructions
-constexpr double of_staging = 0.025;
-constexpr double of_adding_warps = 0.29;    ///< barrier and sums in shared memory, while no other block takes its place
-constexpr double of_further_block = 0.009;  ///< on the same multiprocessor
-constexpr double of_block_warp = 0.001;
+// Microseconds, fitted at once to 37,835 kernels of family panel of one H200 and one H100.
+constexpr double launch_and_store = 1.3;  ///< 0.93 measured, and the first wait
+constexpr double of_block = 0.0005;       ///< of the grid
+constexpr double of_wait = 0.154;         ///< an iteration that loads; 0.15 to 0.2 measured for one load
+constexpr double of_apart = 3.05;         ///< times as long where columns of B are not one behind the other
+constexpr double of_line = 0.00093;       ///< from L2
+constexpr double of_wavefront = 0.0001;   ///< of the load/store unit
+constexpr double of_cycle = 0.00082;      ///< four instructions
+constexpr double of_half_loads = 1.13;    ///< times as long in 16 bits, which are converted one by one
+constexpr double of_half_cycle = 1.62;
+constexpr double of_staging = 0.088;
+constexpr double of_adding_warps = 0.0014;  ///< barrier and sums in shared memory, while no other block takes its place
+constexpr double of_further_block = 0.0004;  ///< on the same multiprocessor
+constexpr double of_block_warp = 0.0144;
 constexpr double of_extra_pass = 0.95;  ///< measured: a launch that sets C to zero
 
 /// How times add that overlap in part: 1 would be their sum, infinity the longest of them.
@@ -58,7 +61,9 @@ double lines_missed(double requests, double distinct, double cache_bytes) {
   return touched * kept + requests * (1 - kept);
 }
 
-Cost cost_of(const Work& work, const KernelFacts& kernel, const DeviceKey& device) {
+Cost cost_of(const Work& work, const KernelFacts& kernel, const WorkItem& item) {
+  const DeviceKey& device = item.device;
+  const bool is_half = is_half_type(item.dtype);
   const int resident = resident_blocks(kernel, sm_limits(device.capability));
   Cost cost;
   if (resident == 0) {
@@ -74,10 +79,10 @@ Cost cost_of(const Work& work, const KernelFacts& kernel, const DeviceKey& devic
   const double missed = lines_missed(work.dense_lines * share, distinct, std::max(least_l1_bytes, l1_bytes - shared));
 
   cost.launch = launch_and_store + of_block * blocks;
-  cost.waiting = (work.staged ? of_staged_wait : of_wait) * work.chain * waves;
+  cost.waiting = of_wait * (item.nest.contiguous ? 1 : of_apart) * work.chain * waves;
   cost.traffic = of_line * (work.sparse_lines * share + missed);
-  cost.loads = of_wavefront * work.wavefronts * share;
-  cost.arithmetic = of_cycle * work.instructions * share / 4;
+  cost.loads = of_wavefront * (is_half ? of_half_loads : 1) * work.wavefronts * share;
+  cost.arithmetic = of_cycle * (is_half ? of_half_cycle : 1) * work.instructions * share / 4;
   cost.reduction = (work.staged ? of_staging : 0) + (work.adds_warps ? of_adding_warps * waves : 0) +
                    of_further_block * (busiest - 1) + of_block_warp * work.block_warps +
                    of_extra_pass * work.extra_passes;
@@ -99,7 +104,7 @@ Cost predicted_cost(const Schedule& schedule, const WorkItem& item, const std::o
         } else if constexpr (std::is_same_v<std::decay_t<decltype(one)>, BitmapSchedule>) {
           return bitmap_cost(one, item, facts);
         } else {
-          return cost_of(work_of(one, item), facts, item.device);
+          return cost_of(work_of(one, item), facts, item);
         }
       },
       schedule);

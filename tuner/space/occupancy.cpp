@@ -79,6 +79,18 @@ int resident_blocks(const KernelFacts& kernel, const SmLimits& limits) {
                    blocks_by_shared_memory(kernel, limits)});
 }
 
+int clustered_multiprocessors(int multiprocessors, int cluster) {
+  // Of the 132 of an H100 and an H200 30 clusters of four blocks are there at once, which is what groups of 18, 16 and
+  // 14 multiprocessors have room for. Others are taken to have as many parts of it.
+  constexpr int groups[] = {18, 18, 18, 18, 16, 16, 14, 14};
+  constexpr int of_all_groups = 132;
+  int reached = 0;
+  for (const int group : groups) {
+    reached += group / cluster * cluster;
+  }
+  return multiprocessors * reached / of_all_groups;
+}
+
 int resident_warps(const KernelFacts& kernel, const SmLimits& limits) {
   return resident_blocks(kernel, limits) * std::max(0, warps_of_block(kernel));
 }

@@ -34,4 +34,8 @@ int resident_blocks(const KernelFacts& kernel, const SmLimits& limits);
 /// The warps of these blocks.
 int resident_warps(const KernelFacts& kernel, const SmLimits& limits);
 
+/// Multiprocessors of so many that have a block each when clusters of so many blocks fill the GPU: those of a cluster
+/// are neighbours in one group of multiprocessors, whose rest stays empty.
+int clustered_multiprocessors(int multiprocessors, int cluster);
+
 }  // namespace esc::tuning

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 
 #include "generator/schedule/element_types.h"
@@ -13,67 +14,127 @@
 namespace esc::tuning {
 namespace {
 
-// Microseconds.
-constexpr double launch_and_store = 1.3;
-constexpr double of_block = 0.0002;      ///< of the grid
-constexpr double of_unit = 0.13;         ///< of a multiprocessor, where enough bytes are on their way
-constexpr double unit_bytes = 4864;      ///< that this is of, for 16 rows
-constexpr double of_unit_alone = 0.05;   ///< more where a block's panels are not there to share its waits
-constexpr double of_column = 0.13 / 80;  ///< of C, its products with a unit
-constexpr double of_split_column =
-    0.0045;  ///< the same where a product is three, and both factors are split in front of them
-constexpr double of_rounded_column = 0.7 * of_split_column;  ///< and where it is one, of factors that are rounded
-constexpr double of_element_of_b = 0.5;  ///< of that, which panels of 32 rows have once for both halves
-constexpr double of_copied_column =
-    0.13 / 25;  ///< the same for the copy of its rows of B, which the panels of a block share
-constexpr double of_adding_warps = 0.1;
-constexpr double of_cluster = 0.5;  ///< to begin together, and to wait for each other's sums
-constexpr double of_quarters =
-    0.4;  ///< of a turn that waits for nothing else, as the first two: finding the places of values that are stored
-          ///< alone
+// All constants are fitted at once to 32,756 kernels of one H200 and one H100. Microseconds.
+constexpr double launch = 0.236;
+constexpr double of_block = 0.00347;      ///< of the grid
+constexpr double of_bulk_copies = 0.205;  ///< of a block: barriers of the engine for bulk copies
+constexpr double of_boxes = 0.52;         ///< more where it copies windows of B, whose description it reads first
+constexpr double of_placing = 1.34;       ///< more where values are placed in shared memory
+constexpr double of_copy = 0.27;          ///< latency of a turn's copies, shared by the turns that are on their way
+constexpr double of_adding_warps = 0.065;
+constexpr double of_quarters = 0.4;         ///< of a turn that waits for nothing else, as the first two: finding places
+constexpr double of_copied_column = 0.012;  ///< of a window of B that lanes copy, for each column of C
+constexpr double of_column_apart = 0.0294;  ///< the same where columns do not stand one behind the other
+constexpr double of_box_row = 0.00105;      ///< of a window of B that the engine copies
+constexpr double of_line = 1.2;             ///< of several rows, in place of one of these
 
-// What is left of the time of a unit, and of the copies of rows of B, where they come by bulk copies: those of 16
-// columns and more, and lines.
-constexpr double of_bulk_unit = 0.97;
-constexpr double of_boxes = 0.3;
-constexpr double of_line = 1.2;  ///< of several rows, in place of one of these
+/// What depends on the size of elements.
+struct ElementTimes {
+  double of_first_turn;         ///< the latency of memory, and storing sums: of each block
+  double of_cluster;            ///< to begin together, and to wait for each other's sums
+  double bytes_of_microsecond;  ///< that a multiprocessor gets
+};
 
-/// What hides the latency of memory; with half of it a multiprocessor reads about a quarter slower.
-constexpr double bytes_in_flight = 100 * 1024;
-constexpr double of_missing_bytes = 0.5;
-constexpr double enough_warps = 8;
-constexpr double of_missing_warps = 0.3;
-
-/// Of a column of C, its products with a unit.
-double column_cost(const std::string& dtype, int strips) {
-  const double of_strips = is_half_type(dtype) ? strips : strips - of_element_of_b * (strips - 1);
-  return of_strips * (is_half_type(dtype) ? of_column : dtype == "tf32" ? of_rounded_column : of_split_column);
+ElementTimes element_times(const std::string& dtype) {
+  return is_half_type(dtype) ? ElementTimes{1.24, 0.466, 208'700} : ElementTimes{1.014, 1.39, 68'300};
 }
 
-/// How much longer the products of float32 take than those of 8 steps of the sparse tensor core: with dense steps
-/// always as long, else the longer the more steps a unit has.
-double slowness_of_steps(const StreamSchedule& schedule, double of_bytes) {
-  constexpr double of_dense_steps = 1.15;
-  constexpr double of_placed_values = 0.8;
-  constexpr double of_values_placed_ahead = 0.65;
-  if (schedule.is_placed()) {
-    return schedule.ahead ? of_values_placed_ahead : of_placed_values;
+constexpr double unit_bytes = 4864;  ///< of 16 rows and 8 steps of 16 bits: a unit of this many takes `of_bytes`
+
+/// What the units of a kind of steps take: what the warp takes that has it, and what it takes of a multiprocessor on
+/// which all warps are busy.
+struct StepTimes {
+  double of_unit;         ///< latency of a unit
+  double of_bytes;        ///< more for each `unit_bytes` that it has
+  double of_column;       ///< more for each column of C and 16 rows
+  double of_busy_unit;    ///< of a multiprocessor
+  double of_busy_column;  ///< more for each column of C and 16 rows
+};
+
+StepTimes step_times(const StreamSchedule& schedule, const WorkItem& item) {
+  using Dense = StreamSchedule::Dense;
+  if (is_half_type(item.dtype)) {
+    return {0.331, 0.313, 0.000164, 0.0805, 0.00195};
   }
-  return schedule.dense != StreamSchedule::Dense::off ? of_dense_steps : std::max(1.0, of_bytes);
+  const bool is_rounded = item.dtype == "tf32";
+  switch (schedule.dense) {
+    case Dense::on:
+      return is_rounded ? StepTimes{0.0491, 0.0158, 0.00693, 0.00118, 0.00272}
+                        : StepTimes{0.877, 0.00415, 0.0121, 0.00194, 0.00781};
+    case Dense::listed:
+      return is_rounded ? StepTimes{1.1, 0.154, 0.00408, 0.000767, 0.00415}
+                        : StepTimes{1.45, 0.288, 0.00757, 0.00296, 0.00895};
+    case Dense::placed:
+      if (schedule.ahead) {
+        return is_rounded ? StepTimes{0.771, 0.243, 0.00752, 0.0105, 0.000184}
+                          : StepTimes{1.2, 0.487, 0.0118, 0.0106, 0.000277};
+      }
+      return is_rounded ? StepTimes{0.157, 0.899, 0.0185, 0.0244, 0.00201}
+                        : StepTimes{0.246, 1.09, 0.0274, 0.0274, 0.00419};
+    case Dense::off:
+      break;
+  }
+  if (is_rounded) {
+    return {0.71, 0.00184, 0.0121, 0.00285, 0.00455};
+  }
+  return item.nest.layout == "kn" ? StepTimes{0.869, 0.0157, 0.014, 0.112, 0.00667}
+                                  : StepTimes{0.0037, 0.409, 0.0434, 0.0134, 0.00538};
 }
 
-/// What is left of the copies of rows of B.
-double copied_share(const StreamSchedule& schedule, const WorkItem& item) {
-  const std::int64_t lines =
-      schedule.copies == StreamSchedule::Copies::bulk && item.nest.layout == "kn" && is_half_type(item.dtype)
-          ? line_rows_of_boxes(schedule.columns, item.layer.columns, item.product().count)
-          : 1;
-  return lines > 1                                  ? of_boxes * of_line / static_cast<double>(lines)
-         : copies_boxes(schedule, item.nest.layout) ? of_boxes
-                                                    : 1;
+/// Rows of a window of B that the engine copies, as long as one of these takes each; 0 where lanes copy them.
+double box_rows(const StreamSchedule& schedule, const WorkItem& item) {
+  if (!copies_boxes(schedule, item.nest.layout)) {
+    return 0;
+  }
+  const double rows = schedule.columns_of_window(bytes_of_type(item.dtype));
+  const std::int64_t lines = item.nest.layout == "kn" && is_half_type(item.dtype)
+                                 ? line_rows_of_boxes(schedule.columns, item.layer.columns, item.product().count)
+                                 : 1;
+  return lines > 1 ? rows * of_line / static_cast<double>(lines) : rows;
 }
 
-double missing(double there, double wanted) { return std::max(0.0, 1 - there / wanted); }
+/// Times that overlap in part.
+double together(std::initializer_list<double> times) {
+  constexpr double overlap = 3;
+  double sum = 0;
+  for (const double time : times) {
+    sum += std::pow(time, overlap);
+  }
+  return std::pow(sum, 1 / overlap);
+}
+
+/// What the turns of a multiprocessor's blocks have to do, in one turn of each that resides there.
+struct Turn {
+  double bytes = 0;  ///< microseconds of memory
+  double boxes = 0;  ///< of the engine that copies
+  double issue = 0;  ///< of all warps
+  double warp = 0;   ///< of one
+  double latency = 0;
+};
+
+Turn turn_of(const StreamSchedule& schedule, const WorkItem& item, double unit_share, double resident, double windows) {
+  const StepTimes steps = step_times(schedule, item);
+  const int element_bytes = bytes_of_type(item.dtype);
+  const double window_share =
+      static_cast<double>(schedule.columns_of_window(element_bytes)) / StreamSchedule::window_columns(element_bytes);
+  const double of_turn = std::min<double>(schedule.turn_windows(), windows);
+  const double columns = schedule.product_columns() * window_share * schedule.row_strips();
+  const double rows = box_rows(schedule, item);
+  const double copied =
+      schedule.columns * window_share * (item.nest.layout == "kn" ? of_copied_column : of_column_apart);
+  // Warps that have a window together share its steps, but not evenly.
+  constexpr double even_share = 0.8;
+  return {.bytes = resident * of_turn *
+                   (schedule.panels * unit_share * unit_bytes +
+                    StreamSchedule::window_bytes * window_share * schedule.columns) /
+                   element_times(item.dtype).bytes_of_microsecond,
+          .boxes = resident * of_turn * rows * of_box_row,
+          .issue = resident * of_turn *
+                   (schedule.panels * (steps.of_busy_unit + steps.of_busy_column * columns) + (rows > 0 ? 0 : copied)),
+          .warp = (steps.of_unit + steps.of_bytes * unit_share + steps.of_column * columns) /
+                  std::pow(schedule.share, even_share),
+          .latency = of_copy / std::max(1, schedule.stages - 1)};
+}
 
 }  // namespace
 
@@ -86,38 +147,34 @@ Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const Ker
   }
   const double all_windows =
       std::ceil(static_cast<double>(item.layer.columns) / schedule.columns_of_window(bytes_of_type(item.dtype)));
-  const double of_whole_window = static_cast<double>(schedule.columns_of_window(bytes_of_type(item.dtype))) /
-                                 StreamSchedule::window_columns(bytes_of_type(item.dtype));
   const double windows = std::ceil(all_windows / schedule.cluster);
+  const double turns = std::ceil(windows / std::max(1, schedule.turn_windows()));
   const double blocks = static_cast<double>(std::max<std::int64_t>(1, kernel.blocks));
-  const double busiest = std::ceil(blocks / std::max(1, item.device.multiprocessors));
-  const double units = busiest * schedule.panels * windows;
+  const double busiest =
+      std::ceil(blocks / std::max(1, clustered_multiprocessors(item.device.multiprocessors, schedule.cluster)));
+  const double beside = std::min<double>(busiest, resident);
+  // A block takes the place of one that ends; a cluster has to wait until all of another one have.
+  const double rounds = std::max(1.0, schedule.cluster > 2 ? std::ceil(busiest / resident) : busiest / resident);
   const double all_units = std::ceil(static_cast<double>(item.layer.rows) / schedule.rows) * all_windows;
-  const double of_bytes = kernel.packed_bytes == 0
-                              ? schedule.row_strips()
-                              : static_cast<double>(kernel.packed_bytes) / (all_units * unit_bytes);
-  const double together = std::min<double>(busiest, resident);
-  const double turns = std::ceil(windows / schedule.turn_windows());
-  const double staged = static_cast<double>(kernel.shared_bytes) / schedule.stages;
-  const double ahead = std::min<double>(schedule.stages - 1, turns);
-  const double slowdown =
-      1 + of_missing_bytes * missing(together * ahead * staged, std::min(bytes_in_flight, turns * staged * busiest)) +
-      of_missing_warps *
-          missing(together * schedule.panels * std::min<double>(schedule.warps, windows * schedule.share),
-                  enough_warps);
+  const double unit_share = kernel.packed_bytes == 0
+                                ? schedule.row_strips()
+                                : static_cast<double>(kernel.packed_bytes) / (all_units * unit_bytes);
+  const Turn turn = turn_of(schedule, item, unit_share, beside, windows);
+  const ElementTimes elements = element_times(item.dtype);
+  const double of_block_start = elements.of_first_turn + (schedule.is_placed() ? of_placing : 0) +
+                                (schedule.copies == StreamSchedule::Copies::bulk ? of_bulk_copies : 0) +
+                                (copies_boxes(schedule, item.nest.layout) ? of_boxes : 0);
 
-  cost.launch = launch_and_store + of_block * blocks;
-  const bool bulk = schedule.copies != StreamSchedule::Copies::lanes;
-  const double copied = of_copied_column * copied_share(schedule, item);
-  cost.traffic = units * of_bytes * of_unit * (bulk ? of_bulk_unit : 1);
-  cost.waiting = cost.traffic * (slowdown - 1) + units / schedule.panels * of_unit_alone;
-  const double products =
-      column_cost(item.dtype, schedule.row_strips()) *
-      (is_half_type(item.dtype) ? 1 : slowness_of_steps(schedule, of_bytes / schedule.row_strips()));
-  cost.loads = units * of_whole_window * schedule.columns * (products + copied / schedule.panels);
-  cost.waiting += schedule.quarters ? of_quarters * std::min(turns, 2.0) : 0;
-  cost.reduction = (schedule.warps > 1 ? of_adding_warps : 0) + (schedule.cluster > 1 ? of_cluster : 0);
-  cost.microseconds = cost.launch + cost.traffic + cost.waiting + cost.loads + cost.reduction;
+  cost.launch = launch + of_block * blocks + (schedule.cluster > 1 ? elements.of_cluster : 0);
+  cost.waiting =
+      rounds * (of_block_start + turns * turn.latency) + (schedule.quarters ? of_quarters * std::min(turns, 2.0) : 0);
+  cost.traffic = rounds * turns * turn.bytes;
+  cost.loads = rounds * turns * turn.boxes;
+  cost.arithmetic = rounds * turns * std::max(turn.issue, turn.warp);
+  cost.reduction = schedule.warps > 1 ? rounds * of_adding_warps : 0;
+  const double overlapped = together({turn.bytes, turn.boxes, turn.issue, turn.warp, turn.latency});
+  cost.microseconds =
+      cost.launch + cost.waiting - rounds * turns * turn.latency + rounds * turns * overlapped + cost.reduction;
   return cost;
 }
 

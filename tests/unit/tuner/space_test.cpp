@@ -233,7 +233,7 @@ TEST(CostModel, GivesStreamedWeightsAboutTheirTimes) {
     item.layer.nonzeros = one.size * one.size * 3 / 10;
     const std::string text = "stream:columns=" + std::to_string(one.bcol) + "," + one.schedule;
     const double predicted = predicted_cost(parse_schedule(text), item).microseconds;
-    EXPECT_NEAR(predicted / one.microseconds, 1, 0.2) << one.size << ", " << text << ": " << predicted;
+    EXPECT_NEAR(predicted / one.microseconds, 1, 0.25) << one.size << ", " << text << ": " << predicted;
   }
 }
 
@@ -277,7 +277,7 @@ TEST(CostModel, KnowsThatOneProductTakesLessThanThree) {
     item.dtype = dtype;
     return predicted_cost(schedule, item);
   };
-  EXPECT_LT(cost("tf32").loads, cost("f32").loads);
+  EXPECT_LT(cost("tf32").arithmetic, cost("f32").arithmetic);
   EXPECT_DOUBLE_EQ(cost("tf32").traffic, cost("f32").traffic);
 }
 
