@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "generator/schedule/device_key.h"
+#include "generator/schedule/kernel_facts.h"
 #include "generator/schedule/schedule_database.h"
 #include "generator/support/means.h"
 
@@ -106,17 +107,6 @@ enum class Edge {
 
 /// What became of a candidate.
 enum class Outcome { ok, compile_failed, launch_failed, wrong_result, timed_out, skipped_by_limit };
-
-/// What a kernel needs of a multiprocessor, by its compiled code, and what it reads.
-struct KernelFacts {
-  int registers = 0;        ///< of a thread
-  int shared_bytes = 0;     ///< of a block, static and dynamic
-  int local_bytes = 0;      ///< of a thread: spilled
-  int threads = 0;          ///< of a block
-  std::int64_t blocks = 0;  ///< of the grid
-  std::int64_t packed_bytes = 0;
-  bool operator==(const KernelFacts&) const = default;
-};
 
 /// One candidate, measured or not: a line of a journal.
 struct CandidateRecord {

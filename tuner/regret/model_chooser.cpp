@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "generator/schedule/correction.h"
-#include "tuner/space/cost_model.h"
+#include "generator/schedule/cost_model.h"
 #include "tuner/space/search_space.h"
 
 namespace esc::tuning {
@@ -22,7 +22,7 @@ Group group_of(const MeasuredItem& item, const Schedule& schedule) {
 }
 
 double log_prediction(const MeasuredItem& item, const Schedule& schedule) {
-  return std::log(predicted_cost(schedule, item.work).microseconds);
+  return std::log(predicted_cost(schedule, item.shape, item.work.device).microseconds);
 }
 
 struct Ranked {

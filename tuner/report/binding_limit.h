@@ -4,7 +4,7 @@
 #include <string>
 
 #include "generator/report/table.h"
-#include "tuner/space/cost_model.h"
+#include "tuner/space/item_cost.h"
 
 namespace esc::tuning {
 

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "generator/schedule/occupancy.h"
 #include "generator/schedule/schedule.h"
 #include "generator/schedule/settings.h"
 #include "generator/support/error.h"
 #include "generator/support/means.h"
-#include "tuner/space/occupancy.h"
 
 namespace esc::tuning {
 namespace {

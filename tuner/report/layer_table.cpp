@@ -10,6 +10,7 @@
 #include "tuner/report/coarsening_map.h"
 #include "tuner/report/group_summary.h"
 #include "tuner/report/roofline.h"
+#include "tuner/space/item_cost.h"
 
 namespace esc::tuning {
 namespace {

@@ -8,9 +8,9 @@
 #include <set>
 #include <tuple>
 
-#include "tuner/space/cost_model.h"
-#include "tuner/space/kernel_estimate.h"
-#include "tuner/space/occupancy.h"
+#include "generator/schedule/kernel_estimate.h"
+#include "generator/schedule/occupancy.h"
+#include "tuner/space/item_cost.h"
 
 namespace esc::tuning {
 namespace {

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "generator/schedule/schedule_database.h"
-#include "tuner/space/cost_model.h"
+#include "tuner/space/item_cost.h"
 #include "tuner/space/listing.h"
 #include "tuner/space/near_winners.h"
 #include "tuner/space/search_space.h"

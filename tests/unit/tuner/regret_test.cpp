@@ -15,7 +15,7 @@
 #include "tuner/records/record_text.h"
 #include "tuner/regret/model_chooser.h"
 #include "tuner/regret/regret_text.h"
-#include "tuner/space/cost_model.h"
+#include "tuner/space/item_cost.h"
 
 namespace esc::tuning {
 namespace {

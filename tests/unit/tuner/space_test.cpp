@@ -11,11 +11,11 @@
 #include <cuda_occupancy.h>
 #endif
 
+#include "generator/schedule/kernel_estimate.h"
+#include "generator/schedule/occupancy.h"
 #include "generator/schedule/spread_schedules.h"
 #include "generator/support/error.h"
-#include "tuner/space/cost_model.h"
-#include "tuner/space/kernel_estimate.h"
-#include "tuner/space/occupancy.h"
+#include "tuner/space/item_cost.h"
 #include "tuner/space/search_space.h"
 
 namespace esc::tuning {
@@ -440,27 +440,27 @@ TEST(KernelEstimate, CountsBlocksAndSharedMemory) {
 TEST(KernelEstimate, CountsListsOfPatterns) {
   // One row in a panel has one pattern, whose columns are the non-zeros; two dense rows have only the pattern of both.
   const WorkItem sparse = layer_512(32);
-  EXPECT_NEAR(list_counts(sparse.layer, 1).columns, static_cast<double>(sparse.layer.nonzeros), 1e-6);
-  EXPECT_NEAR(list_counts(sparse.layer, 1).lists, 512, 1e-6);
-  EXPECT_NEAR(list_counts(layer_512(32, 1).layer, 2).columns, 256 * 512, 1e-6);
-  EXPECT_NEAR(list_counts(layer_512(32, 1).layer, 2).lists, 256, 1e-6);
-  EXPECT_EQ(list_counts(layer_512(32, 0).layer, 4).columns, 0);
+  EXPECT_NEAR(list_counts(shape_of(sparse), 1).columns, static_cast<double>(sparse.layer.nonzeros), 1e-6);
+  EXPECT_NEAR(list_counts(shape_of(sparse), 1).lists, 512, 1e-6);
+  EXPECT_NEAR(list_counts(shape_of(layer_512(32, 1)), 2).columns, 256 * 512, 1e-6);
+  EXPECT_NEAR(list_counts(shape_of(layer_512(32, 1)), 2).lists, 256, 1e-6);
+  EXPECT_EQ(list_counts(shape_of(layer_512(32, 0)), 4).columns, 0);
 }
 
 TEST(KernelEstimate, CutsRowsIntoTasks) {
   const auto schedule = std::get<RowsSchedule>(parse_schedule("rows:task=128,light=16"));
-  LayerFacts even{.file = {}, .pattern = {}, .rows = 1000, .columns = 1000, .nonzeros = 100'000, .longest_row = 100};
+  const LayerShape even{.bcol = 1, .rows = 1000, .columns = 1000, .nonzeros = 100'000, .longest_row = 100};
   EXPECT_NEAR(task_counts(even, schedule).heavy_nonzeros, 100'000, 1);
   EXPECT_NEAR(task_counts(even, schedule).light, 0, 1e-3);
   EXPECT_FALSE(task_counts(even, schedule).splits);
-  LayerFacts uneven = even;
+  LayerShape uneven = even;
   uneven.row_variation = 10;
   uneven.longest_row = 900;
   const TaskCounts counts = task_counts(uneven, schedule);
   EXPECT_TRUE(counts.splits);
   EXPECT_GT(counts.light, 400);
   EXPECT_GT(counts.heavy_nonzeros, 90'000);
-  EXPECT_EQ(task_counts(layer_512(32, 0).layer, schedule).heavy, 0);
+  EXPECT_EQ(task_counts(shape_of(layer_512(32, 0)), schedule).heavy, 0);
 }
 
 TEST(CostModel, HasALowerBoundForALayerWithoutNonZeros) {

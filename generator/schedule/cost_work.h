@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "generator/schedule/kernel_facts.h"
+#include "generator/schedule/layer_class.h"
 #include "generator/schedule/schedule.h"
-#include "tuner/records/record.h"
 
-namespace esc::tuning {
+namespace esc {
 
 /// The work of one launch, before it is spread over a device: what the schedules of each family come to in common
 /// terms.
@@ -22,8 +23,8 @@ struct Work {
   double extra_passes = 0;    ///< launches in front that set C to zero
 };
 
-Work work_of(const PanelSchedule& schedule, const WorkItem& item);
-Work work_of(const RowsSchedule& schedule, const WorkItem& item);
-Work work_of(const AtomicSchedule& schedule, const WorkItem& item);
+Work work_of(const PanelSchedule& schedule, const LayerShape& shape);
+Work work_of(const RowsSchedule& schedule, const LayerShape& shape);
+Work work_of(const AtomicSchedule& schedule, const LayerShape& shape);
 
-}  // namespace esc::tuning
+}  // namespace esc

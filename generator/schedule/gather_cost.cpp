@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/space/gather_cost.h"
+#include "generator/schedule/gather_cost.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "generator/schedule/gather_times.h"
-#include "tuner/space/occupancy.h"
+#include "generator/schedule/occupancy.h"
 
-namespace esc::tuning {
+namespace esc {
 namespace {
 
 // Microseconds; 572 kernels on an H100 take what they say within 5 % on average.
@@ -19,17 +19,18 @@ constexpr double of_box = 0.24;      ///< as fast as a multiprocessor gets windo
 
 }  // namespace
 
-Cost gather_cost(const GatherSchedule& schedule, const WorkItem& item, const KernelFacts& kernel) {
+Cost gather_cost(const GatherSchedule& schedule, const LayerShape& shape, const DeviceKey& device,
+                 const KernelFacts& kernel) {
   Cost cost;
-  if (resident_blocks(kernel, sm_limits(item.device.capability)) == 0) {
+  if (resident_blocks(kernel, sm_limits(device.capability)) == 0) {
     cost.microseconds = std::numeric_limits<double>::infinity();
     return cost;
   }
   const double blocks = static_cast<double>(std::max<std::int64_t>(1, kernel.blocks));
-  const double busiest = std::ceil(blocks / std::max(1, item.device.multiprocessors));
-  const double windows = std::ceil(static_cast<double>(item.layer.columns) / GatherSchedule::window_columns);
+  const double busiest = std::ceil(blocks / std::max(1, device.multiprocessors));
+  const double windows = std::ceil(static_cast<double>(shape.columns) / GatherSchedule::window_columns);
   const double entries =
-      static_cast<double>(item.layer.nonzeros) / static_cast<double>(std::max<std::int64_t>(1, item.layer.rows)) +
+      static_cast<double>(shape.nonzeros) / static_cast<double>(std::max<std::int64_t>(1, shape.rows)) +
       gather_times::filled_up * windows;
   const double steps = schedule.warps * schedule.sets * entries;
   cost.launch = launch_and_store;
@@ -40,4 +41,4 @@ Cost gather_cost(const GatherSchedule& schedule, const WorkItem& item, const Ker
   return cost;
 }
 
-}  // namespace esc::tuning
+}  // namespace esc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/space/cost_model.h"
+#include "generator/schedule/cost_model.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,15 +7,15 @@
 #include <limits>
 #include <type_traits>
 
+#include "generator/schedule/bitmap_cost.h"
+#include "generator/schedule/cost_work.h"
 #include "generator/schedule/element_types.h"
-#include "tuner/space/bitmap_cost.h"
-#include "tuner/space/cost_work.h"
-#include "tuner/space/gather_cost.h"
-#include "tuner/space/kernel_estimate.h"
-#include "tuner/space/occupancy.h"
-#include "tuner/space/stream_cost.h"
+#include "generator/schedule/gather_cost.h"
+#include "generator/schedule/kernel_estimate.h"
+#include "generator/schedule/occupancy.h"
+#include "generator/schedule/stream_cost.h"
 
-namespace esc::tuning {
+namespace esc {
 namespace {
 
 // Microseconds, fitted at once to 37,835 kernels of family panel of one H200 and one H100.
@@ -61,9 +61,8 @@ double lines_missed(double requests, double distinct, double cache_bytes) {
   return touched * kept + requests * (1 - kept);
 }
 
-Cost cost_of(const Work& work, const KernelFacts& kernel, const WorkItem& item) {
-  const DeviceKey& device = item.device;
-  const bool is_half = is_half_type(item.dtype);
+Cost cost_of(const Work& work, const LayerShape& shape, const DeviceKey& device, const KernelFacts& kernel) {
+  const bool is_half = is_half_type(shape.dtype);
   const int resident = resident_blocks(kernel, sm_limits(device.capability));
   Cost cost;
   if (resident == 0) {
@@ -79,7 +78,7 @@ Cost cost_of(const Work& work, const KernelFacts& kernel, const WorkItem& item) 
   const double missed = lines_missed(work.dense_lines * share, distinct, std::max(least_l1_bytes, l1_bytes - shared));
 
   cost.launch = launch_and_store + of_block * blocks;
-  cost.waiting = of_wait * (item.nest.contiguous ? 1 : of_apart) * work.chain * waves;
+  cost.waiting = of_wait * (shape.contiguous ? 1 : of_apart) * work.chain * waves;
   cost.traffic = of_line * (work.sparse_lines * share + missed);
   cost.loads = of_wavefront * (is_half ? of_half_loads : 1) * work.wavefronts * share;
   cost.arithmetic = of_cycle * (is_half ? of_half_cycle : 1) * work.instructions * share / 4;
@@ -93,21 +92,22 @@ Cost cost_of(const Work& work, const KernelFacts& kernel, const WorkItem& item) 
 
 }  // namespace
 
-Cost predicted_cost(const Schedule& schedule, const WorkItem& item, const std::optional<KernelFacts>& kernel) {
-  const KernelFacts facts = kernel ? *kernel : estimated_kernel(schedule, item);
+Cost predicted_cost(const Schedule& schedule, const LayerShape& shape, const DeviceKey& device,
+                    const std::optional<KernelFacts>& kernel) {
+  const KernelFacts facts = kernel ? *kernel : estimated_kernel(schedule, shape);
   return std::visit(
       [&](const auto& one) {
         if constexpr (std::is_same_v<std::decay_t<decltype(one)>, StreamSchedule>) {
-          return stream_cost(one, item, facts);
+          return stream_cost(one, shape, device, facts);
         } else if constexpr (std::is_same_v<std::decay_t<decltype(one)>, GatherSchedule>) {
-          return gather_cost(one, item, facts);
+          return gather_cost(one, shape, device, facts);
         } else if constexpr (std::is_same_v<std::decay_t<decltype(one)>, BitmapSchedule>) {
-          return bitmap_cost(one, item, facts);
+          return bitmap_cost(one, shape, device, facts);
         } else {
-          return cost_of(work_of(one, item), facts, item);
+          return cost_of(work_of(one, shape), shape, device, facts);
         }
       },
       schedule);
 }
 
-}  // namespace esc::tuning
+}  // namespace esc

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "tuner/records/record.h"
+#include "generator/schedule/kernel_facts.h"
+#include "generator/schedule/layer_class.h"
 
-namespace esc::tuning {
+namespace esc {
 
 /// What a multiprocessor has for the blocks that reside on it together, and in which portions it is given out.
 struct SmLimits {
@@ -38,4 +39,4 @@ int resident_warps(const KernelFacts& kernel, const SmLimits& limits);
 /// are neighbours in one group of multiprocessors, whose rest stays empty.
 int clustered_multiprocessors(int multiprocessors, int cluster);
 
-}  // namespace esc::tuning
+}  // namespace esc

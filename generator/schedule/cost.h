@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace esc::tuning {
+namespace esc {
 
 /// Predicted microseconds of one launch by what takes them. They overlap: their sum is more than the whole.
 struct Cost {
@@ -14,4 +14,4 @@ struct Cost {
   double microseconds = 0;
 };
 
-}  // namespace esc::tuning
+}  // namespace esc

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/space/cost_work.h"
+#include "generator/schedule/cost_work.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "tuner/space/kernel_estimate.h"
+#include "generator/schedule/kernel_estimate.h"
 
-namespace esc::tuning {
+namespace esc {
 namespace {
 
 constexpr double line_floats = 32;
@@ -20,12 +20,12 @@ constexpr double load_instructions = 3;
 constexpr double lost_iteration = 0.3;
 
 /// Cache lines of B that `columns` of its columns have: where B is narrow, its rows share them.
-double lines_of_b(const WorkItem& item, double columns) {
-  if (!item.nest.contiguous) {
-    return columns * std::max(1.0, static_cast<double>(item.layer.columns) / line_floats);
+double lines_of_b(const LayerShape& shape, double columns) {
+  if (!shape.contiguous) {
+    return columns * std::max(1.0, static_cast<double>(shape.columns) / line_floats);
   }
-  const double narrow = std::min(1.0, static_cast<double>(item.product().count) / line_floats);
-  return static_cast<double>(item.layer.columns) * std::max(1.0, columns / line_floats) * narrow;
+  const double narrow = std::min(1.0, static_cast<double>(shape.bcol) / line_floats);
+  return static_cast<double>(shape.columns) * std::max(1.0, columns / line_floats) * narrow;
 }
 
 /// How a warp gets elements of B: instructions of a lane for each column of A, and cache lines that each of them
@@ -38,8 +38,9 @@ struct DenseLoads {
 /// Of lanes that move `vector` columns of C; `groups` of those that share them stand in one warp, as many as `sharing`
 /// of which take columns of A side by side. A column of A follows the one in front of it at `distance` columns, on
 /// average.
-DenseLoads dense_loads(const WorkItem& item, int columns, int vector, double groups, double sharing, double distance) {
-  if (item.nest.contiguous) {
+DenseLoads dense_loads(const LayerShape& shape, int columns, int vector, double groups, double sharing,
+                       double distance) {
+  if (shape.contiguous) {
     return {1, groups * std::max(1.0, columns / line_floats)};
   }
   const double rows_of_b = static_cast<double>(columns) / vector;
@@ -47,9 +48,7 @@ DenseLoads dense_loads(const WorkItem& item, int columns, int vector, double gro
           rows_of_b * groups / sharing * std::clamp(sharing * distance / line_floats, 1.0, sharing)};
 }
 
-double tiles_of(const WorkItem& item, int columns) {
-  return std::ceil(static_cast<double>(item.product().count) / columns);
-}
+double tiles_of(const LayerShape& shape, int columns) { return std::ceil(static_cast<double>(shape.bcol) / columns); }
 
 /// Instructions with which the lane groups of a warp, and then the warps of a panel, add up their sums.
 double reduction_instructions(const PanelSchedule& schedule) {
@@ -66,8 +65,8 @@ double reduction_instructions(const PanelSchedule& schedule) {
 
 }  // namespace
 
-Work work_of(const PanelSchedule& schedule, const WorkItem& item) {
-  const PanelLength panel = panel_length(item.layer, schedule.ufi);
+Work work_of(const PanelSchedule& schedule, const LayerShape& shape) {
+  const PanelLength panel = panel_length(shape, schedule.ufi);
   const double lists = schedule.warps * schedule.groups;
   // A warp is as slow as the longest of its panels.
   const double of_warp = panel.mean * (1 + (schedule.warp_panels() > 1 ? panel.variation / 2 : 0));
@@ -76,17 +75,16 @@ Work work_of(const PanelSchedule& schedule, const WorkItem& item) {
   const double groups = schedule.warp_groups();
   // Columns of a round are dealt in turn to the lane groups where they are staged; else each group has four that follow
   // each other.
-  const double distance =
-      static_cast<double>(item.layer.columns) / std::max(1.0, panel.mean) * (schedule.stage ? 1 : 4);
-  const DenseLoads loads = dense_loads(item, schedule.columns, schedule.vector, groups, schedule.groups, distance);
+  const double distance = static_cast<double>(shape.columns) / std::max(1.0, panel.mean) * (schedule.stage ? 1 : 4);
+  const DenseLoads loads = dense_loads(shape, schedule.columns, schedule.vector, groups, schedule.groups, distance);
   const double quad_bytes = groups * (8 + 16 * schedule.ufi);
   const double of_iteration =
       quads * (4 * (load_instructions * loads.of_column + schedule.ufi * schedule.vector) + 2 + schedule.ufi) +
       loop_instructions;
   const double reduction = reduction_instructions(schedule);
 
-  const double tiles = tiles_of(item, schedule.columns);
-  const double blocks = std::ceil(static_cast<double>(item.layer.rows) / (schedule.ufi * schedule.panels)) * tiles;
+  const double tiles = tiles_of(shape, schedule.columns);
+  const double blocks = std::ceil(static_cast<double>(shape.rows) / (schedule.ufi * schedule.panels)) * tiles;
   const double warps = blocks * schedule.block_warps();
   const double all_iterations = warps * iterations;
   return {.block_warps = static_cast<double>(schedule.block_warps()),
@@ -100,25 +98,25 @@ Work work_of(const PanelSchedule& schedule, const WorkItem& item) {
                         warps * reduction,
           .sparse_lines = all_iterations * quads * quad_bytes / line_bytes + warps,
           .dense_lines = all_iterations * quads * 4 * loads.of_column * loads.lines,
-          .distinct_lines = lines_of_b(item, schedule.columns),
+          .distinct_lines = lines_of_b(shape, schedule.columns),
           .tiles = tiles,
           .adds_warps = schedule.warps > 1};
 }
 
-Work work_of(const RowsSchedule& schedule, const WorkItem& item) {
-  const TaskCounts tasks = task_counts(item.layer, schedule);
+Work work_of(const RowsSchedule& schedule, const LayerShape& shape) {
+  const TaskCounts tasks = task_counts(shape, schedule);
   const double groups = schedule.warp_groups();
-  const double tiles = tiles_of(item, schedule.columns);
+  const double tiles = tiles_of(shape, schedule.columns);
   const double light_warps = tasks.light / groups;
   const double warps = (tasks.heavy + light_warps) * tiles;
   const double heavy_iterations = tasks.heavy_nonzeros / (groups * schedule.unroll) + tasks.heavy * lost_iteration;
   const double light_iterations = tasks.light_nonzeros / (groups * schedule.unroll) + light_warps * lost_iteration;
   const double iterations = std::max(warps, (heavy_iterations + light_iterations) * tiles);
-  const double longest_heavy = std::min<double>(schedule.task, static_cast<double>(item.layer.longest_row)) / groups;
-  const double longest_light = std::min<double>(schedule.light, static_cast<double>(item.layer.longest_row));
-  const double distance = static_cast<double>(item.layer.columns) * static_cast<double>(item.layer.rows) /
-                          std::max(1.0, static_cast<double>(item.layer.nonzeros));
-  const DenseLoads loads = dense_loads(item, schedule.columns, schedule.vector, groups, groups, distance);
+  const double longest_heavy = std::min<double>(schedule.task, static_cast<double>(shape.longest_row)) / groups;
+  const double longest_light = std::min<double>(schedule.light, static_cast<double>(shape.longest_row));
+  const double distance = static_cast<double>(shape.columns) * static_cast<double>(shape.rows) /
+                          std::max(1.0, static_cast<double>(shape.nonzeros));
+  const DenseLoads loads = dense_loads(shape, schedule.columns, schedule.vector, groups, groups, distance);
   const double of_iteration =
       schedule.unroll * ((1 + loads.of_column) * load_instructions + schedule.vector) + loop_instructions;
   return {.block_warps = static_cast<double>(schedule.warps),
@@ -127,34 +125,33 @@ Work work_of(const RowsSchedule& schedule, const WorkItem& item) {
           .instructions = iterations * of_iteration + warps * 2 * fixed_instructions,
           .wavefronts =
               iterations * schedule.unroll * (1 + std::max<double>(schedule.vector, loads.of_column * loads.lines)),
-          .sparse_lines = (8.0 * static_cast<double>(item.layer.nonzeros) * tiles + 16 * warps) / line_bytes,
+          .sparse_lines = (8.0 * static_cast<double>(shape.nonzeros) * tiles + 16 * warps) / line_bytes,
           .dense_lines = iterations * schedule.unroll * loads.of_column * loads.lines,
-          .distinct_lines = lines_of_b(item, schedule.columns),
+          .distinct_lines = lines_of_b(shape, schedule.columns),
           .tiles = tiles,
           .extra_passes = tasks.splits ? 1.0 : 0.0};
 }
 
-Work work_of(const AtomicSchedule& schedule, const WorkItem& item) {
-  const ListCounts counts = list_counts(item.layer, schedule.ufi);
+Work work_of(const AtomicSchedule& schedule, const LayerShape& shape) {
+  const ListCounts counts = list_counts(shape, schedule.ufi);
   const double block_warps = schedule.threads / 32.0;
   const double warps = counts.lists * block_warps;
   // Warps that have no columns of their own leave at once; the others go on until all columns are done.
-  const double passes = std::ceil(static_cast<double>(item.product().count) / (32 * schedule.warptile));
+  const double passes = std::ceil(static_cast<double>(shape.bcol) / (32 * schedule.warptile));
   const double iterations = (counts.columns / schedule.ufk + counts.lists * lost_iteration) * passes;
   const double columns_of_list = counts.lists > 0 ? counts.columns / counts.lists : 0;
-  const double rows = counts.columns > 0 ? static_cast<double>(item.layer.nonzeros) / counts.columns : 0;
+  const double rows = counts.columns > 0 ? static_cast<double>(shape.nonzeros) / counts.columns : 0;
   const double sums = rows * counts.lists * passes * schedule.warptile;
   const double of_iteration =
       schedule.ufk * (2 * load_instructions + schedule.warptile * (1 + rows) + rows) + loop_instructions;
-  return {
-      .block_warps = block_warps,
-      .chain = 1 + 2 * std::ceil(columns_of_list / schedule.ufk) * std::ceil(passes / block_warps),
-      .instructions = iterations * of_iteration + warps * 2 * fixed_instructions + sums,
-      .wavefronts = iterations * schedule.ufk * (1 + rows + schedule.warptile) + 2 * sums,
-      .sparse_lines = (6 * counts.columns + 4 * static_cast<double>(item.layer.nonzeros)) * passes / line_bytes + warps,
-      .dense_lines = iterations * schedule.ufk * schedule.warptile,
-      .distinct_lines = lines_of_b(item, static_cast<double>(item.product().count)),
-      .extra_passes = 1};
+  return {.block_warps = block_warps,
+          .chain = 1 + 2 * std::ceil(columns_of_list / schedule.ufk) * std::ceil(passes / block_warps),
+          .instructions = iterations * of_iteration + warps * 2 * fixed_instructions + sums,
+          .wavefronts = iterations * schedule.ufk * (1 + rows + schedule.warptile) + 2 * sums,
+          .sparse_lines = (6 * counts.columns + 4 * static_cast<double>(shape.nonzeros)) * passes / line_bytes + warps,
+          .dense_lines = iterations * schedule.ufk * schedule.warptile,
+          .distinct_lines = lines_of_b(shape, static_cast<double>(shape.bcol)),
+          .extra_passes = 1};
 }
 
-}  // namespace esc::tuning
+}  // namespace esc

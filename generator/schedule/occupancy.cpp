@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/space/occupancy.h"
+#include "generator/schedule/occupancy.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "generator/support/error.h"
 
-namespace esc::tuning {
+namespace esc {
 namespace {
 
 constexpr int kibibyte = 1024;
@@ -95,4 +95,4 @@ int resident_warps(const KernelFacts& kernel, const SmLimits& limits) {
   return resident_blocks(kernel, limits) * std::max(0, warps_of_block(kernel));
 }
 
-}  // namespace esc::tuning
+}  // namespace esc

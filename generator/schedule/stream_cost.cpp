@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/space/stream_cost.h"
+#include "generator/schedule/stream_cost.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,10 +8,10 @@
 #include <limits>
 
 #include "generator/schedule/element_types.h"
+#include "generator/schedule/occupancy.h"
 #include "generator/schedule/stream_schedule.h"
-#include "tuner/space/occupancy.h"
 
-namespace esc::tuning {
+namespace esc {
 namespace {
 
 // All constants are fitted at once to 32,756 kernels of one H200 and one H100. Microseconds.
@@ -51,12 +51,12 @@ struct StepTimes {
   double of_busy_column;  ///< more for each column of C and 16 rows
 };
 
-StepTimes step_times(const StreamSchedule& schedule, const WorkItem& item) {
+StepTimes step_times(const StreamSchedule& schedule, const LayerShape& shape) {
   using Dense = StreamSchedule::Dense;
-  if (is_half_type(item.dtype)) {
+  if (is_half_type(shape.dtype)) {
     return {0.331, 0.313, 0.000164, 0.0805, 0.00195};
   }
-  const bool is_rounded = item.dtype == "tf32";
+  const bool is_rounded = shape.dtype == "tf32";
   switch (schedule.dense) {
     case Dense::on:
       return is_rounded ? StepTimes{0.0491, 0.0158, 0.00693, 0.00118, 0.00272}
@@ -77,18 +77,18 @@ StepTimes step_times(const StreamSchedule& schedule, const WorkItem& item) {
   if (is_rounded) {
     return {0.71, 0.00184, 0.0121, 0.00285, 0.00455};
   }
-  return item.nest.layout == "kn" ? StepTimes{0.869, 0.0157, 0.014, 0.112, 0.00667}
-                                  : StepTimes{0.0037, 0.409, 0.0434, 0.0134, 0.00538};
+  return shape.layout == "kn" ? StepTimes{0.869, 0.0157, 0.014, 0.112, 0.00667}
+                              : StepTimes{0.0037, 0.409, 0.0434, 0.0134, 0.00538};
 }
 
 /// Rows of a window of B that the engine copies, as long as one of these takes each; 0 where lanes copy them.
-double box_rows(const StreamSchedule& schedule, const WorkItem& item) {
-  if (!copies_boxes(schedule, item.nest.layout)) {
+double box_rows(const StreamSchedule& schedule, const LayerShape& shape) {
+  if (!copies_boxes(schedule, shape.layout)) {
     return 0;
   }
-  const double rows = schedule.columns_of_window(bytes_of_type(item.dtype));
-  const std::int64_t lines = item.nest.layout == "kn" && is_half_type(item.dtype)
-                                 ? line_rows_of_boxes(schedule.columns, item.layer.columns, item.product().count)
+  const double rows = schedule.columns_of_window(bytes_of_type(shape.dtype));
+  const std::int64_t lines = shape.layout == "kn" && is_half_type(shape.dtype)
+                                 ? line_rows_of_boxes(schedule.columns, shape.columns, shape.bcol)
                                  : 1;
   return lines > 1 ? rows * of_line / static_cast<double>(lines) : rows;
 }
@@ -112,22 +112,22 @@ struct Turn {
   double latency = 0;
 };
 
-Turn turn_of(const StreamSchedule& schedule, const WorkItem& item, double unit_share, double resident, double windows) {
-  const StepTimes steps = step_times(schedule, item);
-  const int element_bytes = bytes_of_type(item.dtype);
+Turn turn_of(const StreamSchedule& schedule, const LayerShape& shape, double unit_share, double resident,
+             double windows) {
+  const StepTimes steps = step_times(schedule, shape);
+  const int element_bytes = bytes_of_type(shape.dtype);
   const double window_share =
       static_cast<double>(schedule.columns_of_window(element_bytes)) / StreamSchedule::window_columns(element_bytes);
   const double of_turn = std::min<double>(schedule.turn_windows(), windows);
   const double columns = schedule.product_columns() * window_share * schedule.row_strips();
-  const double rows = box_rows(schedule, item);
-  const double copied =
-      schedule.columns * window_share * (item.nest.layout == "kn" ? of_copied_column : of_column_apart);
+  const double rows = box_rows(schedule, shape);
+  const double copied = schedule.columns * window_share * (shape.layout == "kn" ? of_copied_column : of_column_apart);
   // Warps that have a window together share its steps, but not evenly.
   constexpr double even_share = 0.8;
   return {.bytes = resident * of_turn *
                    (schedule.panels * unit_share * unit_bytes +
                     StreamSchedule::window_bytes * window_share * schedule.columns) /
-                   element_times(item.dtype).bytes_of_microsecond,
+                   element_times(shape.dtype).bytes_of_microsecond,
           .boxes = resident * of_turn * rows * of_box_row,
           .issue = resident * of_turn *
                    (schedule.panels * (steps.of_busy_unit + steps.of_busy_column * columns) + (rows > 0 ? 0 : copied)),
@@ -138,32 +138,33 @@ Turn turn_of(const StreamSchedule& schedule, const WorkItem& item, double unit_s
 
 }  // namespace
 
-Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const KernelFacts& kernel) {
+Cost stream_cost(const StreamSchedule& schedule, const LayerShape& shape, const DeviceKey& device,
+                 const KernelFacts& kernel) {
   Cost cost;
-  const int resident = resident_blocks(kernel, sm_limits(item.device.capability));
-  if (resident == 0 || (schedule.cluster > 1 && item.device.capability < StreamSchedule::cluster_architecture)) {
+  const int resident = resident_blocks(kernel, sm_limits(device.capability));
+  if (resident == 0 || (schedule.cluster > 1 && device.capability < StreamSchedule::cluster_architecture)) {
     cost.microseconds = std::numeric_limits<double>::infinity();
     return cost;
   }
   const double all_windows =
-      std::ceil(static_cast<double>(item.layer.columns) / schedule.columns_of_window(bytes_of_type(item.dtype)));
+      std::ceil(static_cast<double>(shape.columns) / schedule.columns_of_window(bytes_of_type(shape.dtype)));
   const double windows = std::ceil(all_windows / schedule.cluster);
   const double turns = std::ceil(windows / std::max(1, schedule.turn_windows()));
   const double blocks = static_cast<double>(std::max<std::int64_t>(1, kernel.blocks));
   const double busiest =
-      std::ceil(blocks / std::max(1, clustered_multiprocessors(item.device.multiprocessors, schedule.cluster)));
+      std::ceil(blocks / std::max(1, clustered_multiprocessors(device.multiprocessors, schedule.cluster)));
   const double beside = std::min<double>(busiest, resident);
   // A block takes the place of one that ends; a cluster has to wait until all of another one have.
   const double rounds = std::max(1.0, schedule.cluster > 2 ? std::ceil(busiest / resident) : busiest / resident);
-  const double all_units = std::ceil(static_cast<double>(item.layer.rows) / schedule.rows) * all_windows;
+  const double all_units = std::ceil(static_cast<double>(shape.rows) / schedule.rows) * all_windows;
   const double unit_share = kernel.packed_bytes == 0
                                 ? schedule.row_strips()
                                 : static_cast<double>(kernel.packed_bytes) / (all_units * unit_bytes);
-  const Turn turn = turn_of(schedule, item, unit_share, beside, windows);
-  const ElementTimes elements = element_times(item.dtype);
+  const Turn turn = turn_of(schedule, shape, unit_share, beside, windows);
+  const ElementTimes elements = element_times(shape.dtype);
   const double of_block_start = elements.of_first_turn + (schedule.is_placed() ? of_placing : 0) +
                                 (schedule.copies == StreamSchedule::Copies::bulk ? of_bulk_copies : 0) +
-                                (copies_boxes(schedule, item.nest.layout) ? of_boxes : 0);
+                                (copies_boxes(schedule, shape.layout) ? of_boxes : 0);
 
   cost.launch = launch + of_block * blocks + (schedule.cluster > 1 ? elements.of_cluster : 0);
   cost.waiting =
@@ -178,4 +179,4 @@ Cost stream_cost(const StreamSchedule& schedule, const WorkItem& item, const Ker
   return cost;
 }
 
-}  // namespace esc::tuning
+}  // namespace esc

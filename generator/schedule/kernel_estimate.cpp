@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/schedule/kernel_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "generator/schedule/bitmap_schedules.h"
+#include "generator/schedule/element_types.h"
+#include "generator/schedule/streamed_size.h"
+
+namespace esc {
+namespace {
+
+std::int64_t whole_up(double value) { return static_cast<std::int64_t>(std::ceil(value)); }
+
+/// Bytes of a column index.
+int column_bytes(const LayerShape& shape) { return shape.columns <= 65'536 ? 2 : 4; }
+
+/// The share of a normal distribution that is above `value` standard deviations.
+double share_above(double value) { return std::erfc(value / std::sqrt(2.0)) / 2; }
+
+}  // namespace
+
+PanelLength panel_length(const LayerShape& shape, int height) {
+  const double mean = static_cast<double>(shape.columns) * (1 - std::pow(1 - shape.density(), height));
+  const double variation = shape.row_variation / std::sqrt(height);
+  double most = static_cast<double>(shape.columns);
+  if (shape.longest_row > 0) {
+    most = std::min(most, static_cast<double>(shape.longest_row) * height);
+  }
+  return {.mean = mean, .longest = std::max(mean, std::min(most, mean * (1 + 2 * variation))), .variation = variation};
+}
+
+TaskCounts task_counts(const LayerShape& shape, const RowsSchedule& schedule) {
+  const auto rows = static_cast<double>(shape.rows);
+  const auto nonzeros = static_cast<double>(shape.nonzeros);
+  if (nonzeros == 0) {
+    return {.light = rows};
+  }
+  // The least spread keeps the division below defined where all rows are equally long.
+  const double spread = std::sqrt(std::log(1 + std::max(1e-4, shape.row_variation * shape.row_variation)));
+  const double at_light = (std::log(schedule.light) - std::log(nonzeros / rows)) / spread;
+  const double heavy_rows = rows * share_above(at_light + spread / 2);
+  const double heavy_nonzeros = nonzeros * share_above(at_light - spread / 2);
+  return {.heavy = heavy_rows + heavy_nonzeros / schedule.task,
+          .heavy_nonzeros = heavy_nonzeros,
+          .light = rows - heavy_rows,
+          .light_nonzeros = nonzeros - heavy_nonzeros,
+          .splits = shape.longest_row > schedule.task};
+}
+
+ListCounts list_counts(const LayerShape& shape, int height) {
+  const double panels = std::ceil(static_cast<double>(shape.rows) / height);
+  const auto columns = static_cast<double>(shape.columns);
+  ListCounts counts;
+  double patterns = 1;
+  for (int nonzeros = 1; nonzeros <= height; ++nonzeros) {
+    patterns = patterns * (height - nonzeros + 1) / nonzeros;
+    const double chance = std::pow(shape.density(), nonzeros) * std::pow(1 - shape.density(), height - nonzeros);
+    counts.lists += panels * patterns * (1 - std::pow(1 - chance, columns));
+    counts.columns += panels * patterns * chance * columns;
+  }
+  return counts;
+}
+
+KernelFacts estimated_kernel(const PanelSchedule& schedule, const LayerShape& shape) {
+  const int quads = schedule.ufk / 4;
+  const int further_sums = std::max(0, schedule.vector - PanelSchedule::max_vector) * schedule.ufi;
+  const int registers = further_sums + (schedule.stage ? 20 + 14 * quads + (4 + 2 * quads) * schedule.ufi
+                                                       : 24 + 20 * quads + (4 + 6 * quads) * schedule.ufi);
+  const int quad_bytes = 4 * (column_bytes(shape) + 4 * schedule.ufi);
+  const PanelLength length = panel_length(shape, schedule.ufi);
+  const std::int64_t round = std::int64_t{quads} * schedule.groups;
+  const std::int64_t rounds = whole_up(length.longest / static_cast<double>(4 * round * schedule.warps));
+  const std::int64_t staged = rounds * round * schedule.block_warps() * schedule.warp_panels() * quad_bytes;
+  const std::int64_t row_blocks = whole_up(static_cast<double>(shape.rows) / (schedule.ufi * schedule.panels));
+  return {.registers = registers,
+          .shared_bytes =
+              schedule.sum_bytes() + (schedule.stage ? static_cast<int>(std::min<std::int64_t>(staged, 1 << 30)) : 0),
+          .threads = schedule.threads(),
+          .blocks = row_blocks * whole_up(static_cast<double>(shape.bcol) / schedule.columns),
+          .packed_bytes = row_blocks * schedule.panels * whole_up(length.mean / 4) * quad_bytes};
+}
+
+KernelFacts estimated_kernel(const RowsSchedule& schedule, const LayerShape& shape) {
+  const TaskCounts tasks = task_counts(shape, schedule);
+  const double warps = tasks.heavy + tasks.light / schedule.warp_groups();
+  return {.registers = 40 + schedule.vector * schedule.unroll,
+          .threads = schedule.threads(),
+          .blocks = whole_up(warps / schedule.warps) * whole_up(static_cast<double>(shape.bcol) / schedule.columns),
+          .packed_bytes = whole_up(16 * (tasks.heavy + tasks.light)) + 8 * shape.nonzeros};
+}
+
+KernelFacts estimated_kernel(const AtomicSchedule& schedule, const LayerShape& shape) {
+  const ListCounts counts = list_counts(shape, schedule.ufi);
+  const double registers = 25 + 1.3 * schedule.ufi * schedule.warptile + 1.1 * schedule.ufk * schedule.ufi +
+                           0.7 * schedule.ufk * schedule.warptile;
+  return {.registers = static_cast<int>(std::lround(registers)),
+          .threads = schedule.threads,
+          .blocks = whole_up(counts.lists),
+          .packed_bytes = whole_up(16 * counts.lists + column_bytes(shape) * counts.columns) + 4 * shape.nonzeros};
+}
+
+/// Of a panel. Of 16 bits most matrices take 8 steps, of 32 more the more non-zeros there are.
+int estimated_unit_bytes(const StreamSchedule& schedule, const LayerShape& shape) {
+  constexpr int of_8_steps = 4608;
+  constexpr int of_columns = 256;
+  if (schedule.dense != StreamSchedule::Dense::off) {
+    return static_cast<int>(dense_unit_bytes(schedule.dense, shape.dtype, shape.density(), schedule.rows));
+  }
+  return is_half_type(shape.dtype) && !schedule.quarters
+             ? of_8_steps * schedule.row_strips() + of_columns
+             : schedule.row_strips() *
+                   static_cast<int>(streamed_unit_bytes(shape.dtype, shape.density(), schedule.quarters));
+}
+
+KernelFacts estimated_kernel(const StreamSchedule& schedule, const LayerShape& shape) {
+  const int unit_bytes = estimated_unit_bytes(schedule, shape);
+  const std::int64_t panels = whole_up(static_cast<double>(shape.rows) / schedule.rows);
+  const std::int64_t windows =
+      whole_up(static_cast<double>(shape.columns) / schedule.columns_of_window(bytes_of_type(shape.dtype)));
+  const int registers =
+      64 + (schedule.is_placed() ? schedule.block_rows() / 2 : schedule.columns * schedule.row_strips());
+  return {.registers =
+              schedule.ahead ? std::min(registers, StreamSchedule::thread_registers(schedule.threads())) : registers,
+          .shared_bytes = static_cast<int>(
+              shared_bytes(schedule, unit_bytes, staged_window_bytes(schedule, shape.dtype, shape.layout))),
+          .threads = schedule.threads(),
+          .blocks = schedule.cluster * whole_up(static_cast<double>(panels) / schedule.panels) *
+                    whole_up(static_cast<double>(shape.bcol) / schedule.columns),
+          .packed_bytes = panels * windows * unit_bytes};
+}
+
+KernelFacts estimated_kernel(const GatherSchedule& schedule, const LayerShape& shape) {
+  constexpr double filled_up = 1.05;
+  constexpr int entry_bytes = 8;
+  const double entries =
+      shape.density() * std::min<double>(static_cast<double>(shape.columns), GatherSchedule::window_columns);
+  const std::int64_t row_blocks = whole_up(static_cast<double>(shape.rows) / schedule.block_rows());
+  return {.registers = 40 + 10 * schedule.sets,
+          .shared_bytes = static_cast<int>(shared_bytes(schedule, entries)),
+          .threads = schedule.threads(),
+          .blocks = row_blocks * whole_up(static_cast<double>(shape.bcol) / GatherSchedule::columns),
+          .packed_bytes = static_cast<std::int64_t>(static_cast<double>(shape.nonzeros) * entry_bytes * filled_up)};
+}
+
+KernelFacts estimated_kernel(const BitmapSchedule& schedule, const LayerShape& shape) {
+  const std::int64_t panels = whole_up(static_cast<double>(shape.rows) / BitmapSchedule::panel_rows);
+  const std::int64_t tiles = whole_up(static_cast<double>(shape.columns) / BitmapSchedule::tile_columns_of_a);
+  return {.registers = expected_registers(schedule),
+          .shared_bytes = static_cast<int>(shared_bytes(schedule, expected_unit_room(shape.density()))),
+          .threads = schedule.threads(),
+          .blocks = schedule.cluster * whole_up(static_cast<double>(panels) / schedule.panels) *
+                    whole_up(static_cast<double>(shape.bcol) / schedule.columns),
+          .packed_bytes = panels * tiles * whole_up(expected_unit_bytes(shape.density()))};
+}
+
+KernelFacts estimated_kernel(const Schedule& schedule, const LayerShape& shape) {
+  return std::visit([&](const auto& one) { return estimated_kernel(one, shape); }, schedule);
+}
+
+}  // namespace esc
