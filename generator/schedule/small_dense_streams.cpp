@@ -3,16 +3,54 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <utility>
 
+#include "generator/schedule/cost_model.h"
 #include "generator/schedule/quotient_up.h"
+#include "generator/schedule/schedule.h"
 #include "generator/schedule/streamed_size.h"
 
 namespace esc {
 namespace {
 
-/// Microseconds of a launch of its own on one NVIDIA H100, with placed values of float32 on one H200, fitted to layers
+using Copies = StreamSchedule::Copies;
+using Dense = StreamSchedule::Dense;
+
+/// Those of float32 that were measured on small layers: dense steps of warps by themselves, of blocks of 32 and 64 rows
+/// with 16 and 32 columns, and placed values with 64 and 128 columns.
+const std::vector<StreamSchedule>& split_streams() {
+  static const std::vector<StreamSchedule> streams = [] {
+    std::vector<StreamSchedule> all;
+    for (const char* const text :
+         {"stream:columns=32,panels=2,warps=4,stages=2,share=4,dense=on",
+          "stream:columns=32,panels=2,warps=4,stages=2,share=4,copies=bulk,dense=on",
+          "stream:columns=32,panels=2,warps=4,stages=2,share=4,rows=32,copies=bulk,dense=on",
+          "stream:columns=32,panels=1,warps=4,stages=3,share=4,rows=32,copies=bulk,dense=on",
+          "stream:columns=16,panels=1,warps=4,stages=3,share=4,rows=32,copies=bulk,dense=on",
+          "stream:columns=16,panels=1,warps=4,stages=3,share=4,rows=32,dense=listed",
+          "stream:columns=32,panels=1,warps=8,stages=2,share=4,rows=32,copies=bulk,cluster=2,dense=on",
+          "stream:columns=32,panels=2,warps=4,stages=2,share=4,rows=32,copies=bulk,cluster=2,dense=on",
+          "stream:columns=32,panels=2,warps=4,stages=2,share=4,rows=32,copies=bulk,cluster=4,dense=on",
+          "stream:columns=64,panels=1,warps=16,stages=2,share=4,rows=32,copies=bulk,cluster=2,dense=placed",
+          "stream:columns=64,panels=1,warps=16,stages=3,share=4,rows=32,copies=bulk,cluster=2,dense=placed",
+          "stream:columns=64,panels=1,warps=16,stages=3,share=4,rows=32,copies=bulk,dense=placed",
+          "stream:columns=64,panels=1,warps=16,stages=2,share=4,rows=32,copies=bulk,dense=placed",
+          "stream:columns=64,panels=1,warps=16,stages=3,share=4,rows=48,copies=bulk,cluster=2,dense=placed",
+          "stream:columns=64,panels=1,warps=16,stages=2,share=4,rows=64,copies=bulk,dense=placed",
+          "stream:columns=64,panels=1,warps=16,stages=3,share=4,rows=64,copies=bulk,dense=placed",
+          "stream:columns=64,panels=1,warps=16,stages=2,share=4,rows=64,copies=bulk,cluster=2,dense=placed",
+          "stream:columns=64,panels=1,warps=16,stages=3,share=4,rows=64,copies=bulk,cluster=2,dense=placed",
+          "stream:columns=64,panels=1,warps=16,stages=2,share=4,rows=80,copies=bulk,cluster=4,dense=placed",
+          "stream:columns=128,panels=1,warps=16,stages=3,share=8,rows=64,copies=bulk,cluster=2,dense=placed",
+          "stream:columns=128,panels=1,warps=16,stages=3,share=8,rows=96,copies=bulk,cluster=2,dense=placed"}) {
+      all.push_back(std::get<StreamSchedule>(parse_schedule(text)));
+    }
+    return all;
+  }();
+  return streams;
+}
+
+/// Microseconds of a launch of its own in TF32 on one NVIDIA H100, of which the model knows less, fitted to layers
 /// of 128 x 512 to 4096 x 1024 with 50 to 90 % zeros and 64, 128 and 256 columns: what a launch and each window of a
 /// block take, of 128 columns of A here, and for each block of the busiest multiprocessor the block itself, each of its
 /// windows, and these by the share of non-zeros.
@@ -29,191 +67,6 @@ struct TimedStream {
   Times times;
 };
 
-using Copies = StreamSchedule::Copies;
-using Dense = StreamSchedule::Dense;
-
-constexpr TimedStream split_streams[] = {
-    {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .dense = Dense::on},
-     {1.168, 0.287, 0.035, 0.821, 0}},
-    {{.columns = 32, .panels = 2, .warps = 4, .stages = 2, .share = 4, .copies = Copies::bulk, .dense = Dense::on},
-     {1.788, 0.19, 0.442, 0.542, 0}},
-    {{.columns = 32,
-      .panels = 2,
-      .warps = 4,
-      .stages = 2,
-      .share = 4,
-      .rows = 32,
-      .copies = Copies::bulk,
-      .dense = Dense::on},
-     {0.215, 0.04, 2.547, 1.064, 0}},
-    {{.columns = 32,
-      .panels = 1,
-      .warps = 4,
-      .stages = 3,
-      .share = 4,
-      .rows = 32,
-      .copies = Copies::bulk,
-      .dense = Dense::on},
-     {0.38, 0.022, 2.045, 0.691, 0}},
-    {{.columns = 16,
-      .panels = 1,
-      .warps = 4,
-      .stages = 3,
-      .share = 4,
-      .rows = 32,
-      .copies = Copies::bulk,
-      .dense = Dense::on},
-     {2.08, 0.051, 0.077, 0.464, 0}},
-    {{.columns = 16, .panels = 1, .warps = 4, .stages = 3, .share = 4, .rows = 32, .dense = Dense::listed},
-     {1.232, 0.376, 0.131, 0.384, 0.19}},
-    {{.columns = 32,
-      .panels = 1,
-      .warps = 8,
-      .stages = 2,
-      .share = 4,
-      .rows = 32,
-      .copies = Copies::bulk,
-      .cluster = 2,
-      .dense = Dense::on},
-     {0.838, 0, 3.202, 0.605, 0}},
-    {{.columns = 32,
-      .panels = 2,
-      .warps = 4,
-      .stages = 2,
-      .share = 4,
-      .rows = 32,
-      .copies = Copies::bulk,
-      .cluster = 2,
-      .dense = Dense::on},
-     {0.803, 0.003, 2.958, 1.089, 0}},
-    {{.columns = 32,
-      .panels = 2,
-      .warps = 4,
-      .stages = 2,
-      .share = 4,
-      .rows = 32,
-      .copies = Copies::bulk,
-      .cluster = 4,
-      .dense = Dense::on},
-     {3.393, 0, 0, 1.142, 0}},
-    {{.columns = 64,
-      .panels = 1,
-      .warps = 16,
-      .stages = 2,
-      .share = 4,
-      .rows = 32,
-      .copies = Copies::bulk,
-      .cluster = 2,
-      .dense = Dense::placed},
-     {0.357, 0.06, 2.723, 1.215, 0.267}},
-    {{.columns = 64,
-      .panels = 1,
-      .warps = 16,
-      .stages = 3,
-      .share = 4,
-      .rows = 32,
-      .copies = Copies::bulk,
-      .cluster = 2,
-      .dense = Dense::placed},
-     {0.314, 0.045, 3.057, 1.147, 0.115}},
-    {{.columns = 64,
-      .panels = 1,
-      .warps = 16,
-      .stages = 3,
-      .share = 4,
-      .rows = 32,
-      .copies = Copies::bulk,
-      .dense = Dense::placed},
-     {0.535, 0.042, 1.676, 1.159, 0.15}},
-    {{.columns = 64,
-      .panels = 1,
-      .warps = 16,
-      .stages = 2,
-      .share = 4,
-      .rows = 32,
-      .copies = Copies::bulk,
-      .dense = Dense::placed},
-     {0.599, 0.086, 1.536, 1.184, 0.291}},
-    {{.columns = 64,
-      .panels = 1,
-      .warps = 16,
-      .stages = 3,
-      .share = 4,
-      .rows = 48,
-      .copies = Copies::bulk,
-      .cluster = 2,
-      .dense = Dense::placed},
-     {0.242, 0.117, 3.52, 1.083, 0.493}},
-    {{.columns = 64,
-      .panels = 1,
-      .warps = 16,
-      .stages = 2,
-      .share = 4,
-      .rows = 64,
-      .copies = Copies::bulk,
-      .dense = Dense::placed},
-     {0, 0.28, 2.943, 1.234, 0.248}},
-    {{.columns = 64,
-      .panels = 1,
-      .warps = 16,
-      .stages = 3,
-      .share = 4,
-      .rows = 64,
-      .copies = Copies::bulk,
-      .dense = Dense::placed},
-     {0, 0.175, 3.029, 1.094, 0.739}},
-    {{.columns = 64,
-      .panels = 1,
-      .warps = 16,
-      .stages = 2,
-      .share = 4,
-      .rows = 64,
-      .copies = Copies::bulk,
-      .cluster = 2,
-      .dense = Dense::placed},
-     {0.685, 0.062, 3.252, 1.465, 0.275}},
-    {{.columns = 64,
-      .panels = 1,
-      .warps = 16,
-      .stages = 3,
-      .share = 4,
-      .rows = 64,
-      .copies = Copies::bulk,
-      .cluster = 2,
-      .dense = Dense::placed},
-     {0.478, 0.046, 3.658, 1.262, 0.66}},
-    {{.columns = 64,
-      .panels = 1,
-      .warps = 16,
-      .stages = 2,
-      .share = 4,
-      .rows = 80,
-      .copies = Copies::bulk,
-      .cluster = 4,
-      .dense = Dense::placed},
-     {4.637, 1.932, 0, 0, 0.096}},
-    {{.columns = 128,
-      .panels = 1,
-      .warps = 16,
-      .stages = 3,
-      .share = 8,
-      .rows = 64,
-      .copies = Copies::bulk,
-      .cluster = 2,
-      .dense = Dense::placed},
-     {0, 0.608, 4.725, 2.357, 0}},
-    {{.columns = 128,
-      .panels = 1,
-      .warps = 16,
-      .stages = 3,
-      .share = 8,
-      .rows = 96,
-      .copies = Copies::bulk,
-      .cluster = 2,
-      .dense = Dense::placed},
-     {6.016, 3.258, 0, 0, 0.919}}};
-
-/// Of TF32, whose one product leaves the time to find listed values.
 constexpr TimedStream rounded_streams[] = {
     {{.columns = 32,
       .panels = 2,
@@ -485,7 +338,7 @@ double expected_time(const TimedStream& one, const LayerShape& shape, const Kern
          busiest * (times.block + windows * (times.block_window + times.block_values * shape.density()));
 }
 
-/// Of the best schedule of family panel, in the same unit. Where every third element is not zero all columns are read
+/// Of the best schedule of family panel, in microseconds. Where every third element is not zero all columns are read
 /// already.
 double expected_time_of_panel(const LayerShape& shape) {
   constexpr double most_density = 0.3;
@@ -526,9 +379,25 @@ bool is_expected(const StreamSchedule& schedule, const LayerShape& shape) {
   return schedule.is_placed() || shape.dtype == "f32" || shape.columns < many_columns_of_A || shape.bcol < many_columns;
 }
 
-bool suits(const TimedStream& one, const LayerShape& shape, const KernelTarget& target) {
-  return is_expected(one.schedule, shape) && has_enough_nonzeros(one.schedule, shape) &&
-         fits_clusters(one.schedule, shape) && suits_dense_steps(one.schedule, shape, target);
+bool suits(const StreamSchedule& schedule, const LayerShape& shape, const KernelTarget& target) {
+  return is_expected(schedule, shape) && has_enough_nonzeros(schedule, shape) && fits_clusters(schedule, shape) &&
+         suits_dense_steps(schedule, shape, target);
+}
+
+/// The schedules that are tried, with what they are expected to take.
+std::vector<std::pair<double, StreamSchedule>> timed_streams(const LayerShape& shape, const KernelTarget& target) {
+  std::vector<std::pair<double, StreamSchedule>> timed;
+  if (shape.dtype == "tf32") {
+    for (const TimedStream& one : rounded_streams) {
+      timed.emplace_back(expected_time(one, shape, target), one.schedule);
+    }
+    return timed;
+  }
+  const DeviceKey device{target.oldest_architecture, target.multiprocessors, 0};
+  for (const StreamSchedule& schedule : split_streams()) {
+    timed.emplace_back(predicted_cost(schedule, shape, device).microseconds, schedule);
+  }
+  return timed;
 }
 
 }  // namespace
@@ -539,13 +408,8 @@ std::vector<StreamSchedule> small_dense_streams(const LayerShape& shape, const K
   }
   constexpr double worthwhile = 0.97;
   const double bound = worthwhile * expected_time_of_panel(shape);
-  std::vector<std::pair<double, StreamSchedule>> timed;
-  for (const TimedStream& one : shape.dtype == "tf32" ? std::span<const TimedStream>(rounded_streams) : split_streams) {
-    const double time = expected_time(one, shape, target);
-    if (time <= bound && suits(one, shape, target)) {
-      timed.emplace_back(time, one.schedule);
-    }
-  }
+  std::vector<std::pair<double, StreamSchedule>> timed = timed_streams(shape, target);
+  std::erase_if(timed, [&](const auto& one) { return one.first > bound || !suits(one.second, shape, target); });
   return fastest_first(std::move(timed));
 }
 
