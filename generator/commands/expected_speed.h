@@ -42,7 +42,8 @@ struct ExpectedSpeed {
 /// `evidence` has the bytes of both forms of the weights.
 ExpectedSpeed expected_speed(const SpeedEvidence& evidence);
 
-/// The answer as labelled lines: "speed      about 1.75 x ...", or "speed      not measured: ..." with a line "predicted".
+/// The answer as labelled lines: "speed      about 1.75 x ...", or "speed      not measured: ..." with a line
+/// "predicted".
 std::string speed_lines(const ExpectedSpeed& speed);
 
 /// The same for a cell of a table: "1.75 x", "~1.75 x" where like layers were measured, "<1.6 x" where only bytes are

@@ -20,9 +20,9 @@ namespace esc {
 using Schedule =
     std::variant<AtomicSchedule, PanelSchedule, RowsSchedule, StreamSchedule, GatherSchedule, BitmapSchedule>;
 
-/// Reads "4-7-1-32" or "FAMILY: key=value, ..." with the keys of schedule_keys.h, or those that the releases before had:
-/// "stream: tile=32x256x16, warps=4", "stream:columns=16,panels=1,rows=32,warps=4". Spaces are free. Keys may come in any
-/// order and be left out (then the family's defaults hold).
+/// Reads "4-7-1-32" or "FAMILY: key=value, ..." with the keys of schedule_keys.h, or those that the releases before
+/// had: "stream: tile=32x256x16, warps=4", "stream:columns=16,panels=1,rows=32,warps=4". Spaces are free. Keys may come
+/// in any order and be left out (then the family's defaults hold).
 /// Throws ScheduleError for an unknown family or key, a repeated key, or a value that is out of range whatever the
 /// columns are.
 Schedule parse_schedule(std::string_view text);

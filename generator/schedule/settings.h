@@ -11,9 +11,9 @@
 
 namespace esc {
 
-/// The settings of a schedule's text, "key=value, key=value", while a family reads them: with the keys of today, or with
-/// those that the releases before had. Throws ScheduleError, with the whole text as its place, for what it is asked to
-/// refuse.
+/// The settings of a schedule's text, "key=value, key=value", while a family reads them: with the keys of today, or
+/// with those that the releases before had. Throws ScheduleError, with the whole text as its place, for what it is
+/// asked to refuse.
 class Settings {
  public:
   /// `text` is the whole schedule, `settings` what is after the family's colon. Refuses a key that is given twice, one

@@ -43,8 +43,8 @@ struct VerificationReport {
 /// Which of the products a printed report lists.
 enum class ReportedRuns { all, wrong };
 
-/// The report as lines of text: the first one begins with "passed by" or "failed by" and the method; then come problems,
-/// products, and what was skipped.
+/// The report as lines of text: the first one begins with "passed by" or "failed by" and the method; then come
+/// problems, products, and what was skipped.
 std::string print(const VerificationReport& report, ReportedRuns runs = ReportedRuns::all);
 
 }  // namespace esc

@@ -113,7 +113,8 @@ TEST_F(DtypeOption, OfALargeWeightIsRefused) {
   EXPECT_EQ(manifest("out/large")["rounding"], (nlohmann::json{{"became_zero", 0}, {"became_infinite", 2}}));
   expect_refusal({"generate", "large.mtx", "--bcol", "1", "-o", "none", "--dtype", "f16", "--allow-nonfinite",
                   "--schedule", "stream:columns=1"},
-                 "stream:columns=1,panels=4,warps=2,stages=4,pdl=on: multiplies each value by an element of B and by "
+                 "stream: tile=64x256x1, warps=8, stages=4, copy=cp_async, pdl=on: multiplies each value by an "
+                 "element of B and by "
                  "seven zeros, whose products are added up, and infinity times zero is no number; "
                  "choose a tile N of 8 for values that are not finite");
 }

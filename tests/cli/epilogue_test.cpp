@@ -157,7 +157,7 @@ TEST_F(EpilogueOption, LeavesAutoTheSchedulesThatCan) {
   database({atomic, cut, "panel:ufi=2,columns=8,vector=2,groups=4,warps=2,panels=4"});
   generate("bias", {"--database", "mine.txt", "--no-verify"});
   EXPECT_THAT(parse_json(read("out/a/manifest.json"))["schedule"]["text"].get<std::string>(),
-              StartsWith("panel:ufi=2,"));
+              StartsWith("panel: tile=8x8, thread=2x2, "));
   database({atomic, cut});
   generate("bias", {"--database", "mine.txt", "--force"});
   EXPECT_EQ(parse_json(read("out/a/manifest.json"))["verification"]["passed"], true);

@@ -154,8 +154,8 @@ INSTANTIATE_TEST_SUITE_P(
                "is of escgen 9.9.9, this is escgen 0.1.0; verify the bundle with that version", 2},
         Change{"SourceThatEndsAComment", "manifest.json", "\"source\": \"a.mtx\"", "\"source\": \"*/ #include /*\"",
                "has a source that is no file's name"},
-        Change{"AnotherSchedule", "manifest.json", "\"text\": \"atomic:ufi=4,ufk=7,warptile=1,threads=32\"",
-               "\"text\": \"atomic:ufi=4,ufk=99,warptile=1,threads=32\"", "describes what cannot be generated"}),
+        Change{"AnotherSchedule", "manifest.json", "\"text\": \"atomic: thread=4x1, unroll_k=7, threads=32\"",
+               "\"text\": \"atomic: thread=4x1, unroll_k=99, threads=32\"", "describes what cannot be generated"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 TEST_F(HostileBundle, WithANestThatIncludes) {

@@ -350,10 +350,11 @@ TEST_F(ConvolutionOption, FiltersThatGroupsDoNotDivideAreRefused) {
 /// No launch of so many tiles computes a whole image.
 TEST_F(ConvolutionOption, ImagesLargerThanALaunchAreRefused) {
   const std::string large = "H=300,W=300,stride=1,pad=1,dilation=1";
-  expect_refusal(convolution({"--bcol", "1", "--no-verify", "--schedule", "rows:columns=1,vector=1"}, "w.npy", large),
-                 "rows:columns=1,vector=1,unroll=4,task=128,light=16,warps=4,pdl=on: one of the items that bCol counts "
-                 "has 90000 columns of C, more than "
-                 "the 65535 tiles of 1 of a launch; choose a tile N of 2 at least");
+  expect_refusal(
+      convolution({"--bcol", "1", "--no-verify", "--schedule", "rows:columns=1,vector=1"}, "w.npy", large),
+      "rows: tile=1x1, thread=1x1, unroll_k=4, task=128, light=16, warps=4, pdl=on: one of the items that bCol counts "
+      "has 90000 columns of C, more than "
+      "the 65535 tiles of 1 of a launch; choose a tile N of 2 at least");
   EXPECT_EQ(escgen(convolution({"--bcol", "1", "--no-verify", "--schedule", "rows:columns=2,vector=1"}, "w.npy", large))
                 .status,
             0);
