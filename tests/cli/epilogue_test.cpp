@@ -152,7 +152,7 @@ TEST_F(EpilogueOption, LeavesAutoTheSchedulesThatCan) {
     }
     write("mine.txt", text + "class 40 8 8 6 7 3 - -" + losses + "\n");
   };
-  const std::string atomic = "atomic: thread=4x1, unroll_k=7, threads=32";
+  const std::string atomic = "atomic:thread=4x1,unroll_k=7,threads=32";
   const std::string cut = "rows:columns=8,task=8,light=8";
   database({atomic, cut, "panel:ufi=2,columns=8,vector=2,groups=4,warps=2,panels=4"});
   generate("bias", {"--database", "mine.txt", "--no-verify"});
