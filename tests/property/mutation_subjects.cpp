@@ -93,9 +93,9 @@ SparseMatrix of_five_tiles(ScalarType element) {
   return matrix;
 }
 
-MutationSubject streamed(const std::string& name, SparseMatrix matrix, const std::string& settings = "") {
+MutationSubject streamed(const std::string& name, SparseMatrix matrix, const std::string& copies = "copy=cp_async") {
   return {name, spmm_nest(matrix.element), std::move(matrix), 36,
-          "stream: tile=48x256x16, warps=6, stages=4, copy=cp_async, pdl=on" + settings};
+          "stream: tile=48x256x16, warps=6, stages=4, " + copies + ", pdl=on"};
 }
 
 /// A linear layer whose rows of X and Y are tokens.
@@ -172,13 +172,14 @@ std::vector<MutationSubject> mutation_subjects() {
        "rows: tile=1x8, thread=1x1, unroll_k=2, task=16, light=4, warps=2, pdl=on"},
       // Some units have extras; the second matrix has rounds beside those of its windows.
       streamed("streamed", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16)),
-      streamed("bulk", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f16), ",copies=bulk"),
+      streamed("bulk", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f16), "copy=tma"),
       // One panel has more in a row than the steps of others have room for.
       {"lines", spmm_nest(ScalarType::f16),
        with_full_panel(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16),
                        [](std::int64_t column) { return column % 256 < 88; }),
        16, "stream: tile=48x256x16, warps=6, stages=4, copy=tma, pdl=on"},
-      streamed("quartered", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::bf16), ",quarters=on"),
+      streamed("quartered", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::bf16),
+               "copy=cp_async, sparse14=on"),
       // Of one column, whose extras and sums lanes deal to each other.
       {"column", spmm_nest(ScalarType::f16),
        with_full_panel(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16),
