@@ -32,8 +32,8 @@ std::string print(Dimension dimension);
 /// Throws UserError for another word.
 Dimension parse_dimension(const std::string& word);
 
-/// The group of an item: "f32", "kn", "sm90-132sm-60mib", "64", "2^22" (elements of A, at most so many) or the family of
-/// the schedule that is the best one.
+/// The group of an item: "f32", "kn", "sm90-132sm-60mib", "64", "2^22" (elements of A, at most so many) or the family
+/// of the schedule that is the best one.
 std::string value_of(const MeasuredItem& item, Dimension dimension);
 
 /// What a chooser loses on the items of a group. Ratios are as of `Judgement`.
