@@ -263,9 +263,9 @@ Loop block_steps(const LoopNest& nest, const Turn& turn) {
   return halves;
 }
 
-/// Units of a block, some 4 KB each, that are on their way before its tiles of B are: as many keep the memory busy while
-/// the first of them come, which are latency times a multiprocessor's share of the memory's speed. More would only keep
-/// B waiting, because copies are served in order.
+/// Units of a block, some 4 KB each, that are on their way before its tiles of B are: as many keep the memory busy
+/// while the first of them come, which are latency times a multiprocessor's share of the memory's speed. More would
+/// only keep B waiting, because copies are served in order.
 constexpr int early_copies = 8;
 
 /// Whether some units are asked for behind the first tiles. Tensor copies of tiles take no turn of the threads' copies.

@@ -10,8 +10,8 @@
 
 namespace esc {
 
-/// A schedule of a layer, as those of one family are compared: what tells layers and schedules apart, numbers in octaves
-/// and a unit for a word.
+/// A schedule of a layer, as those of one family are compared: what tells layers and schedules apart, numbers in
+/// octaves and a unit for a word.
 struct SchedulePoint {
   std::vector<double> layer;
   std::vector<double> schedule;

@@ -100,7 +100,8 @@ std::int64_t sampled_products(const SparseMatrix& matrix, const KernelCall& call
 
 /// How many tiles of columns there are for each that a call computes. A block may have all rows, so that a sample of
 /// rows is no smaller; of a call that asks for a part of a product some tiles do. What whole products take is not cut
-/// unless it is many times what they may, nor are whole items at the ends of launches of texts that nothing is known of.
+/// unless it is many times what they may, nor are whole items at the ends of launches of texts that nothing is known
+/// of.
 std::int64_t tile_stride(const KernelCall& call, const Dispatch& dispatch, std::int64_t products, std::int64_t most,
                          Breadth breadth) {
   constexpr std::int64_t least = 500'000;

@@ -32,7 +32,8 @@ class Chooser {
 std::unique_ptr<Chooser> auto_chooser();
 
 /// The same without what the databases have of the layer's pattern. Which layers a class of theirs was made of they do
-/// not say, so that the layer's own class is left out as a whole. Constants of rules stay, whatever they were fitted to.
+/// not say, so that the layer's own class is left out as a whole. Constants of rules stay, whatever they were fitted
+/// to.
 std::unique_ptr<Chooser> left_out_chooser();
 
 /// `--schedule auto` with databases that are laid over the program's own.
