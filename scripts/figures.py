@@ -137,18 +137,17 @@ def one_packed_matrix():
     products = bitmap_products()
     series = [Series(f"{zeros} % zeros", line(products, lambda one, zeros=zeros: (one.rows, one.columns, round(
         100 * one.zeros)) == (4096, 4096, zeros), lambda one: one.tokens)) for zeros in (50, 60, 70, 80)]
-    return over_tokens("tokens", "One packed matrix: faster than dense up to 64 tokens",
+    return over_tokens("tokens", "One packed matrix: faster than dense up to 32 tokens",
                        f"4096 x 4096, {COLD}",
                        series, 0.25)
 
 
 def layer_sizes():
-    # The records of two sizes at one token are of schedules that are not taken any more (see the file's head).
-    products = [one for one in bitmap_products() if one.tokens >= 16]
+    products = bitmap_products()
     series = [Series(f"{rows} x {columns}", line(products, lambda one, size=(rows, columns): (
         one.rows, one.columns, round(100 * one.zeros)) == (*size, 60), lambda one: one.tokens))
               for rows, columns in ((2048, 2048), (4096, 4096), (4096, 14336), (14336, 4096), (8192, 8192))]
-    return over_tokens("layers", "The crossing is near 64 tokens for layers of every size",
+    return over_tokens("layers", "Layers of every size cross dense between 32 and 128 tokens",
                        f"60 % zeros, {COLD}",
                        series, 0.25)
 

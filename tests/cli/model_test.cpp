@@ -51,7 +51,7 @@ TEST_F(Models, AreEstimatedForMachines) {
   EXPECT_FALSE(gate.contains("measured")) << "no class is close";
   EXPECT_TRUE(estimate["layers"][4].contains("no_estimate"));
   const nlohmann::json elsewhere =
-      parse_json(escgen({"inspect", layers, "--estimate", "--gpu", "l4", "--json"}).output);
+      parse_json(escgen({"inspect", layers, "--estimate", "--gpu", "b300", "--json"}).output);
   EXPECT_FALSE(elsewhere["total"].contains("bound_microseconds")) << "a bandwidth that is not known";
 }
 
