@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <ostream>
+#include <regex>
 #include <string>
 
 #include "generator/emit/sources.h"
@@ -127,6 +128,9 @@ TEST(HonestText, MayCallThroughItsOwnPointers) {
       HasSubstr("passed by emulation"));
 }
 
+/// A report without its breaks of lines.
+std::string unwrapped(const std::string& report) { return std::regex_replace(report, std::regex("\\s+"), " "); }
+
 /// A transformer that searches for slots takes the emulator long, so that there are limits, which are said: first its
 /// accesses are not watched, then it is not run.
 TEST(HonestText, OfATransformerIsRunForAsManyElementsAsTheEffortAllows) {
@@ -137,23 +141,23 @@ TEST(HonestText, OfATransformerIsRunForAsManyElementsAsTheEffortAllows) {
                                transformer, streamed.bytes()};
   EmulationEffort effort = sample_effort;
   effort.most_searched_elements = 40 * 300;
-  EXPECT_THAT(print(verify_by_emulation(bundle, sparse, effort)),
+  EXPECT_THAT(unwrapped(print(verify_by_emulation(bundle, sparse, effort))),
               AllOf(HasSubstr("passed by emulation"), Not(HasSubstr("skipped"))));
   effort.most_searched_elements = 40 * 300 / 8 - 1;
   effort.most_unwatched_elements = 40 * 300;
   EXPECT_THAT(
-      print(verify_by_emulation(bundle, sparse, effort)),
+      unwrapped(print(verify_by_emulation(bundle, sparse, effort))),
       AllOf(HasSubstr("passed by emulation"),
             HasSubstr("what the transformer packs was checked, its memory accesses were not: its search for slots goes "
                       "through more than 1499 elements")));
   effort.most_unwatched_elements = 40 * 300 / 8 - 1;
-  EXPECT_THAT(print(verify_by_emulation(bundle, sparse, effort)),
+  EXPECT_THAT(unwrapped(print(verify_by_emulation(bundle, sparse, effort))),
               HasSubstr("the transformer was not run: its search for slots goes through more than 1499 elements"));
 }
 
 /// Where nobody watches what it touches, a transformer is judged by what it packs, and by how it ends.
 TEST(UnwatchedTransformer, IsFoundWrongWhereItDoesNotPackThisMatrix) {
-  EXPECT_THAT(verdict_on(kernel_text(layer()), transformer_text(), unwatched_effort()),
+  EXPECT_THAT(unwrapped(verdict_on(kernel_text(layer()), transformer_text(), unwatched_effort())),
               AllOf(HasSubstr("passed by emulation"),
                     HasSubstr("its memory accesses were not: the matrix has more than 0 non-zeros")));
   const GeneratedLayer other =
