@@ -88,6 +88,7 @@ const std::vector<std::string> kOrder = {
     "generator/emulate/driver_api",
     "generator/emulate/matrix_hooks",
     "generator/emulate/bulk_copy_hooks",
+    "generator/emulate/cache_policy_hooks",
     "generator/emulate/cluster_hooks",
     "generator/emulate/warpgroup_hooks",
     "generator/emulate/hooks",

@@ -70,7 +70,7 @@ TEST(Prepare, SkipsAScheduleThatDoesNotSuit) {
   const auto never = [](const KernelText&) { FAIL() << "it is built all the same"; };
   const PreparedCandidate too_wide = prepare_for(PanelSchedule{.columns = 64}, builder_that("nvrtc 13.0", never));
   EXPECT_EQ(too_wide.measurement.outcome, Outcome::skipped_by_limit);
-  EXPECT_THAT(too_wide.measurement.detail, HasSubstr("columns=64"));
+  EXPECT_THAT(too_wide.measurement.detail, HasSubstr("tile=2x64"));
 
   // 8 rows of 8,192 values: no panel's packed region fits into shared memory.
   const auto full =

@@ -106,8 +106,8 @@ TEST(LaidOver, RanksEachScheduleOnce) {
   for (const ScheduleChoice& choice : ranked_schedules(layer_of(32, 512), std::array{&above, &below})) {
     schedules.push_back(print(choice.schedule));
   }
-  EXPECT_THAT(schedules, ElementsAre(HasSubstr("warps=4"), HasSubstr("warps=1,"), StartsWith("rows:"),
-                                     HasSubstr("warps=2"), HasSubstr("ufi=4"), HasSubstr("ufi=1,"), _));
+  EXPECT_THAT(schedules, ElementsAre(HasSubstr("split_k=4"), HasSubstr("split_k=1,"), StartsWith("rows:"),
+                                     HasSubstr("split_k=2"), HasSubstr("thread=4x"), HasSubstr("thread=1x"), _));
   std::ranges::sort(schedules);
   EXPECT_TRUE(std::ranges::adjacent_find(schedules) == schedules.end());
 }
