@@ -72,7 +72,7 @@ TEST(RecordedTexts, OfJournalsAreTheSameSchedulesInTodaysKeys) {
       add_texts(text, '"', "\" ", texts);
     }
   }
-  EXPECT_GE(texts.size(), 4000U);
+  EXPECT_GE(texts.size(), 3300U);
   expect_same_in_todays_keys(texts);
 }
 
