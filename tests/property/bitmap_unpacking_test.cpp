@@ -254,7 +254,7 @@ TEST(BitmapRepacking, IsJudged) {
                               {"code % 4 != 0", "true"},
                               {"to[code / 4 % 2]", "to[0]"},
                               {"values[r] >> code % 4 / 2 * 16", "values[r]"},
-                              {"elements[1]) << 16", "elements[0]) << 16"},
+                              {"from[1]) << 16", "from[0]) << 16"},
                               {"A + i * lda + k", "A + i * 2563 + k"},
                               {"return cudaMemsetAsync(", "return cudaSuccess; cudaMemsetAsync("}};
   expect_found(

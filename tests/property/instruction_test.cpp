@@ -385,7 +385,7 @@ std::vector<Mistake> mistakes() {
       {"store_words", "code % 4 != 0", "true"},
       {"store_words", "to[code / 4 % 2]", "to[0]"},
       {"store_words", "values[r] >> code % 4 / 2 * 16", "values[r]"},
-      {"store_words", "elements[1]) << 16", "elements[0]) << 16"},
+      {"store_words", "from[1]) << 16", "from[0]) << 16"},
       {"load_b", "piece_at(row + lane, eighth)", "piece_at(row + lane, 0)"},
       {"load_b", "piece_at(row + lane, eighth)", "piece_at(lane, eighth)"},
       {"load_b", "^ row / 8 * 16", ""},
