@@ -17,7 +17,7 @@
 #include "generator/matrix/typed_elements.h"
 #include "generator/model/survey.h"
 #include "generator/schedule/database_files.h"
-#include "generator/schedule/gpu_names.h"
+#include "generator/schedule/known_devices.h"
 #include "generator/schedule/schedule_keys.h"
 #include "generator/schedule/settings.h"
 #include "generator/schedule/target.h"

@@ -17,7 +17,7 @@
 #include "generator/matrix/statistics.h"
 #include "generator/model/layer_file.h"
 #include "generator/patterns/census.h"
-#include "generator/schedule/gpu_names.h"
+#include "generator/schedule/known_devices.h"
 #include "generator/support/file.h"
 #include "generator/support/page_text.h"
 

@@ -141,6 +141,14 @@ const std::vector<Device>& known_devices() {
   return devices;
 }
 
+std::vector<std::string> gpu_names() {
+  std::vector<std::string> names;
+  for (const Device& device : known_devices()) {
+    names.push_back(device.name);
+  }
+  return names;
+}
+
 const Device* known_device(const DeviceKey& key) {
   const bool is_whole = key.multiprocessors > 0 && key.l2_bytes > 0;
   const auto found = std::ranges::find(known_devices(), key, &Device::key);

@@ -36,6 +36,9 @@ Device parse_device(std::string_view text, const std::string& file);
 /// The devices of this program, by name.
 const std::vector<Device>& known_devices();
 
+/// Their names, in the same order.
+std::vector<std::string> gpu_names();
+
 /// The one whose key this is, with all figures known; null where there is none.
 const Device* known_device(const DeviceKey& key);
 

@@ -10,7 +10,6 @@
 #include <set>
 
 #include "generator/schedule/device_ceilings.h"
-#include "generator/schedule/gpu_names.h"
 #include "generator/schedule/known_devices.h"
 #include "generator/support/closest_word.h"
 #include "generator/support/error.h"
@@ -33,14 +32,6 @@ int parse_architecture(const std::string& text) {
   }
   throw UserError("--arch " + text, "is not a CUDA architecture that bundles are built for",
                   fmt::format("write it as in sm_90: one of {}", fmt::join(names, ", ")));
-}
-
-std::vector<std::string> gpu_names() {
-  std::vector<std::string> names;
-  for (const Device& device : known_devices()) {
-    names.push_back(device.name);
-  }
-  return names;
 }
 
 TargetDevice device_of_gpu(const std::string& name) {
