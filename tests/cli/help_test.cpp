@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "tests/cli/workshop.h"
+#include "tests/support/unwrapped.h"
 
 namespace esc::cli {
 namespace {
@@ -57,8 +58,7 @@ TEST_F(Help, NoGeneratedFileNamesTheCommit) {
 }
 
 TEST_F(Help, SaysWhatHoldsWhereNothingIsNamed) {
-  std::string help = escgen({"generate", "--help"}).output;
-  help = std::regex_replace(help, std::regex("\\s+"), " ");
+  const std::string help = tests::unwrapped(escgen({"generate", "--help"}).output);
   EXPECT_THAT(
       help,
       HasSubstr(

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <ostream>
-#include <regex>
 #include <string>
 
 #include "generator/emit/sources.h"
@@ -21,6 +20,7 @@
 #include "generator/support/error.h"
 #include "generator/verify/verify.h"
 #include "tests/support/emulated_layer.h"
+#include "tests/support/unwrapped.h"
 
 namespace esc::tests {
 namespace {
@@ -127,9 +127,6 @@ TEST(HonestText, MayCallThroughItsOwnPointers) {
                          "if (way(2) != 4) return cudaErrorUnknown;", ""}),
       HasSubstr("passed by emulation"));
 }
-
-/// A report without its breaks of lines.
-std::string unwrapped(const std::string& report) { return std::regex_replace(report, std::regex("\\s+"), " "); }
 
 /// A transformer that searches for slots takes the emulator long, so that there are limits, which are said: first its
 /// accesses are not watched, then it is not run.

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <iterator>
-#include <regex>
 
+#include "tests/support/unwrapped.h"
 #include "tests/unit/tuner/report_records.h"
 #include "tuner/report/binding_limit.h"
 
@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using tests::unwrapped;
 
 TEST(BindingLimit, IsTheLargestPart) {
   EXPECT_EQ(binding_limit({}), "the launch floor");
@@ -24,9 +25,6 @@ TEST(BindingLimit, IsTheLargestPart) {
   EXPECT_EQ(table.rows[2], (std::vector<std::string>{"the bandwidth of the L2 cache", "3.00"}));
   EXPECT_EQ(table.rows.back(), (std::vector<std::string>{"predicted whole", "4.00"}));
 }
-
-/// A text without its breaks of lines.
-std::string unwrapped(const std::string& text) { return std::regex_replace(text, std::regex("\\s+"), " "); }
 
 TEST(LayerAnswer, SaysWhatIsFasterAndByHowMuch) {
   const auto items = group_by_item(two_layers());
