@@ -139,9 +139,7 @@ TEST(Database, ShippedFilesHaveTheirNamesAndAreCanonical) {
     const std::string text = read_file(folder / name);
     EXPECT_EQ(databases_in(text, "file"), databases);
     if (databases.front().head().origin == DatabaseOrigin::measured) {
-      // They have keys of before; in those of today they are the same, and are printed as they are read.
-      EXPECT_EQ(databases_in(print(databases), "file"), databases);
-      EXPECT_EQ(print(databases_in(print(databases), "file")), print(databases));
+      EXPECT_EQ(print(databases), text) << "write it with esctune publish";
     }
   }
   EXPECT_FALSE(shipped_database().classes().empty());
