@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <map>
 #include <new>
 #include <numeric>
 #include <set>
@@ -15,6 +14,7 @@
 #include "generator/verify/emulated_refusals.h"
 #include "generator/verify/emulated_unpacking.h"
 #include "generator/verify/kernel_programs.h"
+#include "generator/verify/sampled_tiles.h"
 
 namespace esc {
 namespace {
@@ -73,50 +73,13 @@ std::vector<std::uint64_t> preparing_blocks(const KernelCall& call, const Dim3& 
   return blocks;
 }
 
-/// Whether the call computes this tile of so many.
-bool takes_tile(const TaskCall& one, std::int64_t tile, std::int64_t tiles) {
-  return tile % one.tile_stride == 0 || tile + 1 == tiles;
-}
-
-/// Columns of C that each launch of a call has but the last, of whole items.
-std::int64_t launch_columns(const KernelCall& call, std::int64_t tile_columns) {
-  return most_tiles * tile_columns / call.item_columns * call.item_columns;
-}
-
-/// The tiles of a launch that a call computes which compares some columns alone: of those that have some of these every
-/// n-th, and both ends of each range.
-std::set<std::uint64_t> tiles_of_launch(const TaskCall& one, std::int64_t tile_columns, std::int64_t number) {
-  const std::int64_t columns = launch_columns(one.call, tile_columns);
-  std::set<std::uint64_t> tiles;
-  for (const ColumnRange& range : one.call.columns) {
-    const std::int64_t begin = std::max<std::int64_t>(range.first - number * columns, 0);
-    const std::int64_t end = std::min(range.first + range.count - number * columns, columns);
-    if (begin >= end) {
-      continue;
-    }
-    const std::int64_t first = begin / tile_columns;
-    const std::int64_t count = (end - 1) / tile_columns - first + 1;
-    for (std::int64_t at = 0; at < count; ++at) {
-      if (takes_tile(one, at, count)) {
-        tiles.insert(static_cast<std::uint64_t>(first + at));
-      }
-    }
-  }
-  return tiles;
-}
-
-/// The blocks that work on the sampled rows and tiles. Of a call that compares some columns alone those of the tiles of
-/// launch `number` that have some of these.
+/// The blocks of launch `number` that work on the sampled rows and tiles.
 std::vector<std::uint64_t> sampled_blocks(const TaskCall& one, const Dispatch& dispatch, const Dim3& grid,
                                           std::int64_t number) {
-  if (one.call.columns.empty()) {
-    std::vector<std::uint64_t> blocks = one.sample.blocks(grid.x, grid.y);
-    std::erase_if(blocks, [&](std::uint64_t block) {
-      return !takes_tile(one, static_cast<std::int64_t>(block / grid.x), grid.y);
-    });
-    return blocks;
+  if (one.call.columns.empty() && one.tile_stride == 1) {
+    return one.sample.blocks(grid.x, grid.y);
   }
-  std::set<std::uint64_t> tiles = tiles_of_launch(one, dispatch.tile_columns, number);
+  std::set<std::uint64_t> tiles = SampledTiles{dispatch.tile_columns, one.tile_stride}.of_launch(one.call, number);
   tiles.erase(tiles.lower_bound(grid.y), tiles.end());
   return one.sample.blocks_of_tiles(grid.x, {tiles.begin(), tiles.end()});
 }
@@ -307,31 +270,7 @@ std::vector<bool> TaskCall::prepared_rows() const {
 }
 
 std::vector<bool> TaskCall::compared_columns(std::int64_t tile_columns) const {
-  if (tile_stride == 1) {
-    return {};
-  }
-  std::vector<bool> columns(static_cast<std::size_t>(call.width()));
-  if (!call.columns.empty()) {
-    std::size_t place = 0;
-    std::map<std::int64_t, std::set<std::uint64_t>> tiles;
-    for (const ColumnRange& range : call.columns) {
-      for (std::int64_t column = range.first; column < range.first + range.count; ++column) {
-        const std::int64_t launch = column / launch_columns(call, tile_columns);
-        const auto known = tiles.find(launch);
-        const auto& taken = known != tiles.end()
-                                ? known->second
-                                : tiles.emplace(launch, tiles_of_launch(*this, tile_columns, launch)).first->second;
-        const std::int64_t tile = (column - launch * launch_columns(call, tile_columns)) / tile_columns;
-        columns[place++] = taken.contains(static_cast<std::uint64_t>(tile));
-      }
-    }
-    return columns;
-  }
-  const std::int64_t tiles = (call.width() + tile_columns - 1) / tile_columns;
-  for (std::size_t column = 0; column < columns.size(); ++column) {
-    columns[column] = takes_tile(*this, static_cast<std::int64_t>(column) / tile_columns, tiles);
-  }
-  return columns;
+  return tile_stride == 1 ? std::vector<bool>() : SampledTiles{tile_columns, tile_stride}.compared_columns(call);
 }
 
 ConfinedKernel::ConfinedKernel(const KernelTask& task, const Allowance& allowance)
