@@ -158,8 +158,8 @@ Block begin_step(const LoopNest& nest, const Block& wait, const Expression& begi
 }
 
 /// What the first K step of a window waits for besides.
-Block find_window(const LoopNest& nest, const Turn& turn, const Expression& begins_window) {
-  return at_first(nest, begins_window,
+Block find_window(const Turn& turn, const Expression& begins_window) {
+  return at_first(turn.nest, begins_window,
                   {perform("wait_for_unit", {index("turn"), index("unit_stage"), index("copy")}), turn.find_words()});
 }
 
@@ -168,11 +168,12 @@ Node define_step(const Expression& number) {
 }
 
 /// The K steps of a window, in its turn: a loop over both halves, or one step in which they are one behind the other.
-Block multiply_halves(const LoopNest& nest, const Turn& turn) {
+Block multiply_halves(const Turn& turn) {
+  const LoopNest& nest = turn.nest;
   const Expression begins_window = less(index("half"), 1);
   Block first = begin_step(nest, {perform("wait_for_stage", {index("early_tiles") - 1})}, begins_window);
   first.push_back(define("tile_stage", remainder(index("step"), index("tile_stages"))));
-  Block own = find_window(nest, turn, begins_window);
+  Block own = find_window(turn, begins_window);
   if (has_whole_steps(nest)) {
     own.push_back(Node{turn.halves});
     Block step{define("step", index("turn"), ScalarType::u32)};
@@ -354,7 +355,7 @@ LoopNest pipeline_tiles(const LoopNest& given, const PipelineTiles& directive) {
     insert(parts.body, at, first);
   } else {
     turns.body = {turns.body.front(), define("unit_stage", remainder(index("turn"), index("unit_stages")))};
-    append(turns.body, multiply_halves(nest, turn));
+    append(turns.body, multiply_halves(turn));
     parts.body[at] = Node{std::move(turns)};
   }
   insert(parts.body, at, first_operands(nest));
