@@ -5,12 +5,17 @@
 #include <fstream>
 
 #include "generator/support/file.h"
+#include "tests/support/run_size.h"
 
 namespace esc::cli {
 
 namespace fs = std::filesystem;
 
 ProcessResult Workshop::escgen(std::vector<std::string> arguments, ProcessOptions options) const {
+  const auto stands = [&](const std::string& word) { return std::ranges::find(arguments, word) != arguments.end(); };
+  if (!arguments.empty() && arguments.front() == "verify" && !stands("--seed")) {
+    arguments.insert(arguments.end(), {"--seed", std::to_string(tests::seed_of_the_run())});
+  }
   arguments.insert(arguments.begin(), ESCGEN);
   if (options.folder.empty()) {
     options.folder = folder();

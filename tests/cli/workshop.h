@@ -25,7 +25,8 @@ class Workshop : public ::testing::Test {
   const std::filesystem::path& folder() const { return folder_.path(); }
   std::filesystem::path path(const std::string& name) const { return folder() / name; }
 
-  /// Runs escgen with the workshop as its working directory; standard output and error apart.
+  /// Runs escgen with the workshop as its working directory; standard output and error apart. `verify` draws its calls
+  /// from the seed of the run, so that a run can be repeated, unless the arguments name another.
   ProcessResult escgen(std::vector<std::string> arguments, ProcessOptions options = {}) const;
   /// Runs a shell command there, in which $ESCGEN is the program.
   ProcessResult shell(const std::string& command) const;
