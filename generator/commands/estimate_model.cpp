@@ -36,7 +36,7 @@ KernelEstimate estimate_kernel(const LayerRequest& layer, const LoopNest& nest, 
           .measured = planned.choice.measured,
           .not_measured = planned.choice.not_measured,
           .notes = planned.choice.notes,
-          .over_dense = planned.over_dense};
+          .beside_dense = planned.choice.beside_dense};
 }
 
 /// One for each number of columns of the request.
@@ -62,7 +62,7 @@ std::string why_left_dense(const LayerEstimate& row, const Weight& weight, const
                            const LoopNest& nest) {
   std::vector<PlannedKernel> plans;
   std::ranges::transform(row.kernels, std::back_inserter(plans), [](const KernelEstimate& kernel) {
-    return PlannedKernel{kernel.bcol, kernel.bytes.packed, kernel.measured, kernel.over_dense};
+    return PlannedKernel{kernel.bcol, kernel.bytes.packed, kernel.measured, kernel.beside_dense};
   });
   return why_dense(weight.name, dense_bytes(weight, nest), plans, request);
 }

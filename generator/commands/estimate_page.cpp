@@ -40,7 +40,7 @@ std::string bounds_text(const ProductBytes& bytes, const std::optional<DeviceCei
 ExpectedSpeed speed_of(const KernelEstimate& kernel) {
   return expected_speed({.measured = kernel.measured,
                          .not_measured = kernel.not_measured,
-                         .over_dense = kernel.over_dense,
+                         .beside_dense = kernel.beside_dense,
                          .packed_bytes = kernel.bytes.packed,
                          .dense_bytes = kernel.bytes.dense});
 }
@@ -227,8 +227,8 @@ nlohmann::json to_json(const KernelEstimate& kernel, const std::optional<DeviceC
   } else {
     result["not_measured"] = kernel.not_measured;
   }
-  if (kernel.over_dense) {
-    result["over_dense"] = *kernel.over_dense;
+  if (kernel.beside_dense && !kernel.beside_dense->predicted) {
+    result["over_dense"] = kernel.beside_dense->over_dense;
   }
   result["speed"] = speed_json(speed_of(kernel));
   if (!kernel.notes.empty()) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/schedule/dense_comparison.h"
 #include "generator/schedule/device_ceilings.h"
 #include "generator/schedule/measured_ratios.h"
 #include "generator/support/error.h"
@@ -26,9 +27,9 @@ struct KernelEstimate {
   ProductBytes bytes = {};
   std::string schedule = {};  ///< that auto takes
   std::optional<MeasuredRatios> measured = {};
-  std::string not_measured = {};          ///< why not
-  std::vector<std::string> notes = {};    ///< what a user should know of the schedule
-  std::optional<double> over_dense = {};  ///< where that alone was measured: the dense product's time over its own
+  std::string not_measured = {};        ///< why not
+  std::vector<std::string> notes = {};  ///< what a user should know of the schedule
+  std::optional<DenseComparison> beside_dense = {};
 };
 
 /// The same of a layer.

@@ -18,6 +18,8 @@ const char* name_of(Source source) {
       return "this layer";
     case Source::like_layers:
       return "like layers";
+    case Source::model:
+      return "model";
     case Source::bytes:
       break;
   }
@@ -35,6 +37,10 @@ std::string measured_text(const ExpectedSpeed& speed) {
 }
 
 std::string predicted_text(const ExpectedSpeed& speed) {
+  if (speed.source == Source::model) {
+    return fmt::format("about {:.1f} x {}, {:.1f} us in place of {:.1f}; both times by a model of the {}", speed.ratio,
+                       speed.beside, *speed.microseconds, *speed.library_microseconds, speed.device);
+  }
   return speed.ratio > 1 ? fmt::format(
                                "up to {:.1f} x dense where memory is the limit: the kernel reads {:.2f} of the "
                                "bytes of dense weights",
@@ -57,8 +63,18 @@ ExpectedSpeed expected_speed(const SpeedEvidence& evidence) {
             .microseconds = measured.expected_microseconds(),
             .library_microseconds = measured.exact_microseconds};
   }
-  if (evidence.over_dense) {
-    return {.source = Source::like_layers, .ratio = *evidence.over_dense, .beside = "dense (cuBLASLt)"};
+  constexpr const char* dense_product = "dense (cuBLASLt)";
+  if (evidence.beside_dense && !evidence.beside_dense->predicted) {
+    return {.source = Source::like_layers, .ratio = evidence.beside_dense->over_dense, .beside = dense_product};
+  }
+  if (evidence.beside_dense) {
+    return {.source = Source::model,
+            .ratio = evidence.beside_dense->over_dense,
+            .beside = dense_product,
+            .device = evidence.beside_dense->predicted->device,
+            .microseconds = evidence.beside_dense->predicted->kernel,
+            .library_microseconds = evidence.beside_dense->predicted->dense,
+            .not_measured = evidence.not_measured};
   }
   return {.source = Source::bytes,
           .ratio = evidence.dense_bytes / evidence.packed_bytes,
@@ -78,12 +94,15 @@ std::string speed_cell(const ExpectedSpeed& speed) {
   if (speed.is_measured()) {
     return fmt::format("{}{:.2f} x", speed.source == Source::this_layer ? "" : "~", speed.ratio);
   }
+  if (speed.source == Source::model) {
+    return fmt::format("({:.1f} x)", speed.ratio);
+  }
   return speed.ratio > 1 ? fmt::format("<{:.1f} x", speed.ratio) : "-";
 }
 
 std::string speed_legend() {
-  return "beside the faster of cuBLAS and cuSPARSE; ~ measured with layers like it, < not measured: a bound by bytes, "
-         "- no gain by bytes";
+  return "beside the faster of cuBLAS and cuSPARSE; ~ measured with layers like it, () predicted, < a bound by bytes "
+         "alone, - no gain by bytes";
 }
 
 nlohmann::json speed_json(const ExpectedSpeed& speed) {

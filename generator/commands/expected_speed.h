@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "generator/schedule/dense_comparison.h"
 #include "generator/schedule/measured_ratios.h"
 
 namespace esc {
@@ -14,8 +15,7 @@ namespace esc {
 struct SpeedEvidence {
   std::optional<MeasuredRatios> measured = {};  ///< over libraries, on the device that the kernel is made for
   std::string not_measured = {};                ///< why there are none
-  /// Where dense products of like layers alone were measured: their time over the kernel's.
-  std::optional<double> over_dense = {};
+  std::optional<DenseComparison> beside_dense = {};
   double packed_bytes = 0;
   double dense_bytes = 0;
 };
@@ -25,18 +25,19 @@ struct ExpectedSpeed {
   enum class Source {
     this_layer,   ///< measured with this layer
     like_layers,  ///< measured with layers like it
-    bytes         ///< predicted from what the product reads
+    model,        ///< predicted: the kernel's time and the dense product's
+    bytes         ///< predicted from what the product reads alone
   };
 
   Source source = Source::bytes;
   double ratio = 0;         ///< of what it is compared with over the kernel: times, or bytes where the source is bytes
   std::string beside = {};  ///< what it is compared with: "the faster of cuBLAS and cuSPARSE"
-  std::string device = {};  ///< that was measured on; empty where that is not recorded
+  std::string device = {};  ///< that was measured on, or is predicted for; empty where that is not recorded
   std::optional<double> microseconds = {};  ///< of the kernel
   std::optional<double> library_microseconds = {};
-  std::string not_measured = {};  ///< why it was not, where the source is bytes
+  std::string not_measured = {};  ///< why it was not, where the source is the model or bytes
 
-  bool is_measured() const { return source != Source::bytes; }
+  bool is_measured() const { return source == Source::this_layer || source == Source::like_layers; }
 };
 
 /// `evidence` has the bytes of both forms of the weights.
@@ -46,14 +47,14 @@ ExpectedSpeed expected_speed(const SpeedEvidence& evidence);
 /// "predicted".
 std::string speed_lines(const ExpectedSpeed& speed);
 
-/// The same for a cell of a table: "1.75 x", "~1.75 x" where like layers were measured, "<1.6 x" where only bytes are
-/// known and "-" where these promise nothing.
+/// The same for a cell of a table: "1.75 x", "~1.75 x" where like layers were measured, "(1.6 x)" where it is
+/// predicted, "<1.6 x" where only bytes are known and "-" where these promise nothing.
 std::string speed_cell(const ExpectedSpeed& speed);
 
 /// What the cells of speed_cell mean, for below a table.
 std::string speed_legend();
 
-/// Keys known_from ("this layer", "like layers" or "bytes"), ratio, beside and, where they are known, device,
+/// Keys known_from ("this layer", "like layers", "model" or "bytes"), ratio, beside and, where they are known, device,
 /// microseconds, library_microseconds and not_measured.
 nlohmann::json speed_json(const ExpectedSpeed& speed);
 

@@ -188,7 +188,7 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
   const auto packed = static_cast<double>(packed_bytes(layer));
   const ExpectedSpeed speed = expected_speed({.measured = layer.choice.measured,
                                               .not_measured = layer.choice.not_measured,
-                                              .over_dense = over_dense(one, nest, matrix, layer.choice),
+                                              .beside_dense = layer.choice.beside_dense,
                                               .packed_bytes = packed,
                                               .dense_bytes = dense});
   if (request.json) {

@@ -109,7 +109,7 @@ MadeLayer LayerMaker::make(const LayerRequest& layer, const std::vector<std::int
     ModelVariant& variant = variants.back();
     variant.capability = one.capability;
     variant.planned_bytes = static_cast<std::uint64_t>(std::llround(one.plan.bytes));
-    variant.over_dense = one.plan.over_dense;
+    variant.beside_dense = one.plan.beside_dense;
     variant.made_of = {
         seal_of(one.inputs, made.layer, variant, entry_of(made.layer, made.packings[variant.packing].span(), 0))};
     if (variants.size() == bcols.size()) {  // all of a capability
@@ -153,10 +153,10 @@ PlannedKernel LayerMaker::plan(MadeLayer& made, const Wanted& wanted,
                                const std::shared_ptr<FragmentShelf>& rows) const {
   if (wanted.kept && wanted.kept->variant.planned_bytes > 0) {
     const ModelVariant& variant = wanted.kept->variant;
-    return {variant.bcol, static_cast<double>(variant.planned_bytes), variant.measured, variant.over_dense};
+    return {variant.bcol, static_cast<double>(variant.planned_bytes), variant.measured, variant.beside_dense};
   }
   const PlannedLayer planned = plan_layer(wanted.request, mode_, *made.nest, matrix_of(made, wanted.request), rows);
-  return {wanted.request.bcol, std::round(planned.bytes), planned.choice.measured, planned.over_dense};
+  return {wanted.request.bcol, std::round(planned.bytes), planned.choice.measured, planned.choice.beside_dense};
 }
 
 ModelVariant LayerMaker::add_generated(MadeLayer& made, const LayerRequest& request) const {

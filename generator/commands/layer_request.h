@@ -58,17 +58,10 @@ struct GenerateMode {
 GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
                           const SparseMatrix& matrix, std::shared_ptr<FragmentShelf> fragments, const Console& console);
 
-/// What dense products alone were measured to take over the time of such a kernel, where layers like this one were
-/// measured so on the device that the request is for.
-std::optional<double> over_dense(const LayerRequest& request, const LoopNest& nest, const SparseMatrix& matrix,
-                                 const ScheduleChoice& choice);
-
 /// What auto would choose for a layer, found without packing it.
 struct PlannedLayer {
   ScheduleChoice choice;
   double bytes = 0;  ///< of the packed matrix, about: as those of some of its rows are
-  /// The dense product's time over its own, where such layers were measured beside that alone, on the device.
-  std::optional<double> over_dense = {};
 };
 
 /// Rows of a layer, at most, whose packed bytes are planned to tell those of all.

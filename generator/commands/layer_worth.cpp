@@ -57,16 +57,22 @@ struct KnownTimes {
 
 KnownTimes known_times(const std::vector<PlannedKernel>& kernels) {
   const auto ratio_of = [](const PlannedKernel& kernel) {
-    return kernel.measured ? kernel.measured->over_exact : kernel.over_dense;
+    return kernel.measured       ? kernel.measured->over_exact
+           : kernel.beside_dense ? std::optional(kernel.beside_dense->over_dense)
+                                 : std::nullopt;
   };
-  const auto lacks_time = [&](const PlannedKernel& kernel) {
-    return ratio_of(kernel) && !(kernel.measured && kernel.measured->exact_microseconds);
+  const auto library_time = [](const PlannedKernel& kernel) {
+    return kernel.measured ? kernel.measured->exact_microseconds
+           : kernel.beside_dense && kernel.beside_dense->predicted
+               ? std::optional(kernel.beside_dense->predicted->dense)
+               : std::nullopt;
   };
+  const auto lacks_time = [&](const PlannedKernel& kernel) { return ratio_of(kernel) && !library_time(kernel); };
   const bool alike = std::ranges::any_of(kernels, lacks_time);
   KnownTimes times;
   for (const PlannedKernel& kernel : kernels) {
     if (const std::optional<double> ratio = ratio_of(kernel)) {
-      times.add(alike ? 1 : *kernel.measured->exact_microseconds, *ratio);
+      times.add(alike ? 1 : *library_time(kernel), *ratio);
     }
   }
   return times;
@@ -77,8 +83,12 @@ std::string why_slower(const std::vector<PlannedKernel>& kernels) {
   if (times.ours <= times.library) {
     return "";
   }
-  return fmt::format("{:.2f} x a library's speed where that is known, {} of {} numbers of columns",
-                     times.library / times.ours, times.kernels, kernels.size());
+  const auto predicted = std::ranges::count_if(kernels, [](const PlannedKernel& kernel) {
+    return !kernel.measured && kernel.beside_dense && kernel.beside_dense->predicted;
+  });
+  return fmt::format("{:.2f} x a library's speed where that is known, {} of {} numbers of columns{}",
+                     times.library / times.ours, times.kernels, kernels.size(),
+                     predicted > 0 ? fmt::format(", {} predicted", predicted) : "");
 }
 
 }  // namespace

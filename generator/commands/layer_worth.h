@@ -9,6 +9,7 @@
 #include "generator/commands/model_request.h"
 #include "generator/model/survey.h"
 #include "generator/model/weight.h"
+#include "generator/schedule/dense_comparison.h"
 
 namespace esc {
 
@@ -17,7 +18,7 @@ struct PlannedKernel {
   std::int64_t bcol = 0;
   double bytes = 0;                             ///< of the packed matrix, about
   std::optional<MeasuredRatios> measured = {};  ///< over libraries, on the device that it is made for
-  std::optional<double> over_dense = {};  ///< where that alone was measured: the dense product's time over its own
+  std::optional<DenseComparison> beside_dense = {};
 };
 
 /// Whether tensors of a model are asked for: by --tensor, where there is one.

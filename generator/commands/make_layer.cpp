@@ -178,6 +178,14 @@ std::vector<ScheduleChoice> usable(std::vector<ScheduleChoice> ranking, const Ta
   return ranking;
 }
 
+/// The choice beside a dense product on the device that it is made for.
+ScheduleChoice beside_dense(ScheduleChoice choice, const Task& task) {
+  if (choice.script.empty()) {
+    choice.beside_dense = compare_with_dense(task.shape, choice.schedule, wanted_device(task.request));
+  }
+  return choice;
+}
+
 /// The choice with what was measured of this layer's like with exactly this schedule, on this device, without an
 /// epilogue: or with why nothing was, and where dense is known to be faster.
 ScheduleChoice with_measurements(ScheduleChoice choice, const Task& task) {
@@ -189,7 +197,7 @@ ScheduleChoice with_measurements(ScheduleChoice choice, const Task& task) {
   if (const std::optional<HalfSpeed> known = half_speed(task.shape, choice.schedule); known && !choice.measured) {
     choice.notes.push_back(describe(*known, task.shape, choice.schedule));
   }
-  return choice;
+  return beside_dense(std::move(choice), task);
 }
 
 ScheduleChoice with_notes(ScheduleChoice choice, const Task& task) {
@@ -407,15 +415,7 @@ ScheduleChoice named_choice(const Task& task, const GenerateMode& mode) {
   if (task.request.devices.empty()) {
     choice.notes.push_back(no_gpu_note());
   }
-  return choice;
-}
-
-/// What is known of dense products alone, where such layers were measured on the device.
-std::optional<double> over_dense(const Task& task, const ScheduleChoice& choice) {
-  const std::optional<HalfSpeed> known = half_speed(task.shape, choice.schedule);
-  return known && known->is_like && is_measured_on(wanted_device(task.request), known->device)
-             ? std::optional(known->over_dense)
-             : std::nullopt;
+  return beside_dense(std::move(choice), task);
 }
 
 /// Rows from the middle of a matrix.
@@ -445,8 +445,8 @@ PlannedLayer plan_layer(const LayerRequest& request, const GenerateMode& mode, c
   };
   const Task whole{request, nest, matrix, nullptr, columns, shape_of(matrix, nest, columns)};
   if (!chooses(request, mode)) {
-    const ScheduleChoice choice = named_choice(sample, mode);
-    return {choice, bytes_by(choice), over_dense(whole, choice)};
+    const ScheduleChoice choice = beside_dense(named_choice(sample, mode), whole);
+    return {choice, bytes_by(choice)};
   }
   std::vector<ScheduleChoice> ranking = ranking_of(whole, mode);
   ranking.push_back(last_resort(whole));
@@ -457,18 +457,12 @@ PlannedLayer plan_layer(const LayerRequest& request, const GenerateMode& mode, c
   }
   for (const ScheduleChoice& choice : ranking) {
     try {
-      return {with_notes(choice, whole), bytes_by(choice), over_dense(whole, choice)};
+      return {with_notes(choice, whole), bytes_by(choice)};
     } catch (const UnsuitableSchedule&) {
       continue;  // the next best one
     }
   }
   throw Defect(__FILE__, __LINE__, "a suitable schedule", "what auto falls back to takes every matrix");
-}
-
-std::optional<double> over_dense(const LayerRequest& request, const LoopNest& nest, const SparseMatrix& matrix,
-                                 const ScheduleChoice& choice) {
-  const ProductColumns columns = product_columns(nest, request.bcol);
-  return over_dense(Task{request, nest, matrix, nullptr, columns, shape_of(matrix, nest, columns)}, choice);
 }
 
 GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,

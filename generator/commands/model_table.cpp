@@ -43,7 +43,7 @@ class ScheduleLetters {
 ExpectedSpeed speed_of(const ModelRow& row, const ModelVariant& variant) {
   return expected_speed({.measured = variant.measured,
                          .not_measured = variant.not_measured,
-                         .over_dense = variant.over_dense,
+                         .beside_dense = variant.beside_dense,
                          .packed_bytes = static_cast<double>(row.layer.packed_bytes(variant.bcol)),
                          .dense_bytes = row.dense_bytes});
 }

@@ -48,22 +48,15 @@ std::uint64_t blocks_of(const Layer& layer) {
 /// Threads of each of them.
 std::uint64_t threads_of(const Layer& layer) { return has_kernel(layer) ? launch_plan(layer).threads : 0; }
 
-/// A layer as it is made, with what dense products of like layers were measured to take over its time.
-struct DescribedLayer {
-  const Layer& layer;
-  std::optional<double> over_dense;
+ExpectedSpeed speed_of(const Layer& layer) {
+  return expected_speed({.measured = layer.choice.measured,
+                         .not_measured = layer.choice.not_measured,
+                         .beside_dense = layer.choice.beside_dense,
+                         .packed_bytes = static_cast<double>(packed_bytes(layer)),
+                         .dense_bytes = static_cast<double>(layer.statistics.dense_bytes)});
+}
 
-  ExpectedSpeed speed() const {
-    return expected_speed({.measured = layer.choice.measured,
-                           .not_measured = layer.choice.not_measured,
-                           .over_dense = over_dense,
-                           .packed_bytes = static_cast<double>(packed_bytes(layer)),
-                           .dense_bytes = static_cast<double>(layer.statistics.dense_bytes)});
-  }
-};
-
-nlohmann::json summary(const DescribedLayer& described) {
-  const Layer& layer = described.layer;
+nlohmann::json summary(const Layer& layer) {
   nlohmann::json result{{"name", layer.name},
                         {"m", layer.statistics.rows},
                         {"k", layer.statistics.columns},
@@ -79,7 +72,7 @@ nlohmann::json summary(const DescribedLayer& described) {
                         {"packed_bytes", packed_bytes(layer)},
                         {"csr_bytes", layer.statistics.csr_bytes},
                         {"dense_bytes", layer.statistics.dense_bytes},
-                        {"speed", speed_json(described.speed())}};
+                        {"speed", speed_json(speed_of(layer))}};
   if (layer.choice.measured) {
     result["over_exact"] = *layer.choice.measured->over_exact;
     result["measured"] = measured_json(*layer.choice.measured);
@@ -90,13 +83,12 @@ nlohmann::json summary(const DescribedLayer& described) {
 }
 
 /// What a person asks first: what was made, how fast it is, how large.
-std::string answer(const DescribedLayer& described) {
-  const Layer& layer = described.layer;
+std::string answer(const Layer& layer) {
   std::string text =
       labelled("layer", fmt::format("{}: {} x {}, {} non-zeros ({:.1f} % zeros), {}, made for N = {}", layer.name,
                                     layer.statistics.rows, layer.statistics.columns, layer.statistics.nonzeros,
                                     100 * layer.statistics.sparsity, name_of(layer.lowered.element()), layer.bcol));
-  text += speed_lines(described.speed());
+  text += speed_lines(speed_of(layer));
   text += labelled(
       "bytes", bytes_text(static_cast<double>(packed_bytes(layer)), static_cast<double>(layer.statistics.dense_bytes),
                           static_cast<double>(layer.statistics.csr_bytes)));
@@ -118,10 +110,10 @@ std::string details(const Layer& layer) {
 }
 
 /// What came of a layer; with --quiet only what is to be done about it: the difference of a stale bundle.
-void print_result(const DescribedLayer& described, const nlohmann::json& more, const GenerateMode& mode,
-                  const std::string& text, const Console& console, bool is_good = true) {
+void print_result(const Layer& layer, const nlohmann::json& more, const GenerateMode& mode, const std::string& text,
+                  const Console& console, bool is_good = true) {
   if (mode.json) {
-    nlohmann::json result = summary(described);
+    nlohmann::json result = summary(layer);
     result.update(more);
     // A folder's name and the text of a damaged bundle need not be UTF-8.
     fmt::print("{}\n", result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -130,8 +122,8 @@ void print_result(const DescribedLayer& described, const nlohmann::json& more, c
   if (console.verbosity() == Verbosity::quiet && is_good) {
     return;
   }
-  print_plain("{}{}{}{}", answer(described), notes_of(described.layer), text,
-              console.verbosity() == Verbosity::verbose ? details(described.layer) : "");
+  print_plain("{}{}{}{}", answer(layer), notes_of(layer), text,
+              console.verbosity() == Verbosity::verbose ? details(layer) : "");
 }
 
 VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& matrix, const KernelBundle& bundle,
@@ -148,22 +140,22 @@ VerificationReport verify(const GeneratedLayer& generated, const SparseMatrix& m
   return verify_by_emulation(under_test, matrix, sample_effort, progress);
 }
 
-ExitStatus check_layer(const GeneratedLayer& generated, const DescribedLayer& described, const GenerateMode& mode,
-                       const Console& console, StageProgress& progress) {
+ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode, const Console& console,
+                       StageProgress& progress) {
   const fs::path manifest = fs::path(mode.output) / generated.layer.name / "manifest.json";
   const KernelBundle bundle =
       with_manifest(make_bundle(generated, format), manifest_as_measured(generated.layer, manifest_on_disk(manifest)));
   const std::string differences = compare_bundle(bundle, mode.output);
   progress.finish();
   print_result(
-      described, {{"status", differences.empty() ? "current" : "stale"}, {"diff", differences}}, mode,
+      generated.layer, {{"status", differences.empty() ? "current" : "stale"}, {"diff", differences}}, mode,
       differences.empty() ? "check      the bundle is current\n" : differences + "check      the bundle is stale\n",
       console, differences.empty());
   return differences.empty() ? ExitStatus::done : ExitStatus::check_failed;
 }
 
-ExitStatus write_layer(const GeneratedLayer& generated, const DescribedLayer& described, const SparseMatrix& matrix,
-                       const GenerateMode& mode, const Console& console, StageProgress& progress) {
+ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matrix, const GenerateMode& mode,
+                       const Console& console, StageProgress& progress) {
   std::optional<VerificationRecord> verification;
   std::string verified = "verified   no: --no-verify\n";
   KernelBundle bundle = make_bundle(generated, format);
@@ -202,7 +194,7 @@ ExitStatus write_layer(const GeneratedLayer& generated, const DescribedLayer& de
                                               kernel.spill_bytes));
   }
   text += fmt::format("bundle     {} ({})\n", folder, outcome == WriteOutcome::written ? "written" : "unchanged");
-  print_result(described,
+  print_result(generated.layer,
                {{"status", outcome == WriteOutcome::written ? "written" : "unchanged"},
                 {"folder", folder},
                 {"verified", verification.has_value()}},
@@ -265,15 +257,14 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   if (const std::string note = type_note(stored_type(request.matrix), nest.element()); !note.empty()) {
     generated.layer.choice.notes.push_back(note);
   }
-  const DescribedLayer described{generated.layer, over_dense(request, nest, matrix, generated.layer.choice)};
   if (mode.dry_run) {
     progress.finish();
-    print_result(described, {{"status", "dry run"}}, mode, "bundle     not written: --dry-run\n", console);
+    print_result(generated.layer, {{"status", "dry run"}}, mode, "bundle     not written: --dry-run\n", console);
     return ExitStatus::done;
   }
   progress.begin("laying out the texts of the bundle");
-  return mode.check ? check_layer(generated, described, mode, console, progress)
-                    : write_layer(generated, described, matrix, mode, console, progress);
+  return mode.check ? check_layer(generated, mode, console, progress)
+                    : write_layer(generated, matrix, mode, console, progress);
 }
 
 }  // namespace esc

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 
+#include "generator/schedule/dense_comparison.h"
 #include "generator/schedule/measured_ratios.h"
 
 namespace esc {
@@ -13,5 +15,11 @@ nlohmann::json measured_json(const MeasuredRatios& measured);
 
 /// What was written so; throws nlohmann::json::exception for anything else.
 MeasuredRatios measured_ratios(const nlohmann::json& entry);
+
+/// Key over_dense where it was measured, else "predicted": microseconds, dense_microseconds and device.
+nlohmann::json comparison_json(const DenseComparison& comparison);
+
+/// What stands so among the keys of an entry, if anything does.
+std::optional<DenseComparison> dense_comparison(const nlohmann::json& entry);
 
 }  // namespace esc

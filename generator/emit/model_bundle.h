@@ -10,6 +10,7 @@
 #include "generator/emit/bundle.h"
 #include "generator/emit/generate.h"
 #include "generator/emit/manifest.h"
+#include "generator/schedule/dense_comparison.h"
 #include "generator/support/scratch_file.h"
 #include "transformer/model_format.h"
 
@@ -30,8 +31,8 @@ struct ModelVariant {
   std::optional<MeasuredRatios> measured = {};  ///< of the layer or of layers like it
   std::string not_measured = {};                ///< why not, where auto has chosen
   std::vector<std::string> notes = {};          ///< what a user should know of the schedule
-  std::uint64_t planned_bytes = 0;        ///< of the packed matrix as it was planned, which decided that it is made
-  std::optional<double> over_dense = {};  ///< where that alone was measured: the dense product's time over its own
+  std::uint64_t planned_bytes = 0;  ///< of the packed matrix as it was planned, which decided that it is made
+  std::optional<DenseComparison> beside_dense = {};
   /// Digests of what it was made of and what came of it, one for each GPU that got this; empty where that is not known.
   std::vector<std::string> made_of = {};
 };

@@ -73,8 +73,8 @@ json layer_entry(const ModelLayer& layer) {
     if (variant.planned_bytes > 0) {
       entry["planned_bytes"] = variant.planned_bytes;
     }
-    if (variant.over_dense) {
-      entry["over_dense"] = *variant.over_dense;
+    if (variant.beside_dense) {
+      entry.update(comparison_json(*variant.beside_dense));
     }
   }
   return {{"name", layer.name},
@@ -101,22 +101,21 @@ ModelLayer layer_of(const json& entry) {
                               .payload_checksum = packing.at("checksum")});
   }
   for (const json& variant : entry.at("variants")) {
-    layer.variants.push_back(
-        {.bcol = variant.at("bcol"),
-         .capability = variant.at("capability"),
-         .kernel = variant.at("kernel"),
-         .numbers = variant.at("numbers"),
-         .packing = variant.at("packing"),
-         .schedule = variant.at("schedule"),
-         .schedule_source = variant.at("schedule_source"),
-         .measured =
-             variant.contains("measured") ? std::optional(measured_ratios(variant.at("measured"))) : std::nullopt,
-         .not_measured = variant.value("not_measured", ""),
-         .notes = variant.value("notes", std::vector<std::string>()),
-         .planned_bytes = variant.value("planned_bytes", std::uint64_t{0}),
-         .over_dense =
-             variant.contains("over_dense") ? std::optional(variant.at("over_dense").get<double>()) : std::nullopt,
-         .made_of = variant.value("made_of", std::vector<std::string>())});
+    layer.variants.push_back({.bcol = variant.at("bcol"),
+                              .capability = variant.at("capability"),
+                              .kernel = variant.at("kernel"),
+                              .numbers = variant.at("numbers"),
+                              .packing = variant.at("packing"),
+                              .schedule = variant.at("schedule"),
+                              .schedule_source = variant.at("schedule_source"),
+                              .measured = variant.contains("measured")
+                                              ? std::optional(measured_ratios(variant.at("measured")))
+                                              : std::nullopt,
+                              .not_measured = variant.value("not_measured", ""),
+                              .notes = variant.value("notes", std::vector<std::string>()),
+                              .planned_bytes = variant.value("planned_bytes", std::uint64_t{0}),
+                              .beside_dense = dense_comparison(variant),
+                              .made_of = variant.value("made_of", std::vector<std::string>())});
   }
   return layer;
 }

@@ -54,6 +54,10 @@ class DeviceReader {
       device_.key.l2_bytes = static_cast<std::uint64_t>(whole_number(rest)) << 20U;
     } else if (key == "fp32_gigaflops") {
       device_.fp32_gigaflops = figure(rest);
+    } else if (key == "tf32_gigaflops") {
+      device_.tf32_gigaflops = figure(rest);
+    } else if (key == "f16_gigaflops") {
+      device_.f16_gigaflops = figure(rest);
     } else if (key == "memory_gigabytes") {
       device_.memory_gigabytes = figure(rest);
     } else if (key == "l2_gigabytes") {

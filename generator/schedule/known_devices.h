@@ -25,6 +25,8 @@ struct Device {
   DeviceKey key;
   bool has_rules = false;                       ///< whether rules for schedules were measured on it
   std::optional<Figure> fp32_gigaflops = {};    ///< FMA units, two operations per FMA
+  std::optional<Figure> tf32_gigaflops = {};    ///< tensor cores, dense, which add up in float32
+  std::optional<Figure> f16_gigaflops = {};     ///< the same
   std::optional<Figure> memory_gigabytes = {};  ///< per second
   std::optional<Figure> l2_gigabytes = {};      ///< per second, from the L2 cache to all multiprocessors
   bool operator==(const Device&) const = default;

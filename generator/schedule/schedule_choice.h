@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "generator/schedule/dense_comparison.h"
 #include "generator/schedule/measured_ratios.h"
 #include "generator/schedule/measurement.h"
 #include "generator/schedule/schedule.h"
@@ -23,6 +24,7 @@ struct ScheduleChoice {
   std::optional<Measurement> evidence = {};     ///< of the very layer or of a class close to it
   std::optional<MeasuredRatios> measured = {};  ///< of exactly this case, as `settled` finds; absent where it was not
   std::string not_measured = {};                ///< why it was not; empty where nobody has asked
+  std::optional<DenseComparison> beside_dense = {};  ///< on the device that it is made for, where that is known
 };
 
 /// Adds to the source of a choice how its schedule is another one than was measured, and takes away the notes, which

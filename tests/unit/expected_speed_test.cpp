@@ -31,12 +31,28 @@ TEST(ExpectedSpeed, SaysWhetherThisLayerWasMeasuredOrOnesLikeIt) {
 }
 
 TEST(ExpectedSpeed, TakesDenseProductsWhereNoLibraryWasMeasured) {
-  const ExpectedSpeed speed = expected_speed({.over_dense = 1.2, .packed_bytes = 100, .dense_bytes = 400});
+  const ExpectedSpeed speed =
+      expected_speed({.beside_dense = DenseComparison{.over_dense = 1.2}, .packed_bytes = 100, .dense_bytes = 400});
   EXPECT_EQ(speed_cell(speed), "~1.20 x");
   EXPECT_THAT(speed_lines(speed), HasSubstr("dense (cuBLASLt)"));
 }
 
-TEST(ExpectedSpeed, IsABoundByBytesWhereNothingWasMeasured) {
+TEST(ExpectedSpeed, IsPredictedWhereNothingWasMeasured) {
+  const ExpectedSpeed speed = expected_speed({.not_measured = "nobody has",
+                                              .beside_dense = comparison_of({.kernel = 4, .dense = 6, .device = "GPU"}),
+                                              .packed_bytes = 100,
+                                              .dense_bytes = 400});
+  EXPECT_THAT(
+      speed_lines(speed),
+      StartsWith("speed      not measured: nobody has\n"
+                 "predicted  about 1.5 x dense (cuBLASLt), 4.0 us in place of 6.0; both times by a model of the GPU"));
+  EXPECT_EQ(speed_cell(speed), "(1.5 x)");
+  EXPECT_EQ(speed_json(speed)["known_from"], "model");
+  EXPECT_EQ(speed_json(speed)["library_microseconds"], 6.0);
+  EXPECT_FALSE(speed.is_measured());
+}
+
+TEST(ExpectedSpeed, IsABoundByBytesWhereNothingIsPredictedEither) {
   const ExpectedSpeed smaller = expected_speed({.not_measured = "nobody has", .packed_bytes = 100, .dense_bytes = 400});
   const ExpectedSpeed larger = expected_speed({.packed_bytes = 400, .dense_bytes = 100});
   EXPECT_THAT(speed_lines(smaller), AllOf(StartsWith("speed      not measured: nobody has\npredicted  up to 4.0 x "),

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/schedule/dense_comparison.h"
+
+#include <cmath>
+#include <variant>
+
+#include "generator/schedule/cost_model.h"
+#include "generator/schedule/dense_cost.h"
+#include "generator/schedule/half_speeds.h"
+#include "generator/schedule/known_devices.h"
+#include "generator/schedule/measurement.h"
+
+namespace esc {
+
+DenseComparison comparison_of(const DenseComparison::Predicted& predicted) {
+  return {.over_dense = predicted.dense / predicted.kernel, .predicted = predicted};
+}
+
+std::optional<DenseComparison> compare_with_dense(const LayerShape& shape, const Schedule& schedule,
+                                                  const TargetDevice& device) {
+  if (const std::optional<HalfSpeed> known = half_speed(shape, schedule);
+      known && known->is_like && is_measured_on(device, known->device)) {
+    return DenseComparison{.over_dense = known->over_dense};
+  }
+  const Device* const gpu = known_device(device.key);
+  if (gpu == nullptr || !gpu->has_rules || (shape.layout != "kn" && shape.layout != "nk")) {
+    return std::nullopt;
+  }
+  // Bitmaps are predicted with weights from memory, the other families as their journals were measured: from the cache.
+  const Operands operands = std::holds_alternative<BitmapSchedule>(schedule) ? Operands::in_memory : Operands::in_cache;
+  const double kernel = predicted_cost(schedule, shape, device.key).microseconds;
+  const std::optional<double> dense = dense_microseconds(shape, *gpu, operands);
+  if (!dense || !std::isfinite(kernel)) {
+    return std::nullopt;
+  }
+  // Manifests have them, which must be the same whatever library computes a power.
+  const auto rounded = [](double microseconds) { return std::round(100 * microseconds) / 100; };
+  return comparison_of({.kernel = rounded(kernel), .dense = rounded(*dense), .device = gpu->product});
+}
+
+}  // namespace esc
