@@ -25,7 +25,7 @@ Table change_table(const JournalComparison& comparison) {
                   "relative spreads) by the same schedule, are SAME.",
                   100 * tolerated_change),
       {text_column("layer"),
-       {"bCol"},
+       {"N"},
        {"before, us"},
        {"after, us"},
        {"after / before"},
