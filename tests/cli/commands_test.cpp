@@ -215,7 +215,8 @@ TEST_F(Commands, VerifyDrawsCallsThatTheSeedRepeats) {
   EXPECT_NE(drawn({"--seed", "7"}), drawn({"--seed", "8"}));
   EXPECT_THAT(drawn({"--seed", "7"}), HasSubstr("seed       7: the same calls again with --seed 7\n"));
   const std::string without_a_seed = "$ESCGEN verify out/a";
-  EXPECT_NE(shell(without_a_seed).output, shell(without_a_seed).output) << "whoever wrote the bundle cannot know what it is called with";
+  EXPECT_NE(shell(without_a_seed).output, shell(without_a_seed).output)
+      << "whoever wrote the bundle cannot know what it is called with";
   EXPECT_EQ(parse_json(escgen({"verify", "out/a", "--json", "--seed", "7"}).output).at("seed"), 7);
   EXPECT_THAT(drawn({"--whole", "-v"}), HasSubstr("each n"));
   EXPECT_THAT(drawn({"-v"}), ::testing::Not(HasSubstr("each n"))) << "the texts are those that are generated";
@@ -232,9 +233,8 @@ TEST_F(Commands, VerifyAsTextAndAsJson) {
   EXPECT_EQ(verified.errors, "a: 13 x 17, 88 non-zeros, made for N = 40\n");
 
   const nlohmann::json report = parse_json(escgen({"verify", "out/a", "--json", "-q"}).output);
-  EXPECT_THAT(keys(report),
-              UnorderedElementsAre("kind", "status", "format_version", "name", "method", "passed", "runs", "tolerance",
-                                   "seed", "problems", "skipped"));
+  EXPECT_THAT(keys(report), UnorderedElementsAre("kind", "status", "format_version", "name", "method", "passed", "runs",
+                                                 "tolerance", "seed", "problems", "skipped"));
   EXPECT_EQ(report["passed"], true);
   EXPECT_TRUE(report["problems"].empty());
   ASSERT_GE(report["runs"].size(), 4u);

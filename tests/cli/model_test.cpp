@@ -41,9 +41,9 @@ TEST_F(Models, AreListedForMachines) {
 TEST_F(Models, AreEstimatedForMachines) {
   const nlohmann::json estimate =
       parse_json(escgen({"inspect", layers, "--estimate", "--bcol", "16", "--json"}).output);
-  EXPECT_THAT(keys(estimate), UnorderedElementsAre("kind", "status", "format_version", "model", "gpu", "gpu_named",
-                                                   "bcol", "bcols", "dtype", "layers", "total", "totals", "notes",
-                                                   "bound_by"));
+  EXPECT_THAT(keys(estimate),
+              UnorderedElementsAre("kind", "status", "format_version", "model", "gpu", "gpu_named", "bcol", "bcols",
+                                   "dtype", "layers", "total", "totals", "notes", "bound_by"));
   EXPECT_EQ(estimate["gpu_named"], false);
   ASSERT_EQ(estimate["layers"].size(), 8U);
   const nlohmann::json& gate = estimate["layers"][2];
