@@ -13,6 +13,7 @@
 #include "generator/commands/layer_request.h"
 #include "generator/commands/layer_rows.h"
 #include "generator/emit/measured_json.h"
+#include "generator/support/json_result.h"
 #include "generator/support/page_text.h"
 
 namespace esc {
@@ -203,7 +204,11 @@ std::string sources_text(const ModelEstimate& estimate) {
 }
 
 nlohmann::json to_json(const ProductBytes& bytes, const std::optional<DeviceCeilings>& ceilings) {
-  nlohmann::json result{{"bytes",
+  nlohmann::json result{{"dense_bytes", std::llround(bytes.dense)},
+                        {"csr_bytes", std::llround(bytes.csr)},
+                        {"packed_bytes_about", std::llround(bytes.packed)},
+                        {"b_and_c_bytes", std::llround(bytes.b_and_c)},
+                        {"bytes",  // as before keys had their units
                          {{"dense", bytes.dense},
                           {"csr", bytes.csr},
                           {"packed_about", std::llround(bytes.packed)},
@@ -258,8 +263,12 @@ nlohmann::json to_json(const LayerEstimate& layer, const std::optional<DeviceCei
 nlohmann::json to_json(const Totals& all, const std::optional<DeviceCeilings>& ceilings) {
   nlohmann::json result = to_json(all.bytes, ceilings);
   result["bcol"] = all.bcol;
-  result["expected_microseconds"] = {
-      {"layers", all.times.layers}, {"library", all.times.library}, {"ours", all.times.ours}};
+  result["expected"] = {
+      {"layers", all.times.layers}, {"library_microseconds", all.times.library}, {"microseconds", all.times.ours}};
+  result["expected_microseconds"] = {// as before keys had their units
+                                     {"layers", all.times.layers},
+                                     {"library", all.times.library},
+                                     {"ours", all.times.ours}};
   return result;
 }
 
@@ -293,7 +302,7 @@ std::string estimate_json(const ModelEstimate& estimate) {
   if (estimate.ceilings) {
     result["bound_by"] = bandwidth_text(*estimate.ceilings);
   }
-  return result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return json_result("estimate", "done", result);
 }
 
 }  // namespace esc

@@ -17,6 +17,7 @@
 #include "generator/commands/taken_place.h"
 #include "generator/frontend/format_source.h"
 #include "generator/support/file.h"
+#include "generator/support/json_result.h"
 #include "generator/support/page_text.h"
 
 namespace esc {
@@ -184,18 +185,17 @@ void print_results(const ModelLayers& made, const ModelBundle& bundle, const Res
   for (const auto& [bcol, packed] : bytes.packed) {
     by_bcol[std::to_string(bcol)] = packed;
   }
-  const nlohmann::json all{{"name", bundle.name},
-                           {"dtype", bundle.dtype},
-                           {"notes", note.empty() ? std::vector<std::string>() : std::vector<std::string>{note}},
-                           {"architectures", bundle.architectures},
-                           {"dense_bytes", std::llround(bytes.dense)},
-                           {"packed_bytes_of", by_bcol},
-                           {"layers", model_table_json(made.rows)},
-                           {"kernels", bundle.kernels.size()},
-                           {"packed_bytes", bundle.file_bytes},
-                           {"status", result.status},
-                           {"diff", result.differences}};
-  fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  nlohmann::json all{{"name", bundle.name},
+                     {"dtype", bundle.dtype},
+                     {"notes", note.empty() ? std::vector<std::string>() : std::vector<std::string>{note}},
+                     {"architectures", bundle.architectures},
+                     {"dense_bytes", std::llround(bytes.dense)},
+                     {"layers", model_table_json(made.rows)},
+                     {"packed_bytes", bundle.file_bytes},
+                     {"diff", result.differences}};
+  set_renamed(all, "packed_bytes_by_bcol", "packed_bytes_of", by_bcol);
+  set_renamed(all, "kernel_count", "kernels", bundle.kernels.size());
+  fmt::print("{}", json_result("generated model", result.status, all));
 }
 
 ExitStatus worst_of(const ModelLayers& made) {
@@ -238,7 +238,9 @@ ExitStatus generate_model(const Model& model, const ModelRequest& request, const
   const ScratchFile file(mode.output);
   const ModelLayers made = make_model_layers(model, request, mode, file, on_disk, console);
   if (!made.problems.empty()) {
-    fmt::print("{}", fmt::join(made.problems, ""));
+    fmt::print("{}", mode.json ? json_result("generated model", "failed",
+                                             {{"name", request.name}, {"problems", made.problems}})
+                               : fmt::format("{}", fmt::join(made.problems, "")));
     console.error(request.name + ": a generated kernel is wrong; the bundle is not written");
     return ExitStatus::check_failed;
   }

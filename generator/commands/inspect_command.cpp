@@ -19,6 +19,7 @@
 #include "generator/patterns/census.h"
 #include "generator/schedule/known_devices.h"
 #include "generator/support/file.h"
+#include "generator/support/json_result.h"
 #include "generator/support/page_text.h"
 
 namespace esc {
@@ -80,6 +81,12 @@ std::string to_json(const MatrixStatistics& statistics, const PatternCensus& cen
   for (const auto& [pattern, columns] : census.columns) {
     patterns[print(pattern)] = columns;
   }
+  nlohmann::json census_json{{"enumerated_columns", census.enumerated_columns()},
+                             {"multiply_adds_per_load", census.reuse()},
+                             {"empty_pairs", census.empty_pairs()}};
+  set_renamed(census_json, "tile_rows", "ufi", census.height);
+  set_renamed(census_json, "row_tiles", "panels", census.panels);
+  set_renamed(census_json, "columns_by_pattern", "patterns", patterns);
   const nlohmann::json result{
       {"rows", statistics.rows},
       {"columns", statistics.columns},
@@ -87,21 +94,19 @@ std::string to_json(const MatrixStatistics& statistics, const PatternCensus& cen
       {"sparsity", statistics.sparsity},
       {"row_lengths", lengths_json(statistics.row_lengths)},
       {"column_lengths", lengths_json(statistics.column_lengths)},
-      {"bytes", {{"dense", statistics.dense_bytes}, {"csr", statistics.csr_bytes}, {"packed", packed_bytes(layer)}}},
+      {"dense_bytes", statistics.dense_bytes},
+      {"csr_bytes", statistics.csr_bytes},
+      {"packed_bytes", packed_bytes(layer)},
+      {"bytes",  // as before keys had their units
+       {{"dense", statistics.dense_bytes}, {"csr", statistics.csr_bytes}, {"packed", packed_bytes(layer)}}},
       {"bcol", layer.bcol},
       {"schedule", text_of(layer.choice)},
       {"schedule_source", layer.choice.source},
       {"notes", layer.choice.notes},
       {"dtype", name_of(layer.lowered.element())},
       {"speed", speed_json(speed)},
-      {"census",
-       {{"ufi", census.height},
-        {"panels", census.panels},
-        {"enumerated_columns", census.enumerated_columns()},
-        {"multiply_adds_per_load", census.reuse()},
-        {"empty_pairs", census.empty_pairs()},
-        {"patterns", patterns}}}};
-  return result.dump(2) + "\n";
+      {"census", census_json}};
+  return json_result("matrix", "done", result);
 }
 
 void print_lengths(const char* what, const LengthStatistics& lengths) {

@@ -9,6 +9,7 @@
 
 #include "generator/model/layer_file.h"
 #include "generator/model/survey.h"
+#include "generator/support/json_result.h"
 #include "generator/support/plain_text.h"
 
 namespace esc {
@@ -49,8 +50,8 @@ nlohmann::json to_json(const Listed& one) {
   nlohmann::json result{{"name", one.weight->name},
                         {"shape", one.weight->shape},
                         {"type", one.weight->type->name},
-                        {"form", name_of(one.weight->form)},
-                        {"bytes", one.weight->stored_bytes()}};
+                        {"form", name_of(one.weight->form)}};
+  set_renamed(result, "stored_bytes", "bytes", one.weight->stored_bytes());
   if (one.weight->expert) {
     const Expert& expert = *one.weight->expert;
     result["expert"] = {{"number", expert.number}, {"of", expert.count}, {"transposed", expert.is_transposed}};
@@ -160,8 +161,7 @@ ExitStatus inspect_model(const Model& model, bool as_json, const Console& consol
   for (const Listed& one : listed) {
     tensors.push_back(to_json(one));
   }
-  const nlohmann::json result{{"model", model.name}, {"tensors", tensors}};
-  fmt::print("{}\n", result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}", json_result("model", "done", {{"model", model.name}, {"tensors", tensors}}));
   return ExitStatus::done;
 }
 

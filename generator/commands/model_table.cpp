@@ -96,6 +96,8 @@ nlohmann::json to_json(const ModelRow& row) {
     entry[row.outcome == ModelRow::Outcome::failed ? "failed" : "left_out"] = row.reason;
     return entry;
   }
+  entry["rows"] = row.layer.rows;
+  entry["columns"] = row.layer.columns;
   entry["packed_bytes"] = row.layer.packed_bytes();
   entry["dense_bytes"] = std::llround(row.dense_bytes);
   entry["kept"] = row.kept;

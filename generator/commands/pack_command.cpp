@@ -10,6 +10,7 @@
 #include "generator/matrix/block_diagonal.h"
 #include "generator/model/model.h"
 #include "generator/support/file.h"
+#include "generator/support/json_result.h"
 #include "generator/support/plain_text.h"
 #include "generator/support/scratch_file.h"
 
@@ -22,7 +23,22 @@ struct PackRequest {
   std::string folder;
   std::string weights;
   bool allow_nonfinite = false;
+  bool json = false;
 };
+
+void print_result(const PackRequest& request, const ModelBundle& model, WriteOutcome outcome) {
+  const std::string file = (fs::path(request.folder) / packed_file_name).string();
+  const std::string status = outcome == WriteOutcome::written ? "written" : "unchanged";
+  if (request.json) {
+    fmt::print("{}", json_result("packed model", status,
+                                 {{"name", model.name},
+                                  {"file", file},
+                                  {"layers", model.layers.size()},
+                                  {"packed_bytes", model.file_bytes}}));
+    return;
+  }
+  print_plain("packed     {} of {} layers, {} bytes ({})\n", file, model.layers.size(), model.file_bytes, status);
+}
 
 /// The weights' tensor of a layer, in the pattern that the layer's kernels are made for.
 SparseMatrix matrix_of(const ModelLayer& layer, const PackRequest& request, const LoopNest& nest,
@@ -101,9 +117,7 @@ ExitStatus run(const PackRequest& request, const Console& console) {
     progress.advance(1);
   }
   progress.finish();
-  const WriteOutcome outcome = write_bundle(with_packed(model, folder, file), folder.parent_path(), true);
-  print_plain("packed     {} of {} layers, {} bytes ({})\n", (fs::path(request.folder) / packed_file_name).string(),
-              model.layers.size(), model.file_bytes, outcome == WriteOutcome::written ? "written" : "unchanged");
+  print_result(request, model, write_bundle(with_packed(model, folder, file), folder.parent_path(), true));
   return ExitStatus::done;
 }
 
@@ -119,6 +133,7 @@ void add_pack_command(CLI::App& program, const CommonOptions& common, Action& ac
   command->add_option("weights", request->weights, "The model's file or folder, with tensors of the same names")
       ->required();
   command->add_flag("--allow-nonfinite", request->allow_nonfinite, "Accept NaN and infinity in the weights");
+  command->add_flag("--json", request->json, "Print the result as JSON");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }
 

@@ -17,6 +17,7 @@
 #include "generator/matrix/typed_elements.h"
 #include "generator/model/layer_file.h"
 #include "generator/support/file.h"
+#include "generator/support/json_result.h"
 #include "generator/support/page_text.h"
 #include "generator/verify/number_limits.h"
 #include "generator/verify/nvcc.h"
@@ -58,9 +59,7 @@ ExpectedSpeed speed_of(const Layer& layer) {
 
 nlohmann::json summary(const Layer& layer) {
   nlohmann::json result{{"name", layer.name},
-                        {"m", layer.statistics.rows},
-                        {"k", layer.statistics.columns},
-                        {"nnz", layer.statistics.nonzeros},
+                        {"sparsity", layer.statistics.sparsity},
                         {"bcol", layer.bcol},
                         {"dtype", name_of(layer.lowered.element())},
                         {"architectures", layer.architectures},
@@ -73,8 +72,11 @@ nlohmann::json summary(const Layer& layer) {
                         {"csr_bytes", layer.statistics.csr_bytes},
                         {"dense_bytes", layer.statistics.dense_bytes},
                         {"speed", speed_json(speed_of(layer))}};
+  set_renamed(result, "rows", "m", layer.statistics.rows);
+  set_renamed(result, "columns", "k", layer.statistics.columns);
+  set_renamed(result, "nonzeros", "nnz", layer.statistics.nonzeros);
   if (layer.choice.measured) {
-    result["over_exact"] = *layer.choice.measured->over_exact;
+    result["over_exact"] = *layer.choice.measured->over_exact;  // as before there was "measured"
     result["measured"] = measured_json(*layer.choice.measured);
   } else if (!layer.choice.not_measured.empty()) {
     result["not_measured"] = layer.choice.not_measured;
@@ -110,13 +112,12 @@ std::string details(const Layer& layer) {
 }
 
 /// What came of a layer; with --quiet only what is to be done about it: the difference of a stale bundle.
-void print_result(const Layer& layer, const nlohmann::json& more, const GenerateMode& mode, const std::string& text,
-                  const Console& console, bool is_good = true) {
+void print_result(const Layer& layer, const std::string& status, const nlohmann::json& more,
+                  const GenerateMode& mode, const std::string& text, const Console& console, bool is_good = true) {
   if (mode.json) {
     nlohmann::json result = summary(layer);
     result.update(more);
-    // A folder's name and the text of a damaged bundle need not be UTF-8.
-    fmt::print("{}\n", result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}", json_result("generated layer", status, result));
     return;
   }
   if (console.verbosity() == Verbosity::quiet && is_good) {
@@ -148,7 +149,7 @@ ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode
   const std::string differences = compare_bundle(bundle, mode.output);
   progress.finish();
   print_result(
-      generated.layer, {{"status", differences.empty() ? "current" : "stale"}, {"diff", differences}}, mode,
+      generated.layer, differences.empty() ? "current" : "stale", {{"diff", differences}}, mode,
       differences.empty() ? "check      the bundle is current\n" : differences + "check      the bundle is stale\n",
       console, differences.empty());
   return differences.empty() ? ExitStatus::done : ExitStatus::check_failed;
@@ -165,7 +166,8 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
     const VerificationReport report = verify(generated, matrix, bundle, progress);
     if (!report.passed()) {
       progress.finish();
-      fmt::print("{}", print(report));
+      print_result(generated.layer, "failed", {{"verified", false}, {"problems", report.problems}}, mode, print(report),
+                   console, false);
       console.error(generated.layer.name + ": the generated bundle is wrong; it is not written");
       return ExitStatus::check_failed;
     }
@@ -194,11 +196,8 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
                                               kernel.spill_bytes));
   }
   text += fmt::format("bundle     {} ({})\n", folder, outcome == WriteOutcome::written ? "written" : "unchanged");
-  print_result(generated.layer,
-               {{"status", outcome == WriteOutcome::written ? "written" : "unchanged"},
-                {"folder", folder},
-                {"verified", verification.has_value()}},
-               mode, text, console);
+  print_result(generated.layer, outcome == WriteOutcome::written ? "written" : "unchanged",
+               {{"folder", folder}, {"verified", verification.has_value()}}, mode, text, console);
   return ExitStatus::done;
 }
 
@@ -242,6 +241,10 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   auto [stored, rounding] = read_stored_matrix(request, nest, console, progress);
   if (request.min_sparsity && stored.sparsity() < *request.min_sparsity) {
     progress.finish();
+    if (mode.json) {
+      fmt::print("{}", json_result("generated layer", "skipped",
+                                   {{"name", request.name}, {"bcol", request.bcol}, {"sparsity", stored.sparsity()}}));
+    }
     console.say(fmt::format("{}: skipped, {:.1f} % zeros are less than {:.1f} %", request.matrix,
                             100 * stored.sparsity(), 100 * *request.min_sparsity));
     return ExitStatus::done;
@@ -259,7 +262,7 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   }
   if (mode.dry_run) {
     progress.finish();
-    print_result(generated.layer, {{"status", "dry run"}}, mode, "bundle     not written: --dry-run\n", console);
+    print_result(generated.layer, "dry run", nlohmann::json::object(), mode, "bundle     not written: --dry-run\n", console);
     return ExitStatus::done;
   }
   progress.begin("laying out the texts of the bundle");

@@ -11,6 +11,7 @@
 #include "generator/commands/written_model.h"
 #include "generator/report/model_page.h"
 #include "generator/support/file.h"
+#include "generator/support/json_result.h"
 #include "generator/support/stage_progress.h"
 
 namespace esc {
@@ -23,6 +24,7 @@ struct ReportRequest {
   std::string output;
   std::string measured;
   bool patterns = true;
+  bool json = false;
 };
 
 /// Cells on a side of a pattern's picture.
@@ -56,7 +58,12 @@ ExitStatus run(const ReportRequest& request, const Console& console) {
   const std::map<std::string, DensityRaster> rasters =
       request.patterns ? rasters_of(written.model, request.folder, console) : std::map<std::string, DensityRaster>();
   write_file_whole(request.output, model_page(written.model, rasters, times));
-  if (console.verbosity() != Verbosity::quiet) {
+  if (request.json) {
+    fmt::print(
+        "{}",
+        json_result("page", "written",
+                    {{"file", request.output}, {"name", written.model.name}, {"layers", written.model.layers.size()}}));
+  } else if (console.verbosity() != Verbosity::quiet) {
     print_plain("report     {}, of {} layers\n", request.output, written.model.layers.size());
   }
   return ExitStatus::done;
@@ -77,6 +84,7 @@ void add_report_command(CLI::App& program, const CommonOptions& common, Action& 
                       "Times of its layers: what save() of the report of esc.replace_linear has written");
   command->add_flag("!--no-patterns", request->patterns,
                     "No pictures of the layers' patterns, for which model.packed is read");
+  command->add_flag("--json", request->json, "Print the result as JSON");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }
 

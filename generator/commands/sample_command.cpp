@@ -2,6 +2,7 @@
 #include "generator/commands/commands.h"
 #include "generator/matrix/matrix_writer.h"
 #include "generator/matrix/sample.h"
+#include "generator/support/json_result.h"
 
 namespace esc {
 namespace {
@@ -10,6 +11,7 @@ struct SampleRequest {
   std::string output;
   std::string structure = "uniform";
   SampleOptions options;
+  bool json = false;
 };
 
 ExitStatus run(const SampleRequest& request, const Console& console) {
@@ -17,6 +19,14 @@ ExitStatus run(const SampleRequest& request, const Console& console) {
   options.structure = parse_sample_structure(request.structure);
   const SparseMatrix matrix = sample_matrix(options);
   write_matrix(matrix, request.output);
+  if (request.json) {
+    fmt::print("{}", json_result("sample", "written",
+                                 {{"file", request.output},
+                                  {"rows", matrix.rows},
+                                  {"columns", matrix.columns},
+                                  {"nonzeros", matrix.nonzeros()},
+                                  {"sparsity", matrix.sparsity()}}));
+  }
   console.say(fmt::format("{}: {} x {}, {} non-zeros ({:.2f} % zeros)", request.output, matrix.rows, matrix.columns,
                           matrix.nonzeros(), 100 * matrix.sparsity()));
   return ExitStatus::done;
@@ -44,6 +54,7 @@ void add_sample_command(CLI::App& program, const CommonOptions& common, Action& 
   command->add_option("--seed", request->options.seed, "Seed of all random choices")
       ->check(whole_number_problem)
       ->capture_default_str();
+  command->add_flag("--json", request->json, "Print the result as JSON");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }
 

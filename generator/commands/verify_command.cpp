@@ -10,6 +10,7 @@
 #include "generator/ir/nest_in_type.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/support/file.h"
+#include "generator/support/json_result.h"
 #include "generator/support/temporary_folder.h"
 #include "generator/verify/bundle_library.h"
 #include "generator/verify/bundle_policy.h"
@@ -95,15 +96,15 @@ std::string to_json(const std::string& name, const VerificationReport& report) {
                     {"reason", run.reason},
                     {"problem", run.comparison.problem}});
   }
-  const nlohmann::json result{{"name", name},
-                              {"method", report.method},
-                              {"passed", report.passed()},
-                              {"runs", runs},
-                              {"tolerance", report.tolerance},
-                              {"seed", report.seed ? nlohmann::json(*report.seed) : nlohmann::json()},
-                              {"problems", report.problems},
-                              {"skipped", report.skipped}};
-  return result.dump(2) + "\n";
+  return json_result("verified layer", report.passed() ? "passed" : "failed",
+                     {{"name", name},
+                      {"method", report.method},
+                      {"passed", report.passed()},
+                      {"runs", runs},
+                      {"tolerance", report.tolerance},
+                      {"seed", report.seed ? nlohmann::json(*report.seed) : nlohmann::json()},
+                      {"problems", report.problems},
+                      {"skipped", report.skipped}});
 }
 
 ExitStatus run(const VerifyRequest& request, const Console& console) {

@@ -16,6 +16,7 @@
 #include "generator/emit/sources.h"
 #include "generator/frontend/format_source.h"
 #include "generator/support/file.h"
+#include "generator/support/json_result.h"
 #include "generator/support/strict_json.h"
 #include "generator/support/temporary_folder.h"
 #include "generator/verify/cuda_runtime.h"
@@ -153,7 +154,7 @@ namespace {
 
 using KernelReports = std::vector<std::pair<std::string, VerificationReport>>;
 
-nlohmann::json to_json(const std::string& name, const KernelReports& reports, bool passed) {
+std::string to_json(const std::string& name, const KernelReports& reports, bool passed) {
   nlohmann::json kernels = nlohmann::json::array();
   for (const auto& [kernel, report] : reports) {
     kernels.push_back({{"kernel", kernel}, {"passed", report.passed()}});
@@ -161,7 +162,8 @@ nlohmann::json to_json(const std::string& name, const KernelReports& reports, bo
       kernels.back()["relative_error"] = report.worst_run().comparison.error;
     }
   }
-  return {{"name", name}, {"passed", passed}, {"kernels", kernels}};
+  return json_result("verified model", passed ? "passed" : "failed",
+                     {{"name", name}, {"passed", passed}, {"kernels", kernels}});
 }
 
 /// What is wrong and, where that is asked for, what is right.
@@ -186,7 +188,7 @@ ExitStatus verify_model_bundle(const std::string& folder, bool on_gpu, bool as_j
   const KernelReports reports = check.run(progress);
   const bool passed = std::ranges::all_of(reports, [](const auto& report) { return report.second.passed(); });
   if (as_json) {
-    fmt::print("{}\n", to_json(check.model().name, reports, passed).dump(2));
+    fmt::print("{}", to_json(check.model().name, reports, passed));
   } else if (!passed || console.verbosity() != Verbosity::quiet) {
     print_plain(
         "{} {}: {} {}, each with the first of {} layers that has it;\n       all layers hold the matrices of the "

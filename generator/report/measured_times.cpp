@@ -56,6 +56,23 @@ std::vector<std::int64_t> MeasuredTimes::columns() const {
   return {found.begin(), found.end()};
 }
 
+std::vector<TotalTime> total_times(const MeasuredTimes& times) {
+  std::vector<TotalTime> totals;
+  for (const std::int64_t columns : times.columns()) {
+    TotalTime& total = totals.emplace_back(TotalTime{.columns = columns});
+    for (const auto& [name, layer] : times.layers) {
+      for (const MeasuredProduct& product : layer.products) {
+        if (product.columns == columns) {
+          ++total.layers;
+          total.dense += product.dense;
+          total.now += layer.now(product);
+        }
+      }
+    }
+  }
+  return totals;
+}
+
 MeasuredTimes parse_measured_times(const std::string& text, const std::string& file) {
   try {
     const json content = parse_strict_json(text, file);

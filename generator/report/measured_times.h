@@ -35,6 +35,19 @@ struct MeasuredTimes {
   std::vector<std::int64_t> columns() const;
 };
 
+/// All layers that were measured with so many columns, one after the other, in microseconds.
+struct TotalTime {
+  std::int64_t columns = 0;
+  int layers = 0;
+  double dense = 0;  ///< all of them dense
+  double now = 0;    ///< as the network has them now
+
+  double speed_up() const { return dense / now; }
+};
+
+/// A sum for each number of columns, ascending.
+std::vector<TotalTime> total_times(const MeasuredTimes& times);
+
 /// Reads such a file's text. Throws UserError, with the place in it, for what is none.
 MeasuredTimes parse_measured_times(const std::string& text, const std::string& file);
 

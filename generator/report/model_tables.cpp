@@ -84,7 +84,7 @@ Table layer_table(const ModelBundle& model, const MeasuredTimes& times) {
   const bool knows_speed =
       std::ranges::any_of(model.layers, [](const ModelLayer& layer) { return !speed_over_libraries(layer).empty(); });
   if (knows_speed) {
-    table.columns.push_back(text_column("bCol: expected over a library"));
+    table.columns.push_back(text_column("N: expected over a library"));
   }
   for (const std::int64_t columns : times.columns()) {
     table.columns.push_back({fmt::format("n = {}: dense / ours, us", columns)});
@@ -115,21 +115,9 @@ Table total_table(const MeasuredTimes& times) {
   Table table{"Microseconds of one product of each layer that was measured, one after the other.",
               {{"columns of B"}, {"layers"}, {"dense us"}, {"now us"}, {"speed-up"}},
               {}};
-  for (const std::int64_t columns : times.columns()) {
-    int layers = 0;
-    double dense = 0;
-    double now = 0;
-    for (const auto& [name, layer] : times.layers) {
-      for (const MeasuredProduct& product : layer.products) {
-        if (product.columns == columns) {
-          ++layers;
-          dense += product.dense;
-          now += layer.now(product);
-        }
-      }
-    }
-    table.rows.push_back({std::to_string(columns), std::to_string(layers), with_digits(dense), with_digits(now),
-                          with_digits(dense / now)});
+  for (const TotalTime& total : total_times(times)) {
+    table.rows.push_back({std::to_string(total.columns), std::to_string(total.layers), with_digits(total.dense),
+                          with_digits(total.now), with_digits(total.speed_up())});
   }
   return table;
 }
@@ -142,7 +130,7 @@ Table expected_table(const ModelBundle& model) {
   Table table{
       "Microseconds of one product of each layer that is like measured ones, one after the other, with the operands in "
       "the L2 cache; beside them the faster one of cuBLAS and cuSPARSE for each.",
-      {text_column("measured on"), {"bCol"}, {"layers"}, {"library us"}, {"ours us"}, {"speed-up"}},
+      {text_column("measured on"), {"N"}, {"layers"}, {"library us"}, {"ours us"}, {"speed-up"}},
       {}};
   for (const auto& [key, sum] : sums) {
     table.rows.push_back({key.first, std::to_string(key.second), std::to_string(sum.layers), with_digits(sum.library),
@@ -156,7 +144,7 @@ Table kernel_table(const ModelBundle& model) {
       "The kernel for each number of columns of B, and where its schedule is from. Layers share kernels; each was "
       "verified with one of them.",
       {text_column("layer"),
-       {"bCol"},
+       {"N"},
        text_column("from"),
        text_column("schedule"),
        text_column("chosen by"),

@@ -111,7 +111,7 @@ std::string markdown(const Table& table) {
 
 std::string html(const Table& table) {
   check_shape(table);
-  std::string text = "<table>\n";
+  std::string text = "<div class=\"scroll\"><table>\n";
   if (!table.title.empty()) {
     text += fmt::format("<caption>{}</caption>\n", escaped(table.title));
   }
@@ -128,7 +128,7 @@ std::string html(const Table& table) {
     }
     text += "</tr>\n";
   }
-  return text + "</tbody>\n</table>\n";
+  return text + "</tbody>\n</table></div>\n";
 }
 
 std::string with_digits(std::optional<double> number, int digits) {

@@ -28,7 +28,8 @@ std::string markdown(const Table& table);
 /// The names of the columns and the rows as lines of comma-separated values (RFC 4180), without the title.
 std::string csv(const Table& table);
 
-/// A table element with its title as the caption; everything is escaped.
+/// A table element with its title as the caption, in a frame that scrolls where the page is narrower; everything is
+/// escaped.
 std::string html(const Table& table);
 
 /// "1.25"; "-" where there is no number.

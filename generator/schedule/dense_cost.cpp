@@ -11,8 +11,8 @@
 namespace esc {
 namespace {
 
-/// What a library's kernels of one element type reach. Fitted to cuBLASLt 13 on one H200: 134 products of float32, 134 of
-/// TF32 and 103 of float16, which it meets within 9, 8 and 9 % on average.
+/// What a library's kernels of one element type reach. Fitted to cuBLASLt 13 on one H200: 134 products of float32, 134
+/// of TF32 and 103 of float16, which it meets within 9, 8 and 9 % on average.
 struct Reached {
   double launch;        ///< microseconds: launch, first loads, store
   double arithmetic;    ///< of the rate that the device has
@@ -29,7 +29,8 @@ constexpr Reached of_tf32{
 constexpr Reached of_half{
     .launch = 2.44, .arithmetic = 0.878, .step = 1.51, .memory = 0.877, .split = 3.75, .shared_tiles = 2.3};
 
-/// Of a matrix and one vector, which float32 and TF32 have a kernel for; fitted to 36 products, which it meets within 5 %.
+/// Of a matrix and one vector, which float32 and TF32 have a kernel for; fitted to 36 products, which it meets within
+/// 5 %.
 constexpr double vector_launch = 1.84;
 constexpr double vector_step = 0.29;
 constexpr double vector_memory = 0.85;

@@ -14,8 +14,8 @@ enum class Operands {
   in_memory
 };
 
-/// What cuBLASLt's fastest dense product is predicted to take for a layer, its zeros multiplied too, in its element type
-/// (f32 exactly): microseconds of one launch. Nothing for other types, and where the device's rates are not known.
+/// What cuBLASLt's fastest dense product is predicted to take for a layer, its zeros multiplied too, in its element
+/// type (f32 exactly): microseconds of one launch. Nothing for other types, and where the device's rates are not known.
 std::optional<double> dense_microseconds(const LayerShape& shape, const Device& device, Operands operands);
 
 }  // namespace esc

@@ -170,7 +170,13 @@ TEST_F(Commands, GenerateAsJson) {
                                        "csr_bytes",
                                        "dense_bytes",
                                        "speed",
-                                       "status"};
+                                       "status",
+                                       "kind",
+                                       "format_version",
+                                       "rows",
+                                       "columns",
+                                       "nonzeros",
+                                       "sparsity"};
   write_matrix();
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"generate", "a.mtx", "--bcol", "40", "-o", "out", "--json"});
@@ -227,8 +233,8 @@ TEST_F(Commands, VerifyAsTextAndAsJson) {
   EXPECT_EQ(verified.errors, "a: 13 x 17, 88 non-zeros, made for N = 40\n");
 
   const nlohmann::json report = parse_json(escgen({"verify", "out/a", "--json", "-q"}).output);
-  EXPECT_THAT(keys(report),
-              UnorderedElementsAre("name", "method", "passed", "runs", "tolerance", "seed", "problems", "skipped"));
+  EXPECT_THAT(keys(report), UnorderedElementsAre("kind", "status", "format_version", "name", "method", "passed", "runs",
+                                                 "tolerance", "seed", "problems", "skipped"));
   EXPECT_EQ(report["passed"], true);
   EXPECT_TRUE(report["problems"].empty());
   ASSERT_GE(report["runs"].size(), 4u);
@@ -253,11 +259,13 @@ TEST_F(Commands, InspectAsTextAsJsonAndAsPicture) {
   EXPECT_EQ(machine.errors, "");
   const nlohmann::json report = parse_json(machine.output);
   EXPECT_THAT(keys(report),
-              UnorderedElementsAre("rows", "columns", "nonzeros", "sparsity", "row_lengths", "column_lengths", "bytes",
+              UnorderedElementsAre("kind", "status", "format_version", "rows", "columns", "nonzeros", "sparsity",
+                                   "row_lengths", "column_lengths", "bytes", "dense_bytes", "csr_bytes", "packed_bytes",
                                    "bcol", "schedule", "schedule_source", "census", "notes", "dtype", "speed"));
   EXPECT_THAT(keys(report["bytes"]), UnorderedElementsAre("dense", "csr", "packed"));
-  EXPECT_THAT(keys(report["census"]), UnorderedElementsAre("ufi", "panels", "enumerated_columns",
-                                                           "multiply_adds_per_load", "empty_pairs", "patterns"));
+  EXPECT_THAT(keys(report["census"]),
+              UnorderedElementsAre("ufi", "panels", "enumerated_columns", "multiply_adds_per_load", "empty_pairs",
+                                   "patterns", "tile_rows", "row_tiles", "columns_by_pattern"));
   EXPECT_EQ(report["nonzeros"], 88);
   const nlohmann::json generated =
       parse_json(escgen({"generate", "a.mtx", "--bcol", "64", "-o", "out", "--dry-run", "--json"}).output);

@@ -25,10 +25,10 @@ class Models : public Workshop {
 
 TEST_F(Models, AreListedForMachines) {
   const nlohmann::json model = parse_json(escgen({"inspect", layers, "--json"}).output);
-  EXPECT_THAT(keys(model), UnorderedElementsAre("model", "tensors"));
+  EXPECT_THAT(keys(model), UnorderedElementsAre("kind", "status", "format_version", "model", "tensors"));
   ASSERT_EQ(model["tensors"].size(), 8U);
   const nlohmann::json& ids = model["tensors"][4];
-  EXPECT_THAT(keys(ids), UnorderedElementsAre("name", "shape", "type", "form", "bytes", "no_matrix"));
+  EXPECT_THAT(keys(ids), UnorderedElementsAre("name", "shape", "type", "form", "bytes", "stored_bytes", "no_matrix"));
   const nlohmann::json& masked = model["tensors"][5];
   EXPECT_EQ(masked["name"], "query.weight");
   EXPECT_EQ(masked["form"], "masked");
@@ -41,8 +41,9 @@ TEST_F(Models, AreListedForMachines) {
 TEST_F(Models, AreEstimatedForMachines) {
   const nlohmann::json estimate =
       parse_json(escgen({"inspect", layers, "--estimate", "--bcol", "16", "--json"}).output);
-  EXPECT_THAT(keys(estimate), UnorderedElementsAre("model", "gpu", "gpu_named", "bcol", "bcols", "dtype", "layers",
-                                                   "total", "totals", "notes", "bound_by"));
+  EXPECT_THAT(keys(estimate),
+              UnorderedElementsAre("kind", "status", "format_version", "model", "gpu", "gpu_named", "bcol", "bcols",
+                                   "dtype", "layers", "total", "totals", "notes", "bound_by"));
   EXPECT_EQ(estimate["gpu_named"], false);
   ASSERT_EQ(estimate["layers"].size(), 8U);
   const nlohmann::json& gate = estimate["layers"][2];

@@ -12,8 +12,10 @@
 #include "generator/matrix/sample.h"
 #include "generator/report/grey_png.h"
 #include "generator/report/measured_times.h"
+#include "generator/report/model_page.h"
 #include "generator/report/model_tables.h"
 #include "generator/support/error.h"
+#include "tests/support/page_structure.h"
 #include "tests/support/refusals.h"
 
 namespace esc {
@@ -22,6 +24,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 /// 3 x 5, with non-zeros at (0,0), (0,4), (2,1) and (2,2).
 SparseMatrix some_matrix() { return {3, 5, {0, 2, 2, 4}, {0, 4, 1, 2}, {1, 2, 3, 4}, ScalarType::f32}; }
@@ -145,13 +148,73 @@ TEST(ModelTables, SayWhatLayersLikeMeasuredOnesAreExpectedToTake) {
   EXPECT_THAT(expected_table(model).rows, ElementsAre(ElementsAre("sm_90", "1", "2", "7.00", "5.00", "1.40"),
                                                       ElementsAre("sm_90", "16", "1", "1.00", "2.00", "0.50")));
   const Table table = layer_table(model, {});
-  EXPECT_EQ(table.columns.back().name, "bCol: expected over a library");
+  EXPECT_EQ(table.columns.back().name, "N: expected over a library");
   EXPECT_EQ(table.rows[0].back(), "sm_90 1: 2.00 x, sm_90 16: 0.50 x");
   EXPECT_EQ(table.rows[1].back(), "1: 0.50 x, 16: 1.50 x");
   EXPECT_EQ(table.rows[2].back(), "not known");
   model.layers.erase(model.layers.begin(), model.layers.begin() + 2);
   EXPECT_THAT(expected_table(model).rows, IsEmpty());
   EXPECT_EQ(layer_table(model, {}).columns.back().name, "verified");
+}
+
+/// Layers a and b of 8 x 4 elements of 16 bits, packed into 32 and 80 bytes, and a tensor without a kernel.
+ModelBundle small_model() {
+  ModelBundle model;
+  model.name = "m";
+  model.source = "m.safetensors";
+  model.dtype = "f16";
+  model.layout = "nk";
+  model.layers = {layer("a", {}), layer("b", {})};
+  model.layers[0].packings.front().bytes = 32;
+  model.layers[1].packings.front().bytes = 80;
+  model.left_out["c"] = "is an embedding";
+  return model;
+}
+
+TEST(ModelPage, AnswersFirst) {
+  const std::string page = model_page(small_model(), {{"a", {1, 1, {0.5}}}}, {});
+  EXPECT_THAT(test::page_problems(page), IsEmpty());
+  EXPECT_THAT(page, HasSubstr("2 layers of m.safetensors have a kernel, and their packed weights take "
+                              "112\u00a0B in place of 128\u00a0B."));
+  EXPECT_THAT(page, HasSubstr("<strong>0.88</strong><span class=\"bar\""));
+  EXPECT_THAT(page, HasSubstr("<strong>not measured</strong>"));
+  EXPECT_THAT(page, HasSubstr("<strong>2 of 3</strong><span>layers are replaced; 1 stay dense</span>"));
+  EXPECT_THAT(page,
+              HasSubstr("<span class=\"bar over\" aria-hidden=\"true\"><span style=\"width:100.0%\"></span></span>"
+                        "<span>1.25, "))
+      << "b is larger than the dense layer";
+}
+
+TEST(ModelPage, SaysHowFastByTheSurestSource) {
+  ModelBundle model = small_model();
+  model.kernels[""] = {};
+  model.layers[0].variants = {variant(1, 90, {})};
+  model.layers[0].variants.front().over_dense = 1.5;
+  EXPECT_THAT(model_page(model, {}, {}), HasSubstr("<strong>1.50 x</strong><span>as fast as dense, where products"));
+  model.layers[1].variants = {variant(
+      1, 90, MeasuredRatios{.over_exact = 2, .exact_microseconds = 6, .where = "H200", .device = "NVIDIA H200"})};
+  EXPECT_THAT(model_page(model, {}, {}), HasSubstr("<strong>about 2.00 x</strong><span>as fast as the faster of cuBLAS "
+                                                   "and cuSPARSE at N = 1, by measurements of 1 layer like these on"));
+  const std::string page = model_page(model, {}, parse_measured_times(two_layers, "times.json"));
+  EXPECT_THAT(page, HasSubstr("<strong>2.00 x</strong><span>as fast as dense at N = 1, measured in a network on G; "
+                              "1.00 x at N = 16</span>"));
+  EXPECT_THAT(page, HasSubstr("<strong>1 of 3</strong>")) << "b was faster as a dense layer";
+  EXPECT_THAT(test::page_problems(page), IsEmpty());
+}
+
+TEST(PageProblems, AreFound) {
+  const std::string page = model_page(small_model(), {}, {});
+  const auto problem = [&page](const std::string& from, const std::string& to) {
+    std::string other = page;
+    other.replace(other.find(from), from.size(), to);
+    return test::page_problems(other);
+  };
+  EXPECT_THAT(problem("name=\"viewport\"", "name=\"other\""), SizeIs(1));
+  EXPECT_THAT(problem("<div class=\"answer\">", "<table></table><div class=\"answer\">"), SizeIs(2));
+  EXPECT_THAT(problem("<p>", "<p style=\"width: 401px\">"), SizeIs(1));
+  EXPECT_THAT(problem("<p>", "<p style=\"width: 399px\">"), IsEmpty());
+  EXPECT_THAT(problem("<p>", "<div width=\"300\">"), SizeIs(1));
+  EXPECT_THAT(problem("width:87.5%", "width:80.0%"), SizeIs(1));
 }
 
 TEST(MeasuredTimes, OfOtherFilesAreRefused) {

@@ -35,10 +35,11 @@ tuning::ItemResults results_of(const std::string& journal, const tuning::WorkIte
   return found->second;
 }
 
-void print_results(const tuning::ItemResults& results, const LayerLine& line, const Console& console) {
+void print_results(const tuning::ItemResults& results, ExitStatus status, const LayerLine& line,
+                   const Console& console) {
   if (line.json) {
     const std::map<tuning::ItemKey, tuning::ItemResults> items{{tuning::key_of(results.item), results}};
-    fmt::print("{}", tuning::to_json(tuning::summarise(items), items));
+    fmt::print("{}", tuning::to_json(tuning::summarise(items), items, status == ExitStatus::done ? "done" : "failed"));
     return;
   }
   print_plain("{}", tuning::layer_answer(results));
@@ -87,12 +88,13 @@ ExitStatus run(const LayerLine& line, const Console& console) {
   }
   const tuning::ItemResults results =
       results_of(journal_file, tuning::item_for(request, request.items.front(), device));
-  print_results(results, line, console);
+  const bool has_winner = results.decision && !results.decision->winner.empty();
+  const ExitStatus status = has_winner && !wrong ? ExitStatus::done : ExitStatus::check_failed;
+  print_results(results, status, line, console);
   if (line.tuning.exhaustive && !line.json) {
     fmt::print("\n{}\n", loss_of_cuts(line.tuning, journal_file));
   }
-  const bool has_winner = results.decision && !results.decision->winner.empty();
-  return has_winner && !wrong ? ExitStatus::done : ExitStatus::check_failed;
+  return status;
 }
 
 }  // namespace

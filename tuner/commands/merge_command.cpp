@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "generator/support/file.h"
+#include "generator/support/json_result.h"
 #include "tuner/commands/commands.h"
 #include "tuner/records/locked_file.h"
 #include "tuner/records/record_text.h"
@@ -19,7 +20,26 @@ struct MergeRequest {
   std::string output;
   bool skip_damaged = false;
   bool strict = false;
+  bool json = false;
 };
+
+void print_result(const MergeRequest& request, const tuning::Merged& merged, bool passed) {
+  if (request.json) {
+    fmt::print("{}", json_result("merged records", passed ? "written" : "failed",
+                                 {{"file", request.output},
+                                  {"records", merged.records},
+                                  {"conflicts", merged.conflicts},
+                                  {"environments", merged.environments}}));
+    return;
+  }
+  print_plain("{} records in {}\n", merged.records, request.output);
+  for (const std::string& conflict : merged.conflicts) {
+    print_plain("conflict     {}\n", conflict);
+  }
+  for (const std::string& environment : merged.environments) {
+    print_plain("environment  {}\n", environment);
+  }
+}
 
 /// The records of all files; damaged lines are said, and left out only if that was asked for.
 std::vector<tuning::Record> read_all(const MergeRequest& request, const Console& console) {
@@ -52,15 +72,10 @@ ExitStatus run(const MergeRequest& request, const Console& console) {
   }
   const tuning::Merged merged = tuning::merge(read_all(request, console));
   write_file_whole(request.output, merged.text);
-  print_plain("{} records in {}\n", merged.records, request.output);
-  for (const std::string& conflict : merged.conflicts) {
-    print_plain("conflict     {}\n", conflict);
-  }
-  for (const std::string& environment : merged.environments) {
-    print_plain("environment  {}\n", environment);
-  }
   const bool at_one = merged.conflicts.empty() && merged.environments.empty();
-  return request.strict && !at_one ? ExitStatus::check_failed : ExitStatus::done;
+  const bool passed = at_one || !request.strict;
+  print_result(request, merged, passed);
+  return passed ? ExitStatus::done : ExitStatus::check_failed;
 }
 
 }  // namespace
@@ -73,6 +88,7 @@ void add_merge_command(CLI::App& program, const CommonOptions& common, Action& a
   command->add_option("-o,--output", request->output, "File for all of them; may be one of the others")->required();
   command->add_flag("--skip-damaged", request->skip_damaged, "Leave out lines that hold no record, and say which");
   command->add_flag("--strict", request->strict, "Status 1 when records conflict or environments differ");
+  command->add_flag("--json", request->json, "Print the result as JSON");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }
 

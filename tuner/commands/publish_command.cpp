@@ -7,6 +7,7 @@
 
 #include "generator/report/table.h"
 #include "generator/support/file.h"
+#include "generator/support/json_result.h"
 #include "tuner/commands/commands.h"
 #include "tuner/publish/joined_databases.h"
 #include "tuner/publish/leave_one_out.h"
@@ -166,7 +167,7 @@ ExitStatus run(const PublishLine& line, const Console& console) {
     }
   }
   if (line.json) {
-    fmt::print("{}\n", results.dump());
+    fmt::print("{}", json_result("published databases", "done", {{"folder", line.output}, {"databases", results}}));
   }
   return ExitStatus::done;
 }

@@ -87,13 +87,14 @@ ExitStatus run(const RegretLine& line, const Console& console) {
       table.choosers.push_back({name, tuning::group(judgements, dimensions)});
     }
   }
-  fmt::print("{}", line.items  ? tuning::items_csv(by_chooser)
-                   : line.json ? tuning::to_json(items, tables)
-                               : tuning::print(items, tables));
   const tuning::RegretLimits limits{ratio_of(line.most_mean), ratio_of(line.most_worst)};
   const bool is_limited = limits.mean || limits.worst;
   const bool is_met =
       std::ranges::all_of(tables, [&](const tuning::RegretTable& table) { return tuning::is_met(table, limits); });
+  const char* const status = !is_limited ? "done" : is_met ? "passed" : "failed";
+  fmt::print("{}", line.items  ? tuning::items_csv(by_chooser)
+                   : line.json ? tuning::to_json(items, tables, status)
+                               : tuning::print(items, tables));
   return is_limited && !is_met ? ExitStatus::check_failed : ExitStatus::done;
 }
 

@@ -5,6 +5,7 @@
 
 #include "generator/commands/command.h"
 #include "generator/support/file.h"
+#include "generator/support/json_result.h"
 #include "tuner/records/item_results.h"
 #include "tuner/records/record_text.h"
 #include "tuner/report/report_page.h"
@@ -19,6 +20,7 @@ struct ReportRequest {
   std::string host;
   std::vector<std::string> nights;   ///< LABEL=FILE
   std::vector<std::string> against;  ///< files
+  bool json = false;
 };
 
 /// An older night as the command line has it.
@@ -72,6 +74,9 @@ ExitStatus run(const ReportRequest& request, const Console& console) {
     frame.against = summaries_of(request.against);
   }
   write_file_whole(request.output, tuning::report_page(items, frame));
+  if (request.json) {
+    fmt::print("{}", json_result("page", "written", {{"file", request.output}, {"items", items.size()}}));
+  }
   console.say(fmt::format("{} items in {}", items.size(), request.output));
   return ExitStatus::done;
 }
@@ -93,6 +98,7 @@ void add_report_command(CLI::App& program, const CommonOptions& common, Action& 
       ->allow_extra_args(false);
   command->add_option("--date", request->date, "What the page says of when it was measured");
   command->add_option("--host", request->host, "What the page says of where");
+  command->add_flag("--json", request->json, "Print the result as JSON");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }
 

@@ -12,6 +12,7 @@
 #include "generator/commands/option_words.h"
 #include "generator/emit/matching_sizes.h"
 #include "generator/schedule/target.h"
+#include "generator/support/json_result.h"
 #include "generator/support/number_in.h"
 #include "generator/support/progress.h"
 #include "generator/support/standard_streams.h"
@@ -197,21 +198,34 @@ class Narrator {
   Progress progress_;
 };
 
-nlohmann::json to_json(const tuning::RunSummary& summary) {
+std::string to_json(const tuning::RunSummary& summary, const std::string& journal, const std::string& status) {
   nlohmann::json outcomes = nlohmann::json::object();
   for (const auto& [outcome, count] : summary.outcomes) {
     outcomes[print(outcome)] = count;
   }
-  return {{"decided", summary.decided},
-          {"known", summary.known},
-          {"failed", summary.failed},
-          {"left", summary.left},
-          {"outcomes", outcomes}};
+  nlohmann::json result{{"journal", journal},
+                        {"decided", summary.decided},
+                        {"known", summary.known},
+                        {"failed", summary.failed},
+                        {"left", summary.left}};
+  set_renamed(result, "candidates_by_outcome", "outcomes", outcomes);
+  return json_result("tuning run", status, result);
 }
 
-void print_summary(const tuning::RunSummary& summary, const RunLine& line) {
+/// Of a run that no signal has stopped.
+ExitStatus status_of(const tuning::RunSummary& summary, const tuning::LayerList& layers) {
+  const bool wrong = summary.outcomes.contains(tuning::Outcome::wrong_result);
+  return wrong || summary.failed > 0 ? ExitStatus::check_failed
+         : !layers.problems.empty()  ? ExitStatus::bad_input
+                                     : ExitStatus::done;
+}
+
+void print_summary(const tuning::RunSummary& summary, ExitStatus status, const RunLine& line) {
   if (line.json) {
-    fmt::print("{}\n", to_json(summary).dump());
+    fmt::print("{}", to_json(summary, line.journal,
+                             summary.left > 0             ? "stopped"
+                             : status == ExitStatus::done ? "done"
+                                                          : "failed"));
     return;
   }
   fmt::print("{} items decided, {} known before, {} failed, {} left\n", summary.decided, summary.known, summary.failed,
@@ -229,14 +243,6 @@ void say_problems(const tuning::LayerList& layers, const Console& console) {
   for (const std::string& note : layers.notes) {
     console.say(note);
   }
-}
-
-/// Of a run that no signal has stopped.
-ExitStatus status_of(const tuning::RunSummary& summary, const tuning::LayerList& layers) {
-  const bool wrong = summary.outcomes.contains(tuning::Outcome::wrong_result);
-  return wrong || summary.failed > 0 ? ExitStatus::check_failed
-         : !layers.problems.empty()  ? ExitStatus::bad_input
-                                     : ExitStatus::done;
 }
 
 tuning::Retry retry_of(const RunLine& line) {
@@ -265,7 +271,8 @@ ExitStatus measure(const RunLine& line, const Console& console) {
   const tuning::RunSummary summary = tuning::run_tuning(request, devices.labs(), journal, observer,
                                                         [&] { return signals.received() != 0 || out_of_time(); });
   narrator.finish();
-  print_summary(summary, line);
+  const ExitStatus status = status_of(summary, work.layers);
+  print_summary(summary, status, line);
   if (line.tuning.exhaustive && !line.json) {
     fmt::print("{}\n", loss_of_cuts(line.tuning, line.journal));
   }
@@ -278,7 +285,7 @@ ExitStatus measure(const RunLine& line, const Console& console) {
     // As that of a program that the signal has ended: a script shall not take it for a whole run, nor for a failure.
     return static_cast<ExitStatus>(128 + signals.received());
   }
-  return status_of(summary, work.layers);
+  return status;
 }
 
 /// How many of the candidates an earlier run has measured, so that they are not measured again.

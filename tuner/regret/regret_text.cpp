@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "generator/report/table.h"
+#include "generator/support/json_result.h"
 
 namespace esc::tuning {
 namespace {
@@ -74,7 +75,11 @@ json to_json(const RegretTable& table) {
       json one = to_json(group);
       one["chooser"] = chooser.chooser;
       for (std::size_t at = 0; at < table.dimensions.size(); ++at) {
-        one[print(table.dimensions[at])] = group.key[at];
+        if (table.dimensions[at] == Dimension::type) {
+          set_renamed(one, "dtype", "type", group.key[at]);
+        } else {
+          one[print(table.dimensions[at])] = group.key[at];
+        }
       }
       groups.push_back(std::move(one));
     }
@@ -106,7 +111,7 @@ std::string print(const MeasuredItems& items, const std::vector<RegretTable>& ta
   return text;
 }
 
-std::string to_json(const MeasuredItems& items, const std::vector<RegretTable>& tables) {
+std::string to_json(const MeasuredItems& items, const std::vector<RegretTable>& tables, const std::string& status) {
   json by = json::array();
   for (const RegretTable& table : tables) {
     json dimensions = json::array();
@@ -115,14 +120,13 @@ std::string to_json(const MeasuredItems& items, const std::vector<RegretTable>& 
     }
     by.push_back({{"by", dimensions}, {"groups", to_json(table)}});
   }
-  return json{{"items", items.items.size()},
-              {"times", items.records},
-              {"times_of_gone_schedules", items.gone},
-              {"times_of_unknown_matrices", items.of_unknown_matrices},
-              {"items_to_measure_anew", items.emptied},
-              {"tables", by}}
-             .dump() +
-         "\n";
+  return json_result("regret", status,
+                     {{"items", items.items.size()},
+                      {"times", items.records},
+                      {"times_of_gone_schedules", items.gone},
+                      {"times_of_unknown_matrices", items.of_unknown_matrices},
+                      {"items_to_measure_anew", items.emptied},
+                      {"tables", by}});
 }
 
 std::string items_csv(const std::vector<std::pair<std::string, std::vector<Judgement>>>& by_chooser) {

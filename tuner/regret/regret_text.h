@@ -32,8 +32,9 @@ bool is_met(const RegretTable& table, const RegretLimits& limits);
 
 /// Markdown: what was left out, and a table for each.
 std::string print(const MeasuredItems& items, const std::vector<RegretTable>& tables);
-/// The same as JSON, with the worst item of each group.
-std::string to_json(const MeasuredItems& items, const std::vector<RegretTable>& tables);
+/// The same as JSON, with the worst item of each group. `status` is what became of the command.
+std::string to_json(const MeasuredItems& items, const std::vector<RegretTable>& tables,
+                    const std::string& status = "done");
 /// A line of comma-separated values for each item and chooser.
 std::string items_csv(const std::vector<std::pair<std::string, std::vector<Judgement>>>& by_chooser);
 

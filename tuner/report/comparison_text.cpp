@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "generator/support/json_result.h"
+
 namespace esc::tuning {
 namespace {
 
@@ -25,7 +27,7 @@ Table change_table(const JournalComparison& comparison) {
                   "relative spreads) by the same schedule, are SAME.",
                   100 * tolerated_change),
       {text_column("layer"),
-       {"bCol"},
+       {"N"},
        {"before, us"},
        {"after, us"},
        {"after / before"},
@@ -74,15 +76,15 @@ std::string to_json(const JournalComparison& comparison) {
          {"same_winner", change.same_winner},
          {"verdict", print(change.verdict)}});
   }
-  const nlohmann::json result{{"items", items},
-                              {"only_before", comparison.only_before},
-                              {"only_after", comparison.only_after},
-                              {"better", comparison.count(Verdict::better)},
-                              {"worse", comparison.count(Verdict::worse)},
-                              {"same", comparison.count(Verdict::same)},
-                              {"unsure", comparison.count(Verdict::unsure)},
-                              {"agreement", number(comparison.agreement())}};
-  return result.dump(2) + "\n";
+  return json_result("comparison", comparison.count(Verdict::worse) > 0 ? "failed" : "passed",
+                     {{"items", items},
+                      {"only_before", comparison.only_before},
+                      {"only_after", comparison.only_after},
+                      {"better", comparison.count(Verdict::better)},
+                      {"worse", comparison.count(Verdict::worse)},
+                      {"same", comparison.count(Verdict::same)},
+                      {"unsure", comparison.count(Verdict::unsure)},
+                      {"agreement", number(comparison.agreement())}});
 }
 
 }  // namespace esc::tuning

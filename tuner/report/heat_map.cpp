@@ -12,12 +12,12 @@
 namespace esc::tuning {
 namespace {
 
-constexpr double cell_width = 74;
+constexpr double cell_width = 56;
 constexpr double cell_height = 42;
-constexpr double left = 84;
+constexpr double left = 60;
 constexpr double top = 78;
 constexpr double room = 44;  // below the cells, for the legend
-constexpr double least_width = 620;
+constexpr double least_width = 480;
 
 /// Up to which value a cell has this colour.
 struct Shade {
@@ -56,9 +56,9 @@ std::string legend(double y) {
                                                         : fmt::format("above {:g}", shades[index - 1].most);
     text += fmt::format(
         "<rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"14\" height=\"14\" fill=\"{}\" stroke=\"#888888\"/>\n"
-        "<text x=\"{:.0f}\" y=\"{:.0f}\">{}</text>\n",
-        x, y, shades[index].colour, x + 20, y + 12, range);
-    x += 100;
+        "<text x=\"{:.0f}\" y=\"{:.0f}\" font-size=\"11\">{}</text>\n",
+        x, y, shades[index].colour, x + 18, y + 11, range);
+    x += 82;
   }
   return text;
 }
@@ -83,7 +83,7 @@ std::string to_svg(const HeatMap& map) {
   std::string text = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{2}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
       "font-family=\"sans-serif\" font-size=\"13\">\n<title>{2}</title>\n"
-      "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"white\"/>\n<text x=\"10\" y=\"22\" "
+      "<rect class=\"paper\" width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"white\"/>\n<text x=\"10\" y=\"22\" "
       "font-size=\"14\">{2}</text>\n",
       width, bottom + room, escaped(map.title));
   text += fmt::format("<text x=\"{:.0f}\" y=\"48\">{}</text>\n", left, escaped(map.column_label));

@@ -21,7 +21,7 @@ std::vector<std::string> lost_cells(const ItemSummary& item) {
 }
 
 std::vector<Table::Column> lost_columns() {
-  return {text_column("layer"), {"M x K"}, {"zeros, %"}, {"bCol"}, {"ours, us"}};
+  return {text_column("layer"), {"M x K"}, {"zeros, %"}, {"N"}, {"ours, us"}};
 }
 
 std::string plain_and_chain(const GroupSummary& group, Rival rival, std::optional<double> Comparison::* figure,
@@ -43,7 +43,7 @@ Table item_table(const std::vector<ItemSummary>& items) {
       {text_column("layer"),
        {"M x K"},
        {"zeros, %"},
-       {"bCol"},
+       {"N"},
        text_column("winner"),
        {"us"},
        text_column("best exact library"),
@@ -66,7 +66,7 @@ Table summary_table(const std::vector<GroupSummary>& groups) {
   Table table{
       "Geometric means of the speed-ups, and the share of the layers on which ours is faster. Where there are two "
       "figures, the second is that of a chain of programmatic dependent launches.",
-      {text_column("device, type, cache"), {"bCol"}, {"layers"}, {"with a right kernel"}, {"ours, us"}},
+      {text_column("device, type, cache"), {"N"}, {"layers"}, {"with a right kernel"}, {"ours, us"}},
       {}};
   for (const Rival rival : every_rival) {
     table.columns.push_back({"over " + print(rival, groups)});
@@ -91,7 +91,7 @@ Table summary_table(const std::vector<GroupSummary>& groups) {
 Table verdict_table(const std::vector<GroupSummary>& groups) {
   constexpr std::array verdicts{Verdict::better, Verdict::worse, Verdict::same, Verdict::unsure};
   Table table{"How the best challenger compares with the schedule that held before, in numbers of items.",
-              {text_column("device, type, cache"), {"bCol"}},
+              {text_column("device, type, cache"), {"N"}},
               {}};
   for (const Verdict verdict : verdicts) {
     table.columns.push_back({print(verdict)});

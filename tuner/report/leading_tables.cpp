@@ -20,7 +20,7 @@ Table total_table(const std::vector<GroupSummary>& groups) {
   Table table{
       "All layers together, of which both times are known: the sum of our times, of the best exact library's, and of "
       "the shorter one of each layer.",
-      {{"bCol"},
+      {{"N"},
        {"layers"},
        {"ours, us"},
        {"best exact library, us"},
@@ -61,7 +61,7 @@ Table layers_table(const std::vector<GroupSummary>& groups) {
               {}};
   std::map<std::string, std::size_t> row_of;
   for (const GroupSummary& group : groups) {
-    table.columns.push_back({fmt::format("bCol {}", group.bcol)});
+    table.columns.push_back({fmt::format("N = {}", group.bcol)});
     for (const ItemSummary& item : group.items) {
       const LayerFacts& layer = item.item.layer;
       const auto [row, is_new] = row_of.emplace(item.name + layer.pattern, table.rows.size());

@@ -84,7 +84,7 @@ Table failure_table(const std::map<ItemKey, ItemResults>& items) {
                {"candidates"},
                text_column("for example"),
                text_column("layer"),
-               {"bCol"}},
+               {"N"}},
               {}};
   for (const auto& [failure, cases] : ordered) {
     table.rows.push_back({print(failure.outcome), failure.detail.empty() ? "-" : failure.detail,

@@ -135,7 +135,7 @@ Table table_one(const std::vector<GroupSummary>& groups) {
       {text_column("")},
       {}};
   for (const GroupSummary& group : groups) {
-    table.columns.push_back({fmt::format("bCol {}", group.bcol)});
+    table.columns.push_back({fmt::format("N = {}", group.bcol)});
   }
   const auto add_rows = [&](const std::string& what, const auto& ours, const auto& theirs) {
     for (const Rival rival : rivals) {
@@ -167,7 +167,7 @@ Table table_two(const std::vector<GroupSummary>& groups, const std::map<ItemKey,
   Table table{
       "Table 2. The best single schedule for all matrices, its geometric mean speed-ups, and what it loses against the "
       "winner of each matrix; the paper's figures are for an NVIDIA A100.",
-      {{"bCol"},
+      {{"N"},
        text_column("of"),
        text_column("schedule"),
        {"over cuSPARSE"},

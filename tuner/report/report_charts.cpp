@@ -29,7 +29,7 @@ std::vector<double> speed_ups(const GroupSummary& group, Rival rival) {
 }  // namespace
 
 XyChart speed_up_chart(const GroupSummary& group) {
-  XyChart chart{.title = fmt::format("Speed-up over the share of zeros, bCol {}", group.bcol),
+  XyChart chart{.title = fmt::format("Speed-up over the share of zeros, N = {}", group.bcol),
                 .horizontal = {"zeros, %"},
                 .vertical = {"times as fast as the library", true, 2},
                 .series = {},
@@ -48,7 +48,7 @@ XyChart speed_up_chart(const GroupSummary& group) {
 }
 
 Table speed_up_table(const GroupSummary& group) {
-  Table table{fmt::format("Speed-ups of each layer, bCol {}", group.bcol),
+  Table table{fmt::format("Speed-ups of each layer, N = {}", group.bcol),
               {text_column("layer"), {"zeros, %"}, {"ours, us"}},
               {}};
   for (const Rival rival : drawn_rivals) {
@@ -76,7 +76,7 @@ XyChart distribution_chart(const std::vector<GroupSummary>& groups, Rival rival)
                 .series = {},
                 .level = std::nullopt};
   for (const GroupSummary& group : groups) {
-    XyChart::Series series{fmt::format("bCol {}", group.bcol), XyChart::Style::steps, {}};
+    XyChart::Series series{fmt::format("N = {}", group.bcol), XyChart::Style::steps, {}};
     const std::vector<double> ratios = speed_ups(group, rival);
     for (std::size_t place = 0; place < ratios.size(); ++place) {
       if (place == 0) {
@@ -93,7 +93,7 @@ XyChart distribution_chart(const std::vector<GroupSummary>& groups, Rival rival)
 Table distribution_table(const std::vector<GroupSummary>& groups, Rival rival) {
   Table table{
       "Speed-ups over " + print(rival, groups) + ": the value that the given share of the layers does not exceed.",
-      {{"bCol"}, {"layers"}, {"least"}, {"10 %"}, {"25 %"}, {"median"}, {"75 %"}, {"90 %"}, {"largest"}},
+      {{"N"}, {"layers"}, {"least"}, {"10 %"}, {"25 %"}, {"median"}, {"75 %"}, {"90 %"}, {"largest"}},
       {}};
   for (const GroupSummary& group : groups) {
     const std::vector<double> ratios = speed_ups(group, rival);
@@ -108,7 +108,7 @@ Table distribution_table(const std::vector<GroupSummary>& groups, Rival rival) {
 
 Table roofline_table(const std::vector<GroupSummary>& groups) {
   Table table{"Where the winners stand.",
-              {text_column("layer"), {"bCol"}, {"packed A, bytes"}, {"operations per byte"}, {"GFLOP/s"}},
+              {text_column("layer"), {"N"}, {"packed A, bytes"}, {"operations per byte"}, {"GFLOP/s"}},
               {}};
   for (const GroupSummary& group : groups) {
     for (const ItemSummary& item : group.items) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <vector>
 
 #include "generator/report/page.h"
@@ -14,6 +15,7 @@
 #include "tuner/report/item_tables.h"
 #include "tuner/report/leading_tables.h"
 #include "tuner/report/outcome_tables.h"
+#include "tuner/report/page_head.h"
 #include "tuner/report/paper_tables.h"
 #include "tuner/report/report_charts.h"
 #include "tuner/report/roofline.h"
@@ -31,6 +33,11 @@ std::string table_or(const Table& table, const std::string& otherwise) {
   return table.rows.empty() ? paragraph(otherwise) : html(table);
 }
 
+/// Pictures, next to each other where the page is wide enough; a sentence where there are none.
+std::string charts_or(const std::string& figures, const std::string& otherwise) {
+  return figures.empty() ? paragraph(otherwise) : "<div class=\"charts\">\n" + figures + "</div>\n";
+}
+
 std::size_t point_count(const XyChart& chart) {
   std::size_t count = 0;
   for (const XyChart::Series& series : chart.series) {
@@ -40,29 +47,27 @@ std::size_t point_count(const XyChart& chart) {
 }
 
 std::string speed_up_pictures(const std::vector<GroupSummary>& groups) {
-  std::string text = heading(3, "Speed-up over the share of zeros");
-  bool any = false;
+  std::string figures;
   for (const GroupSummary& group : groups) {
     const XyChart chart = speed_up_chart(group);
     if (point_count(chart) > 0) {
-      text += figure(to_svg(chart), speed_up_table(group));
-      any = true;
+      figures += figure(to_svg(chart), speed_up_table(group));
     }
   }
-  return any ? text : text + paragraph("No layer has both a right kernel and a library to compare it with.");
+  return heading(3, "Speed-up over the share of zeros") +
+         charts_or(figures, "No layer has both a right kernel and a library to compare it with.");
 }
 
 std::string distribution_pictures(const std::vector<GroupSummary>& groups) {
-  std::string text = heading(3, "Cumulative distribution of the speed-ups");
-  bool any = false;
+  std::string figures;
   for (const Rival rival : {Rival::best_exact, Rival::cublas_tf32, Rival::cusparse}) {
     const XyChart chart = distribution_chart(groups, rival);
     if (point_count(chart) > 0) {
-      text += figure(to_svg(chart), distribution_table(groups, rival));
-      any = true;
+      figures += figure(to_svg(chart), distribution_table(groups, rival));
     }
   }
-  return any ? text : text + paragraph("There are no speed-ups to distribute.");
+  return heading(3, "Cumulative distribution of the speed-ups") +
+         charts_or(figures, "There are no speed-ups to distribute.");
 }
 
 Table coarsening_table(const std::map<std::pair<int, int>, CoarseningCell>& cells) {
@@ -82,18 +87,17 @@ std::string coarsening_pictures(const std::vector<GroupSummary>& groups, const s
       "For each layer the fastest schedule with this UFi and UFk, against the fastest one of its family for that "
       "layer; the "
       "geometric mean over the layers, and below it how many of its warps reside on a multiprocessor. 1.00 is best.");
-  bool any = false;
+  std::string figures;
   for (const std::string family : {"atomic", "panel"}) {
     for (const GroupSummary& group : groups) {
       const auto cells = coarsening_map(group, items, family);
       if (!cells.empty()) {
-        const std::string title = fmt::format("Family {}, bCol {}: relative time", family, group.bcol);
-        text += figure(to_svg(heat_map(cells, title)), coarsening_table(cells));
-        any = true;
+        const std::string title = fmt::format("Family {}, N = {}: relative time", family, group.bcol);
+        figures += figure(to_svg(heat_map(cells, title)), coarsening_table(cells));
       }
     }
   }
-  return any ? text : text + paragraph("No schedule of the families atomic and panel was right.");
+  return text + charts_or(figures, "No schedule of the families atomic and panel was right.");
 }
 
 std::string roofline_picture(const std::vector<GroupSummary>& groups) {
@@ -117,7 +121,7 @@ std::string setting_section(const std::vector<GroupSummary>& groups, const std::
     members.insert(members.end(), group.items.begin(), group.items.end());
   }
   std::string text = "<section>\n" + heading(2, print(groups.front().setting));
-  text += html(total_table(groups)) + html(layers_table(groups));
+  text += html(total_table(groups)) + html(layers_table(groups)) + bytes_section(groups);
   text += folded("Geometric means, and over each library", summary_table(groups));
   text += folded("The paper's tables for this device", html(table_one(groups)) + html(table_two(groups, items)));
   text += heading(3, "Where a library is faster");
@@ -147,6 +151,15 @@ std::string history_section(const std::vector<ItemSummary>& items, const ReportF
   return text;
 }
 
+/// Each name once, in the order of the names.
+std::vector<std::string> device_names(const std::map<ItemKey, ItemResults>& items) {
+  std::set<std::string> names;
+  for (const auto& [key, results] : items) {
+    names.insert(results.environment.device_name);
+  }
+  return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 std::string report_page(const std::map<ItemKey, ItemResults>& items, const ReportFrame& frame) {
@@ -154,6 +167,7 @@ std::string report_page(const std::map<ItemKey, ItemResults>& items, const Repor
   const std::vector<GroupSummary> groups = group(summaries);
   const std::string title = "SpMM schedules, measured";
   std::string text = heading(1, title);
+  text += groups.empty() ? paragraph("There are no records.") : page_head(summaries, device_names(items));
   if (!frame.date.empty() || !frame.host.empty()) {
     text += paragraph(frame.date + (frame.date.empty() || frame.host.empty() ? "" : ", ") + frame.host);
   }
@@ -161,9 +175,6 @@ std::string report_page(const std::map<ItemKey, ItemResults>& items, const Repor
       "Times are of one launch. Each kernel was compared with a float64 product before it was timed. Speed-ups are the "
       "library's time over ours: above 1 ours is faster.");
   text += html(environment_table(items));
-  if (groups.empty()) {
-    text += paragraph("There are no records.");
-  }
   for (const std::vector<GroupSummary>& members : by_setting(groups)) {
     text += setting_section(members, items);
   }

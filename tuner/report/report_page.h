@@ -19,9 +19,9 @@ struct ReportFrame {
   std::vector<ItemSummary> against = {};  ///< older records
 };
 
-/// One self-contained HTML page about all items: layers and totals first, what has changed, then results in tables and
-/// pictures, each picture with its numbers; losses, failures and what was measured with. No script, nothing loaded from
-/// elsewhere; the same items and the same frame give the same bytes.
+/// One self-contained HTML page about all items: speed, wins and bytes in three figures first, then layers and totals,
+/// results in tables and pictures, each picture with its numbers; what has changed, failures and what was measured
+/// with. No script, nothing loaded from elsewhere; the same items and the same frame give the same bytes.
 std::string report_page(const std::map<ItemKey, ItemResults>& items, const ReportFrame& frame = {});
 
 }  // namespace esc::tuning

@@ -55,7 +55,7 @@ XyChart roofline(const std::vector<GroupSummary>& groups) {
   double to = 1;
   bool first = true;
   for (const GroupSummary& group : groups) {
-    XyChart::Series series{fmt::format("bCol {}", group.bcol), XyChart::Style::marks, {}};
+    XyChart::Series series{fmt::format("N = {}", group.bcol), XyChart::Style::marks, {}};
     for (const ItemSummary& item : group.items) {
       if (const std::optional<RooflinePoint> point = roofline_point(item)) {
         series.points.push_back({point->intensity, point->gigaflops,

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "generator/support/json_result.h"
+
 namespace esc::tuning {
 namespace {
 
@@ -46,17 +48,18 @@ nlohmann::json item_json(const ItemSummary& item) {
                  {"bcol", item.item.bcol},
                  {"winner", item.winner},
                  {"microseconds", number(item.microseconds)},
-                 {"chain_microseconds", number(item.chain_microseconds)},
                  {"spread", item.spread},
                  {"incumbent", item.verdict ? nlohmann::json(item.incumbent) : nlohmann::json(nullptr)},
                  {"verdict", item.verdict ? nlohmann::json(print(*item.verdict)) : nlohmann::json(nullptr)}});
+  set_renamed(result, "pdl_microseconds", "chain_microseconds", number(item.chain_microseconds));
+  nlohmann::json libraries;
   for (const Rival rival : every_rival) {
-    if (is_named_already(rival, item.item.dtype)) {
-      continue;
+    if (!is_named_already(rival, item.item.dtype)) {
+      libraries[key_name(rival, item.item.dtype)] = {{"microseconds", number(time_of(item, rival))},
+                                                     {"speed_up", number(speed_up(item, rival))}};
     }
-    result["rivals"][key_name(rival, item.item.dtype)] = {{"microseconds", number(time_of(item, rival))},
-                                                          {"speed_up", number(speed_up(item, rival))}};
   }
+  set_renamed(result, "results_by_library", "rivals", libraries);
   return result;
 }
 
@@ -72,24 +75,29 @@ nlohmann::json group_json(const GroupSummary& group) {
                  {"layers", group.items.size()},
                  {"right", group.right},
                  {"microseconds", number(group.microseconds)}});
+  nlohmann::json stream_ordered;
+  nlohmann::json pdl;
   for (const Rival rival : every_rival) {
-    if (is_named_already(rival, group.setting.dtype)) {
-      continue;
+    if (!is_named_already(rival, group.setting.dtype)) {
+      const std::string key = key_name(rival, group.setting.dtype);
+      stream_ordered[key] = comparison_json(group.plain.at(rival));
+      pdl[key] = comparison_json(group.chain.at(rival));
     }
-    const std::string key = key_name(rival, group.setting.dtype);
-    result["plain"][key] = comparison_json(group.plain.at(rival));
-    result["chain"][key] = comparison_json(group.chain.at(rival));
   }
-  result["verdicts"] = nlohmann::json::object();
+  set_renamed(result, "stream_ordered_by_library", "plain", stream_ordered);
+  set_renamed(result, "pdl_by_library", "chain", pdl);
+  nlohmann::json verdicts = nlohmann::json::object();
   for (const auto& [verdict, count] : group.verdicts) {
-    result["verdicts"][print(verdict)] = count;
+    verdicts[print(verdict)] = count;
   }
+  set_renamed(result, "items_by_verdict", "verdicts", verdicts);
   return result;
 }
 
 }  // namespace
 
-std::string to_json(const std::vector<ItemSummary>& summaries, const std::map<ItemKey, ItemResults>& items) {
+std::string to_json(const std::vector<ItemSummary>& summaries, const std::map<ItemKey, ItemResults>& items,
+                    const std::string& status) {
   nlohmann::json rows = nlohmann::json::array();
   std::map<std::string, std::size_t> outcomes;
   for (const ItemSummary& item : summaries) {
@@ -105,8 +113,9 @@ std::string to_json(const std::vector<ItemSummary>& summaries, const std::map<It
   for (const GroupSummary& one : group(summaries)) {
     groups.push_back(group_json(one));
   }
-  const nlohmann::json result{{"items", rows}, {"summary", groups}, {"outcomes", outcomes}};
-  return result.dump(2) + "\n";
+  nlohmann::json result{{"items", rows}, {"summary", groups}};
+  set_renamed(result, "candidates_by_outcome", "outcomes", outcomes);
+  return json_result("measured items", status, result);
 }
 
 }  // namespace esc::tuning

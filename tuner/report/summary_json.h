@@ -10,7 +10,8 @@
 namespace esc::tuning {
 
 /// What `esctune show` prints, as JSON: the items, the summaries by columns of B, and the numbers of candidates by
-/// outcome.
-std::string to_json(const std::vector<ItemSummary>& summaries, const std::map<ItemKey, ItemResults>& items);
+/// outcome. `status` is what became of the command.
+std::string to_json(const std::vector<ItemSummary>& summaries, const std::map<ItemKey, ItemResults>& items,
+                    const std::string& status = "done");
 
 }  // namespace esc::tuning

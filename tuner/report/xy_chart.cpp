@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -12,12 +13,14 @@
 namespace esc::tuning {
 namespace {
 
-constexpr double width = 840;
-constexpr double height = 420;
-constexpr double left = 72;
-constexpr double right = 270;
-constexpr double top = 44;
-constexpr double bottom = 56;
+// Narrow enough to be read on a telephone; the legend stands below the axes.
+constexpr double width = 480;
+constexpr double left = 58;
+constexpr double right = 462;
+constexpr double top = 40;
+constexpr double bottom = 290;
+constexpr double legend_top = 350;
+constexpr double legend_line = 18;
 constexpr std::array dashes{"none", "8 4", "2 3", "8 3 2 3"};
 
 /// The numbers that can be drawn, of both axes.
@@ -40,8 +43,8 @@ AxisScale scale_of(const XyChart& chart, bool horizontal) {
   if (!horizontal && chart.level) {
     numbers.push_back(*chart.level);
   }
-  return horizontal ? AxisScale(chart.horizontal, numbers, left, width - right)
-                    : AxisScale(chart.vertical, numbers, height - bottom, top);
+  return horizontal ? AxisScale(chart.horizontal, numbers, left, right)
+                    : AxisScale(chart.vertical, numbers, bottom, top);
 }
 
 /// "0.25", "4", "10000".
@@ -54,28 +57,31 @@ std::string axes(const XyChart& chart, const AxisScale& x_scale, const AxisScale
   std::string text;
   for (const double number : y_scale.marks()) {
     const double y = y_scale.place(number);
-    text += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#dddddd\"/>\n", left, y,
-                        width - right, y);
+    text += fmt::format(
+        "<line class=\"grid\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#dddddd\"/>\n", left, y,
+        right, y);
     text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left - 6, y + 4,
                         mark_text(number));
   }
   for (const double number : x_scale.marks()) {
     const double x = x_scale.place(number);
-    text += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#eeeeee\"/>\n", x, top,
-                        x, height - bottom);
-    text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", x, height - bottom + 16,
+    text += fmt::format(
+        "<line class=\"grid\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#dddddd\"/>\n", x, top,
+        x, bottom);
+    text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", x, bottom + 16,
                         mark_text(number));
   }
   if (chart.level) {
     const double y = y_scale.place(*chart.level);
     text += fmt::format(
-        "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#444444\" stroke-width=\"1.5\"/>\n",
-        left, y, width - right, y);
+        "<line class=\"level\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#444444\" "
+        "stroke-width=\"1.5\"/>\n",
+        left, y, right, y);
   }
-  text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", (left + width - right) / 2,
-                      height - bottom + 40, escaped(chart.horizontal.label));
-  text += fmt::format("<text transform=\"translate(18 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-                      (top + height - bottom) / 2, escaped(chart.vertical.label));
+  text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", (left + right) / 2,
+                      bottom + 40, escaped(chart.horizontal.label));
+  text += fmt::format("<text transform=\"translate(14 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
+                      (top + bottom) / 2, escaped(chart.vertical.label));
   return text;
 }
 
@@ -123,11 +129,25 @@ std::string drawn(const XyChart& chart, std::size_t index, const AxisScale& x_sc
   return path.empty() ? marks : fmt::format("<path d=\"{}\" {}/>\n", path, stroke(index));
 }
 
+/// Series that fit two in a line stand so.
+std::size_t legend_columns(const XyChart& chart) {
+  constexpr std::size_t longest = 26;
+  return std::ranges::all_of(chart.series, [](const XyChart::Series& series) { return series.name.size() <= longest; })
+             ? 2
+             : 1;
+}
+
+double legend_bottom(const XyChart& chart) {
+  const std::size_t columns = legend_columns(chart);
+  return legend_top + legend_line * static_cast<double>((chart.series.size() + columns - 1) / columns);
+}
+
 std::string legend(const XyChart& chart) {
+  const std::size_t columns = legend_columns(chart);
   std::string text;
   for (std::size_t index = 0; index < chart.series.size(); ++index) {
-    const double y = top + 8 + 18.0 * static_cast<double>(index);
-    const double x = width - right + 14;
+    const double x = left + (right - left) / 2 * static_cast<double>(index % columns);
+    const double y = legend_top + legend_line * static_cast<double>(index / columns);
     text += chart.series[index].style == XyChart::Style::marks
                 ? mark(index, x + 10, y, "")
                 : fmt::format("<path d=\"M{:.1f} {:.1f}h22\" {}/>\n", x, y, stroke(index));
@@ -145,8 +165,9 @@ std::string to_svg(const XyChart& chart) {
   std::string text = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{2}\" viewBox=\"0 0 {0} {1}\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n<title>{2}</title>\n"
-      "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n<text x=\"{3}\" y=\"22\" font-size=\"14\">{2}</text>\n",
-      width, height, escaped(chart.title), left);
+      "<rect class=\"paper\" width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n<text x=\"4\" y=\"20\" "
+      "font-size=\"13\">{2}</text>\n",
+      width, legend_bottom(chart), escaped(chart.title));
   text += axes(chart, x_scale, y_scale);
   for (std::size_t index = 0; index < chart.series.size(); ++index) {
     text += drawn(chart, index, x_scale, y_scale);

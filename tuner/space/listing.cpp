@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "generator/support/json_result.h"
+
 namespace esc::tuning {
 namespace {
 
@@ -118,30 +120,25 @@ std::string listing_json(const std::vector<PlannedItem>& plan, const TimeEstimat
   nlohmann::json items = nlohmann::json::array();
   for (const PlannedItem& planned : plan) {
     const Counts counts = counts_of(planned);
-    items.push_back({{"file", planned.item.layer.file},
-                     {"pattern", planned.item.layer.pattern},
-                     {"bcol", planned.item.bcol},
-                     {"dtype", planned.item.dtype},
-                     {"layout", planned.item.nest.layout},
-                     {"nest", planned.item.nest.digest},
-                     {"candidates", counts.candidates},
-                     {"done", counts.done},
-                     {"decided", planned.decided},
-                     {"cut", counts.cut},
-                     {"measuring_seconds", measuring_seconds(counts, estimate)}});
+    nlohmann::json& item = items.emplace_back();
+    item = {{"file", planned.item.layer.file},    {"pattern", planned.item.layer.pattern},
+            {"bcol", planned.item.bcol},          {"dtype", planned.item.dtype},
+            {"layout", planned.item.nest.layout}, {"nest", planned.item.nest.digest},
+            {"candidates", counts.candidates},    {"done", counts.done},
+            {"decided", planned.decided},         {"measuring_seconds", measuring_seconds(counts, estimate)}};
+    set_renamed(item, "cut_by_reason", "cut", counts.cut);
   }
   const Counts sum = sum_of(plan);
   const std::size_t kernels = kernels_of(plan);
-  const nlohmann::json result{{"items", items},
-                              {"candidates", sum.candidates},
-                              {"done", sum.done},
-                              {"decided", sum.decided},
-                              {"cut", sum.cut},
-                              {"kernels", kernels},
-                              {"measuring_seconds", measuring_seconds(sum, estimate)},
-                              {"building_seconds", building_seconds(kernels, estimate)}};
-  // The name of a file need not be UTF-8.
-  return result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  nlohmann::json result{{"items", items},
+                        {"candidates", sum.candidates},
+                        {"done", sum.done},
+                        {"decided", sum.decided},
+                        {"kernels", kernels},
+                        {"measuring_seconds", measuring_seconds(sum, estimate)},
+                        {"building_seconds", building_seconds(kernels, estimate)}};
+  set_renamed(result, "cut_by_reason", "cut", sum.cut);
+  return json_result("tuning plan", "done", result);
 }
 
 }  // namespace esc::tuning

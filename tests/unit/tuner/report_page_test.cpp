@@ -8,6 +8,7 @@
 #include <random>
 
 #include "generator/support/escaped.h"
+#include "tests/support/page_structure.h"
 #include "tests/unit/tuner/report_records.h"
 #include "tuner/report/junit_report.h"
 #include "tuner/report/xy_chart.h"
@@ -16,6 +17,7 @@ namespace esc::tuning {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 /// What is wrong with the nesting of tags in an XML text; empty where nothing is.
@@ -61,11 +63,27 @@ TEST(ReportPage, IsOneWholeFile) {
     EXPECT_THAT(page, Not(HasSubstr(foreign)));
   }
   for (const char* part :
-       {"Speed-up over the share of zeros, bCol 32", "Cumulative distribution of the speed-ups over cuSPARSE",
-        "Family atomic, bCol 32", "Family panel, bCol 32", "Roofline", "Table 1.", "Table 2.", "do not use ours there",
+       {"Speed-up over the share of zeros, N = 32", "Cumulative distribution of the speed-ups over cuSPARSE",
+        "Family atomic, N = 32", "Family panel, N = 32", "Roofline", "Table 1.", "Table 2.", "do not use ours there",
         "wrong-result", "NVIDIA H200", "Verdicts"}) {
     EXPECT_THAT(page, HasSubstr(part));
   }
+}
+
+TEST(ReportPage, AnswersFirst) {
+  const std::string page = page_of(two_layers());
+  EXPECT_THAT(test::page_problems(page), IsEmpty());
+  // Speed-ups of 2 and 0.5; two winners of 200,000 bytes beside two dense layers of 1 MB.
+  EXPECT_THAT(page, HasSubstr("A generated kernel is faster than every exact library for 1 of 2 products;"));
+  EXPECT_THAT(page, HasSubstr("<strong>1.00 x</strong>"));
+  EXPECT_THAT(page, HasSubstr("<strong>1 of 2</strong><span>products are faster with a generated kernel; 1 stay"));
+  EXPECT_THAT(page, HasSubstr("<strong>0.19</strong><span class=\"bar\" aria-hidden=\"true\"><span "
+                              "style=\"width:19.1%\"></span></span>"));
+  EXPECT_THAT(page, HasSubstr("<span class=\"name\">N = 32, 2 layers</span>"));
+  EXPECT_THAT(page, HasSubstr("<span class=\"name\">odd.smtx, N = 32</span>"));
+  const std::string alone = page_of({timed(item_of_layer("a.smtx"), narrow_panel, 2)});
+  EXPECT_THAT(test::page_problems(alone), IsEmpty());
+  EXPECT_THAT(alone, HasSubstr("<strong>1 of 1</strong><span>products have a right kernel that was timed on NVIDIA"));
 }
 
 TEST(ReportPage, BeginsWithTotalsAndLayers) {
