@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m esc build DIR: compiles a model bundle for PyTorch."""
+"""python -m esc build DIR compiles a model bundle for PyTorch; python -m esc --cmake-dir says where CMake finds ESC."""
 
 import argparse
 import sys
@@ -33,8 +33,23 @@ class Progress:
             self.is_open = False
 
 
+class CMakeFolder(argparse.Action):
+    """Prints the folder of the CMake package, as --help prints its page."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        try:
+            from esc_programs import cmake_dir
+        except ImportError:
+            parser.exit(2, "esc: the CMake package is not in this environment; install the wheel esc_programs, "
+                           "or `cmake --install` a build and name its prefix in CMAKE_PREFIX_PATH\n")
+        print(cmake_dir())
+        parser.exit()
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python -m esc", description="Kernels of pruned layers in PyTorch.")
+    parser.add_argument("--cmake-dir", action=CMakeFolder, nargs=0,
+                        help="print the folder of the CMake package: cmake -D esc_DIR=$(python -m esc --cmake-dir)")
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("build", help="compile a model bundle and the operator for it")
     command.add_argument("folder", help="the folder that `escgen generate MODEL --layout nk` wrote")
