@@ -7,8 +7,8 @@ NVIDIA's wheels.
 
     packaging/make_wheel.py build/release -o dist
 
-`scripts/wheel.sh` makes the build as well. The programs are linked once more: with static libraries, and with stubs
-of glibc 2.28 (packaging/portable). Debian's sources of oneTBB and fmt are compiled for that, once for a build tree.
+`scripts/package.sh wheel` makes the build as well. The programs are linked once more: with static libraries, and with
+stubs of glibc 2.28 (packaging/portable). Debian's sources of oneTBB and fmt are compiled for that, once for a build tree.
 Beside the programs the wheel has Clang's headers, the CMake package, the shipped nests, and what Debian says of the
 licences of what is linked. Nests that include <math.h>, as epilogues do, need the headers of the C library on the
 machine that they are read on.
@@ -40,7 +40,10 @@ PROGRAMS = ["escgen", "esctune"]
 # What esctune measures with; it stands beside that one, and is no command.
 WORKER = "esctune-worker"
 # The package `esc`, which needs PyTorch and nvcc where it is used.
-FOR_PYTORCH = pathlib.Path(__file__).resolve().parent.parent / "python" / "esc"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOR_PYTORCH = ROOT / "python" / "esc"
+# What the README and the tutorial name.
+EXAMPLES = ["docs/examples", "tests/data/digits/hidden.mtx"]
 CUDA_WHEELS = ["nvidia-cublas ==13.*", "nvidia-cusparse ==12.*", "nvidia-cuda-nvrtc ==13.*", "nvidia-nvjitlink ==13.*"]
 # Debian's packages of headers that the programs have code of, and of those that the wheel has itself.
 HEADERS = ["nlohmann-json3-dev", "libcli11-dev", "libdtl-dev", "libclang-common-22-dev"]
@@ -52,22 +55,19 @@ import os
 import sys
 
 
-def program(name):
-    """The path of a program of this package."""
-    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", name)
-
-
-def cmake_dir():
-    """The folder of the CMake package: find_package(esc) finds it with -D esc_DIR=FOLDER."""
-    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "cmake", "esc")
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+# The CMake package: find_package(esc) finds it with -D esc_DIR=FOLDER.
+CMAKE_FOLDER = os.path.join(FOLDER, "lib", "cmake", "esc")
+# The files that the README and the tutorial name, below the paths that they have there.
+EXAMPLES_FOLDER = os.path.join(FOLDER, "share", "esc", "examples")
 
 
 def escgen():
-    os.execv(program("escgen"), ["escgen"] + sys.argv[1:])
+    os.execv(os.path.join(FOLDER, "bin", "escgen"), ["escgen"] + sys.argv[1:])
 
 
 def esctune():
-    os.execv(program("esctune"), ["esctune"] + sys.argv[1:])
+    os.execv(os.path.join(FOLDER, "bin", "esctune"), ["esctune"] + sys.argv[1:])
 '''
 
 
@@ -115,6 +115,16 @@ def copy_installed(build, package, scratch):
     shutil.copytree(scratch / "share" / "esc", package / "share" / "esc")
 
 
+def copy_examples(folder):
+    for name in EXAMPLES:
+        source, copy = ROOT / name, folder / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, copy)
+
+
 def cached(build, variable):
     """What a variable of CMake's cache is in the build tree."""
     return re.search(rf"^{variable}:\w+=(.*)$", (build / "CMakeCache.txt").read_text(), re.M)[1]
@@ -125,6 +135,7 @@ def gather(build, folder):
     package = folder / PACKAGE
     (package / "bin").mkdir(parents=True)
     copy_installed(build, package, folder / "installed")
+    copy_examples(package / "share" / "esc" / "examples")
     archives = build / "portable"
     compiler = cached(build, "CMAKE_CXX_COMPILER")
     made_archives.make_archives(compiler, archives)
@@ -228,8 +239,7 @@ def main():
             )
             return 3
         version = output_of(str(line.build / "bin" / "escgen"), "--version").split()[1]
-        licence = pathlib.Path(__file__).resolve().parent.parent / "LICENSE"
-        wheel = write_wheel(package, version, licence, line.output)
+        wheel = write_wheel(package, version, ROOT / "LICENSE", line.output)
     print(f"{wheel}: {wheel.stat().st_size / 1e6:.1f} MB")
     return 0
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What objects compiled with the headers of a newer C library ask for, and glibc 2.28 and Linux 4.18 do not have. Linked
-// into the programs of the wheel. Each part says in which version the C library got it.
+// What objects compiled with the headers of a newer C library ask for, and glibc 2.28 and Linux 4.18 do not have. It is
+// linked into the programs of the wheel. Each part says in which version the C library got it.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>

@@ -101,10 +101,8 @@ class Wheel(unittest.TestCase):
 
     def test_a_kernel_is_generated_and_verified(self):
         self.run_there("escgen", "sample", "-o", "layer.mtx", "--rows", "24", "--cols", "40")
-        self.assertIn(
-            "verified   by emulation",
-            self.run_there("escgen", "generate", "layer.mtx", "--bcol", "16", "-o", "bundles"),
-        )
+        said = self.run_there("escgen", "generate", "layer.mtx", "--bcol", "16", "-o", "bundles")
+        self.assertIn("verified   by emulation", said)
         self.assertIn("passed by emulation", self.run_there("escgen", "verify", "bundles/layer"))
 
     def test_a_bad_matrix_is_refused_with_a_reason(self):
@@ -122,6 +120,14 @@ class Wheel(unittest.TestCase):
 
     def test_esctune_runs(self):
         self.assertTrue(self.run_there("esctune", "--version").startswith("esctune "))
+
+    def test_examples_stand_where_the_pages_look_for_them_and_nothing_is_overwritten(self):
+        command = [sys.executable, "-m", "esc", "examples", "pages"]
+        self.run_there(*command)
+        for name in ("docs/examples/prune.py", "docs/examples/mlp/CMakeLists.txt", "tests/data/digits/hidden.mtx"):
+            self.assertEqual((self.folder / "pages" / name).read_bytes(), (ROOT / name).read_bytes(), name)
+        again = subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, check=False)
+        self.assertEqual(again.returncode, 2)
 
     def test_cmake_finds_it_where_python_says(self):
         folder = self.run_there(sys.executable, "-m", "esc", "--cmake-dir").strip()
