@@ -8,10 +8,10 @@ NVIDIA's wheels.
     packaging/make_wheel.py build/release -o dist
 
 `scripts/package.sh wheel` makes the build as well. The programs are linked once more: with static libraries, and with
-stubs of glibc 2.28 (packaging/portable). Debian's sources of oneTBB and fmt are compiled for that, once for a build tree.
-Beside the programs the wheel has Clang's headers, the CMake package, the shipped nests, and what Debian says of the
-licences of what is linked. Nests that include <math.h>, as epilogues do, need the headers of the C library on the
-machine that they are read on.
+stubs of glibc 2.28 (packaging/portable). For that, Debian's sources of oneTBB and fmt are compiled once for a build
+tree. Beside the programs the wheel has Clang's headers, the CMake package, the shipped nests, the examples of the
+pages, and what Debian says of the licences of what is linked. Nests that include <math.h>, as epilogues do, need the
+headers of the C library on the machine that they are read on.
 Exit status: 0 done; 2 bad usage; 3 something is missing on this machine.
 """
 
@@ -39,8 +39,8 @@ TOOLS = {"cmake": "cmake", "ninja": "ninja-build", "ld.lld": "lld", "objdump": "
 PROGRAMS = ["escgen", "esctune"]
 # What esctune measures with; it stands beside that one, and is no command.
 WORKER = "esctune-worker"
-# The package `esc`, which needs PyTorch and nvcc where it is used.
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+# The package `esc`, which needs PyTorch and nvcc where it is used.
 FOR_PYTORCH = ROOT / "python" / "esc"
 # What the README and the tutorial name.
 EXAMPLES = ["docs/examples", "tests/data/digits/hidden.mtx"]
@@ -233,8 +233,8 @@ def main():
             package = gather(line.build.resolve(), pathlib.Path(scratch))
         except made_archives.Unreachable as reason:
             print(
-                f"make_wheel: Debian's sources of oneTBB and fmt are needed once for a build tree: {reason}\n"
-                "let apt-get reach Debian's repositories, or take the folder `portable` of another build tree",
+                f"make_wheel: Debian's sources of oneTBB and fmt are needed once for a build tree: {reason}; let "
+                "apt-get reach Debian's repositories (apt-get update), or take the folder `portable` of another tree",
                 file=sys.stderr,
             )
             return 3

@@ -93,6 +93,8 @@ class Sources:
         }
         self.apt = ["apt-get", "-qq", *(part for key, value in options.items() for part in ("-o", f"{key}={value}"))]
         run(*self.apt, "update")
+        if not any((folder / "lists").glob("*_Sources*")):
+            raise Unreachable("apt-get update fetches no list of sources")
 
     def unpack(self, archive):
         """The folder of a package's sources, in the version that is installed here."""
