@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/support/spawn.h"
 
-#include <spawn.h>
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "generator/support/error.h"
 
@@ -19,49 +20,22 @@ extern char** environ;
 namespace esc {
 namespace {
 
-/// What a process is started with beside its arguments.
-class SpawnActions {
+/// Holds all signals back from this thread as long as it lives.
+class SignalsHeld {
  public:
-  SpawnActions() { posix_spawn_file_actions_init(&actions_); }
-  SpawnActions(const SpawnActions&) = delete;
-  SpawnActions& operator=(const SpawnActions&) = delete;
-  ~SpawnActions() { posix_spawn_file_actions_destroy(&actions_); }
-
-  void redirect(int from, int to) { posix_spawn_file_actions_adddup2(&actions_, from, to); }
-  void change_folder(const std::filesystem::path& folder) {
-    posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
+  SignalsHeld() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
-  const posix_spawn_file_actions_t* get() const { return &actions_; }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+  ~SignalsHeld() { let_go(); }
+
+  void let_go() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
  private:
-  posix_spawn_file_actions_t actions_;
-};
-
-/// Attributes of a process that is started.
-class SpawnAttributes {
- public:
-  SpawnAttributes() {
-    posix_spawnattr_init(&attributes_);
-    // This program ignores it; others rely on being ended by it.
-    sigset_t by_default;
-    sigemptyset(&by_default);
-    sigaddset(&by_default, SIGPIPE);
-    posix_spawnattr_setsigdefault(&attributes_, &by_default);
-    posix_spawnattr_setflags(&attributes_, flags_);
-  }
-  SpawnAttributes(const SpawnAttributes&) = delete;
-  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
-  ~SpawnAttributes() { posix_spawnattr_destroy(&attributes_); }
-
-  void begin_group() {
-    flags_ |= POSIX_SPAWN_SETPGROUP;
-    posix_spawnattr_setflags(&attributes_, flags_);
-  }
-  const posix_spawnattr_t* get() const { return &attributes_; }
-
- private:
-  posix_spawnattr_t attributes_;
-  short flags_ = POSIX_SPAWN_SETSIGDEF;
+  sigset_t before_;
 };
 
 /// Pointers to the texts, ended by null.
@@ -91,26 +65,66 @@ std::vector<std::string> environment_with(const std::vector<std::string>& change
   return environment;
 }
 
+/// Signals do what they do by default where this program has a handler, which is not the new process's. This program
+/// ignores SIGPIPE; others rely on being ended by it.
+void reset_signals() {
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction action{};
+    if (sigaction(number, nullptr, &action) == 0 && (number == SIGPIPE || action.sa_handler != SIG_IGN)) {
+      signal(number, SIG_DFL);
+    }
+  }
+}
+
+/// The second descriptor becomes what the first one is, and stays open in the program.
+bool redirect(int from, int to) { return from == to ? fcntl(from, F_SETFD, 0) == 0 : dup2(from, to) >= 0; }
+
+/// Makes the new process the program; returns only where that fails, with errno. The process has the memory of this
+/// one, which waits: it calls the system, and changes nothing.
+void become(char* const* arguments, char* const* environment, const SpawnOptions& options, const SignalsHeld& signals) {
+  reset_signals();
+  if (options.own_group && setpgid(0, 0) != 0) {
+    return;
+  }
+  for (const auto& [from, to] : options.descriptors) {
+    if (!redirect(from, to)) {
+      return;
+    }
+  }
+  if (!options.folder.empty() && chdir(options.folder.c_str()) != 0) {
+    return;
+  }
+  signals.let_go();
+  execvpe(arguments[0], arguments, environment);
+}
+
+/// The new process and 0, or the error with which it could not become the program. posix_spawn would do, but could not
+/// change the folder with C libraries older than 2.29.
+std::pair<pid_t, int> start(char* const* arguments, char* const* environment, const SpawnOptions& options) {
+  const SignalsHeld signals;
+  volatile int error = 0;
+  const pid_t child = vfork();
+  if (child == 0) {
+    become(arguments, environment, options, signals);
+    error = errno;
+    _exit(127);
+  }
+  if (child < 0) {
+    return {child, errno};
+  }
+  if (error != 0) {
+    wait_for_end(child);
+  }
+  return {child, error};
+}
+
 }  // namespace
 
 pid_t spawn(const std::vector<std::string>& arguments, const SpawnOptions& options) {
-  SpawnActions actions;
-  for (const auto& [from, to] : options.descriptors) {
-    actions.redirect(from, to);
-  }
-  if (!options.folder.empty()) {
-    actions.change_folder(options.folder);
-  }
-  SpawnAttributes attributes;
-  if (options.own_group) {
-    attributes.begin_group();
-  }
   const std::vector<std::string> environment = environment_with(options.environment);
-  pid_t child = 0;
-  const int error = posix_spawnp(&child, arguments.at(0).c_str(), actions.get(), attributes.get(),
-                                 pointers_to(arguments).data(), pointers_to(environment).data());
+  const auto [child, error] = start(pointers_to(arguments).data(), pointers_to(environment).data(), options);
   if (error != 0) {
-    throw UserError(arguments[0], "cannot be started: " + std::generic_category().message(error), {},
+    throw UserError(arguments.at(0), "cannot be started: " + std::generic_category().message(error), {},
                     ExitStatus::missing_tool);
   }
   return child;

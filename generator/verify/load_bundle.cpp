@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <set>
 #include <span>
+#include <system_error>
 
 #include "generator/matrix/fingerprint.h"
 #include "generator/matrix/statistics.h"
@@ -92,6 +94,23 @@ void check_other_texts(const fs::path& folder, const std::string& name) {
   check_mentions(folder / "CMakeLists.txt", {fmt::format("add_library(esc::{} ALIAS {})", name, name)});
 }
 
+/// Of the bundles that stand beside `folder` under its name and a number of columns, as generate writes one layer for
+/// several numbers, the first; empty where there is none.
+std::string bundle_of_a_number(fs::path folder) {
+  if (!folder.has_filename()) {  // DIR/
+    folder = folder.parent_path();
+  }
+  std::set<std::string> found;
+  std::error_code ignored;
+  for (const fs::directory_entry& beside : fs::directory_iterator(fs::absolute(folder).parent_path(), ignored)) {
+    if (beside.path().filename().string().starts_with(folder.filename().string() + "_n") &&
+        fs::is_regular_file(beside.path() / "manifest.json", ignored)) {
+      found.insert((folder.parent_path() / beside.path().filename()).string());
+    }
+  }
+  return found.empty() ? "" : *found.begin();
+}
+
 }  // namespace
 
 BundleUnderTest LoadedBundle::under_test(LoopNest nest, const Dispatch& dispatch) const {
@@ -101,7 +120,9 @@ BundleUnderTest LoadedBundle::under_test(LoopNest nest, const Dispatch& dispatch
 LoadedBundle load_bundle(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) {
-    throw UserError(folder.string(), "is not a bundle's folder", "name DIR/NAME as `escgen generate` wrote it");
+    const std::string other = bundle_of_a_number(folder);
+    throw UserError(folder.string(), "is not a bundle's folder",
+                    "name DIR/NAME as `escgen generate` wrote it" + (other.empty() ? "" : ", as in " + other));
   }
   const fs::path manifest_file = folder / "manifest.json";
   LoadedBundle bundle{.manifest = parse_manifest(read_bundle_file(manifest_file), manifest_file.string()),

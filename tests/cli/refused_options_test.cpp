@@ -35,6 +35,12 @@ TEST_F(RefusedOptions, CommandAndArguments) {
   expect_refusal({"verify"}, "bundle is required");
   expect_refusal({"verify", "out", "--device", "fpga"}, "fpga not in {host,gpu}");
   expect_refusal({"verify", "a.mtx"}, "a.mtx: is not a bundle's folder");
+  for (const char* const name : {"bundles/a_n16", "bundles/a_n8"}) {
+    fs::create_directories(path(name));
+    write(std::string(name) + "/manifest.json", "{}");
+  }
+  expect_refusal({"verify", "bundles/a"}, "name DIR/NAME as `escgen generate` wrote it, as in bundles/a_n16\n");
+  expect_refusal({"verify", "bundles/a/"}, "as in bundles/a_n16\n");
   expect_refusal({"inspect"}, "matrix is required");
   expect_refusal({"lower"}, "--schedule: is not given; give --schedule or --schedule-file");
   expect_refusal({"sample"}, "--output is required");

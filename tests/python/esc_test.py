@@ -115,6 +115,13 @@ class Bundles(unittest.TestCase):
         self.assertEqual((run.returncode, run.stdout), (2, ""))
         self.assertTrue(run.stderr.startswith("esc: "), run.stderr)
 
+    def test_without_the_wheel_the_program_names_it(self):
+        for arguments in (["--cmake-dir"], ["examples", "nowhere"]):
+            run = subprocess.run([sys.executable, "-S", "-m", "esc", *arguments], cwd=ROOT / "python",
+                                 capture_output=True, text=True, check=False)
+            self.assertEqual((run.returncode, run.stdout), (2, ""), arguments)
+            self.assertIn("the wheel esc_programs is not in this environment", run.stderr)
+
     def test_a_build_says_how_far_it_is(self):
         with tempfile.TemporaryDirectory() as scratch:
             tools = pathlib.Path(scratch) / "tools"
