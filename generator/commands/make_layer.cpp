@@ -287,7 +287,7 @@ bool fills_nothing(const Task& task, const ScheduleChoice& choice) {
 /// Brings the best schedule that packs the matrix within `most_packed` to the front, where those before it pack it
 /// larger. A matrix for which none does (nearly empty ones, of which the header is most) keeps the ranking.
 void prefer_compact(const Task& task, std::vector<ScheduleChoice>& ranking) {
-  if (fills_nothing(task, ranking.front())) {
+  if (ranking.front().is_own || fills_nothing(task, ranking.front())) {
     return;
   }
   const std::optional<RankedSize> found = find_within(task, ranking, most_packed);

@@ -112,8 +112,8 @@ std::string details(const Layer& layer) {
 }
 
 /// What came of a layer; with --quiet only what is to be done about it: the difference of a stale bundle.
-void print_result(const Layer& layer, const std::string& status, const nlohmann::json& more,
-                  const GenerateMode& mode, const std::string& text, const Console& console, bool is_good = true) {
+void print_result(const Layer& layer, const std::string& status, const nlohmann::json& more, const GenerateMode& mode,
+                  const std::string& text, const Console& console, bool is_good = true) {
   if (mode.json) {
     nlohmann::json result = summary(layer);
     result.update(more);
@@ -262,7 +262,8 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   }
   if (mode.dry_run) {
     progress.finish();
-    print_result(generated.layer, "dry run", nlohmann::json::object(), mode, "bundle     not written: --dry-run\n", console);
+    print_result(generated.layer, "dry run", nlohmann::json::object(), mode, "bundle     not written: --dry-run\n",
+                 console);
     return ExitStatus::done;
   }
   progress.begin("laying out the texts of the bundle");

@@ -58,22 +58,36 @@ LeadingFigure measured_figure(const MeasuredTimes& times) {
                                                             totals.front().columns, times.gpu, others)};
 }
 
-/// The least and the greatest ratio over dense products of layers like these; nothing where none was measured.
+std::string range_of(const std::vector<double>& ratios) {
+  const auto [least, greatest] = std::ranges::minmax(ratios);
+  return least == greatest ? figure_of(least) : fmt::format("{:.2f} to {}", least, figure_of(greatest));
+}
+
+/// The least and the greatest ratio over dense products of layers like these or, where none was measured, by
+/// prediction; nothing where there is neither.
 std::optional<LeadingFigure> alone_figure(const ModelBundle& model) {
-  std::vector<double> ratios;
+  std::vector<double> measured;
+  std::vector<double> predicted;
+  std::string device;
   for (const ModelLayer& layer : model.layers) {
     for (const ModelVariant& variant : layer.variants) {
-      if (variant.over_dense) {
-        ratios.push_back(*variant.over_dense);
+      if (variant.beside_dense && variant.beside_dense->predicted) {
+        predicted.push_back(variant.beside_dense->over_dense);
+        device = variant.beside_dense->predicted->device;
+      } else if (variant.beside_dense) {
+        measured.push_back(variant.beside_dense->over_dense);
       }
     }
   }
-  if (ratios.empty()) {
-    return std::nullopt;
+  if (!measured.empty()) {
+    return LeadingFigure{range_of(measured),
+                         "as fast as dense, where products of layers like these were measured alone"};
   }
-  const auto [least, greatest] = std::ranges::minmax(ratios);
-  return LeadingFigure{least == greatest ? figure_of(least) : fmt::format("{:.2f} to {}", least, figure_of(greatest)),
-                       "as fast as dense, where products of layers like these were measured alone"};
+  if (!predicted.empty()) {
+    return LeadingFigure{range_of(predicted),
+                         fmt::format("as fast as dense, as it is predicted for the {}; not measured", device)};
+  }
+  return std::nullopt;
 }
 
 /// How fast the layers are beside dense ones, by the surest source that there is.

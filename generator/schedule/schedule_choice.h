@@ -18,8 +18,9 @@ namespace esc {
 struct ScheduleChoice {
   Schedule schedule;
   std::string source;  ///< "user", or "database: ...", "published: ...", "default: ..." with the evidence
-  std::vector<std::string> notes = {};          ///< what the user should know: that a library is faster, for example
-  std::optional<DatabaseHead> database = {};    ///< that it is from; absent where it is from none
+  std::vector<std::string> notes = {};        ///< what the user should know: that a library is faster, for example
+  std::optional<DatabaseHead> database = {};  ///< that it is from; absent where it is from none
+  bool is_own = false;  ///< measured of the very layer by a database of the user: only his own limit of bytes counts
   std::vector<Directive> script = {};           ///< of the user's own, in place of the schedule; empty: none
   std::optional<Measurement> evidence = {};     ///< of the very layer or of a class close to it
   std::optional<MeasuredRatios> measured = {};  ///< of exactly this case, as `settled` finds; absent where it was not

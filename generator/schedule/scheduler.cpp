@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <limits>
 
 #include "generator/schedule/bitmap_schedules.h"
@@ -98,10 +100,11 @@ MeasuredCase measured_case(const Schedule& schedule, const ScheduleDatabase& dat
 }
 
 ScheduleChoice choice_of(const LayerEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
-  const ScheduleChoice choice{fitted(entry.schedule, shape.product()),
-                              fmt::format("database: {}, this very layer", database.describe()),
-                              {},
-                              database.head()};
+  ScheduleChoice choice{fitted(entry.schedule, shape.product()),
+                        fmt::format("database: {}, this very layer", database.describe()),
+                        {},
+                        database.head()};
+  choice.is_own = !database.is_shipped();
   return with_ratios(choice, measured_case(entry.schedule, database, entry.bcol, shape.scattered),
                      {.over_exact = entry.over_exact,
                       .over_tf32 = entry.over_tf32,
@@ -176,6 +179,7 @@ class ClassAdvice {
                     : distance();
   }
   bool is_close() const { return distance_with_bcol() <= close_class; }
+  const ScheduleDatabase& database() const { return *database_; }
 
   /// All candidates, the least loss first; none where there is no class.
   std::vector<ScheduleChoice> choices() const {
@@ -232,10 +236,10 @@ class Ranking {
       add(choice);
     }
   }
-  /// What fills memory with zeros comes last of what was added so far.
+  /// What fills memory with zeros comes last of what was added so far, but what the user has measured of the layer.
   void put_wasteful_last(const LayerShape& shape) {
-    std::ranges::stable_partition(choices_,
-                                  [&](const ScheduleChoice& one) { return !wastes_memory(one.schedule, shape); });
+    std::ranges::stable_partition(
+        choices_, [&](const ScheduleChoice& one) { return one.is_own || !wastes_memory(one.schedule, shape); });
   }
   void leave_out_streamed() {
     std::erase_if(choices_,
@@ -252,6 +256,35 @@ class Ranking {
  private:
   std::vector<ScheduleChoice> choices_;
 };
+
+/// Adds what a database has of the very layer, and then of a close class.
+void add_close(Ranking& ranking, const LayerShape& shape, const KernelTarget& target, const ClassAdvice& advice) {
+  if (const LayerEntry* const entry = advice.database().layer(shape)) {
+    ranking.add(choice_of(*entry, shape, advice.database()));
+  }
+  if (advice.is_close()) {
+    ranking.add(advice.choices_for(target));
+  }
+}
+
+/// Adds what the user has measured of the layer or close to it, which counts before any rule. Gives the databases that
+/// are heard where it is asked whether a rule is needed: the program's own, and of the user's those. What was measured
+/// far away says nothing of the layer.
+std::vector<const ScheduleDatabase*> add_own_measurements(Ranking& ranking, const LayerShape& shape,
+                                                          const KernelTarget& target,
+                                                          const std::vector<ClassAdvice>& advices) {
+  std::vector<const ScheduleDatabase*> heard;
+  for (const ClassAdvice& advice : advices) {
+    const ScheduleDatabase& database = advice.database();
+    if (!database.is_shipped()) {
+      add_close(ranking, shape, target, advice);
+    }
+    if (database.is_shipped() || advice.is_close() || database.layer(shape) != nullptr) {
+      heard.push_back(&database);
+    }
+  }
+  return heard;
+}
 
 /// The choices without those whose schedule an earlier one has.
 std::vector<ScheduleChoice> each_once(const std::vector<ScheduleChoice>& choices) {
@@ -303,26 +336,20 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
                                              std::span<const ScheduleDatabase* const> databases,
                                              const KernelTarget& target) {
   Ranking ranking;
-  const auto add_layer_of = [&](const ScheduleDatabase& database) {
-    if (const LayerEntry* entry = database.layer(shape)) {
-      ranking.add(choice_of(*entry, shape, database));
-    }
-  };
-  for (const ScheduleDatabase* database : databases) {
-    if (!database->is_shipped()) {
-      add_layer_of(*database);
-    }
-  }
+  std::vector<ClassAdvice> advices;
+  std::ranges::transform(databases, std::back_inserter(advices),
+                         [&](const ScheduleDatabase* database) { return ClassAdvice(shape, *database); });
+  const std::vector<const ScheduleDatabase*> heard = add_own_measurements(ranking, shape, target, advices);
   const bool knows_shipped_alone =
-      std::ranges::all_of(databases, [](const ScheduleDatabase* database) { return database->is_shipped(); });
+      std::ranges::all_of(heard, [](const ScheduleDatabase* database) { return database->is_shipped(); });
   if (knows_shipped_alone) {
     ranking.add(preferred_bitmaps(shape, target));
   }
-  const bool quarters_by_rule = std::ranges::none_of(databases, has_quarters);
+  const bool quarters_by_rule = std::ranges::none_of(heard, has_quarters);
   if (quarters_by_rule) {
     ranking.add(high_panel_streams(shape, target));
   }
-  if (std::ranges::none_of(databases, has_listed_values)) {
+  if (std::ranges::none_of(heard, has_listed_values)) {
     ranking.add(listed_streams(shape, target));
     ranking.add(half_step_streams(shape, target));
   }
@@ -333,12 +360,11 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
   if (knows_shipped_alone) {
     ranking.add(lined_streams(shape, target));
   }
-  if (std::ranges::none_of(databases, has_one_column)) {
+  if (std::ranges::none_of(heard, has_one_column)) {
     ranking.add(one_column_streams(shape, target));
   }
   // What is measured in the other types is measured with the family that streams, too.
-  if (std::ranges::all_of(databases,
-                          [](const ScheduleDatabase* database) { return database->head().dtype == "f32"; })) {
+  if (std::ranges::all_of(heard, [](const ScheduleDatabase* database) { return database->head().dtype == "f32"; })) {
     const std::vector<ScheduleChoice> gathered = gathered_rows(shape, target);
     if (gathers_faster_than_streams(shape)) {
       ranking.add(gathered);
@@ -347,12 +373,8 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
     ranking.add(gathered);
     ranking.add(sparse_panels(shape, target));
   }
-  std::vector<ClassAdvice> advices;
-  for (const ScheduleDatabase* database : databases) {
-    add_layer_of(*database);
-    if (const ClassAdvice& advice = advices.emplace_back(shape, *database); advice.is_close()) {
-      ranking.add(advice.choices_for(target));
-    }
+  for (const ClassAdvice& advice : advices) {
+    add_close(ranking, shape, target, advice);
   }
   std::ranges::stable_sort(advices, {}, &ClassAdvice::distance_with_bcol);
   for (const ClassAdvice& advice : advices) {
@@ -401,29 +423,53 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
     // Two that differ in this alone become one.
     choices = each_once(with_quarter_steps(std::move(choices), shape));
   }
-  return std::ranges::none_of(databases, has_one_column) ? with_one_column(std::move(choices), shape) : choices;
+  return std::ranges::none_of(heard, has_one_column) ? with_one_column(std::move(choices), shape) : choices;
 }
+
+namespace {
+
+/// A database of a source, and how many element types and layouts are more like the layer's than its own.
+struct NearestDatabase {
+  const ScheduleDatabase* database = nullptr;
+  std::size_t unlike = 0;
+};
+
+NearestDatabase nearest_in(const std::vector<ScheduleDatabase>& source, const LayerShape& shape,
+                           const DeviceKey& device) {
+  NearestDatabase nearest;
+  for (const std::string& dtype : types_like(shape.dtype)) {
+    for (const std::string& layout : {shape.layout, std::string("kn")}) {
+      if (layout == shape.layout || shape.contiguous) {
+        nearest.database = find_nearest(source, device, layout, dtype);
+      }
+      if (nearest.database != nullptr) {
+        return nearest;
+      }
+      ++nearest.unlike;
+    }
+  }
+  return nearest;
+}
+
+}  // namespace
 
 std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const DeviceKey& device,
                                                    const std::vector<const std::vector<ScheduleDatabase>*>& sources) {
-  std::vector<const ScheduleDatabase*> found;
-  const auto look_for = [&](const std::string& layout, const std::string& dtype) {
-    for (const std::vector<ScheduleDatabase>* const source : sources) {
-      if (const ScheduleDatabase* const nearest = find_nearest(*source, device, layout, dtype)) {
-        found.push_back(nearest);
-      }
-    }
-  };
-  for (const std::string& dtype : types_like(shape.dtype)) {
-    look_for(shape.layout, dtype);
-    if (found.empty() && shape.contiguous) {
-      look_for("kn", dtype);
-    }
-    if (!found.empty()) {
-      break;
+  std::vector<NearestDatabase> found;
+  for (const std::vector<ScheduleDatabase>* const source : sources) {
+    if (const NearestDatabase nearest = nearest_in(*source, shape, device); nearest.database != nullptr) {
+      found.push_back(nearest);
     }
   }
-  return found;
+  // A user who has measured one layer of another type or layout does not lose what this program knows.
+  const auto least = std::ranges::min_element(found, {}, &NearestDatabase::unlike);
+  std::vector<const ScheduleDatabase*> databases;
+  for (const NearestDatabase& one : found) {
+    if (one.unlike == least->unlike || one.database->is_shipped()) {
+      databases.push_back(one.database);
+    }
+  }
+  return databases;
 }
 
 namespace {

@@ -24,17 +24,18 @@ constexpr double farthest_class = 4;
 /// count.
 double unminded_bytes(const LayerShape& shape);
 
-/// The schedules that `--schedule auto` may stand for, each once, the best first. The first database is laid over the
-/// next ones: of each in turn, the schedule of the very layer, and by interpolation between the classes of the nearest
-/// bCol, the one that loses least first, where a class is close (`close_class`). Then the same by the database that has
+/// The schedules that `--schedule auto` may stand for, each once, the best first. What a user's database has of the very
+/// layer or close to it comes before everything, and what it has far away changes nothing else. The first database is
+/// laid over the next ones: of each in turn, the schedule of the very layer, and by interpolation between the classes of
+/// the nearest bCol, the one that loses least first, where a class is close (`close_class`). Then the same by the database
+/// that has
 /// the nearest class, if that is no farther away than `farthest_class`; then the databases' single schedules for this
 /// bCol where their families suit the rows; then what suits them of any other class, the same with panels of fewer rows
 /// where those of the measured ones would fill memory with zeros, and the family's default for such rows or, for
 /// columns that do not stand one behind the other, what spread_schedules says. Elements of 16 bits of which no database
-/// has measurements, and float32, get what streamed_schedules says for the target in front of all that, but behind what
-/// a database that is not part of this program has of the very layer. All are brought to this bCol and legal for every
+/// has measurements, and float32, get what streamed_schedules says for the target in front of all that. All are brought to this bCol and legal for every
 /// bCol >= 1; whether one is for the matrix too shows when that is packed. Those that would fill memory with explicit
-/// zeros come last.
+/// zeros come last, but what a user has measured of the very layer.
 ///
 /// What was measured of the very layer or of a close class is a choice's evidence; `settled` says what of it holds.
 std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
@@ -42,8 +43,9 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
                                              const KernelTarget& target = {});
 
 /// The databases that say something of such layers, of each source the nearest one of the layer's element type and
-/// layout. Where no source has one, and columns stand one behind the other, those of layout kn: schedules depend on the
-/// rest of the layout less. Where there is none of these either, the same of the next one of types_like.
+/// layout. Where a source has none, and columns stand one behind the other, that of layout kn: schedules depend on the
+/// rest of the layout less. Where there is none of these either, the same of the next one of types_like. Of a user's
+/// sources only what is as like the layer as anything found counts; the program's own is there always.
 std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const DeviceKey& device,
                                                    const std::vector<const std::vector<ScheduleDatabase>*>& sources);
 
