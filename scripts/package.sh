@@ -35,5 +35,7 @@ say "Packing"
 if [[ $1 == wheel ]]; then
   packaging/make_wheel.py build/package -o "$folder"
 else
-  cpack --config build/package/CPackConfig.cmake -B "$folder"
+  (cd build/package && cpack)
+  mkdir -p "$folder"
+  cp build/package/*.deb "$folder"
 fi
