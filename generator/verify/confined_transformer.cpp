@@ -8,6 +8,7 @@
 
 #include "generator/support/error.h"
 #include "generator/verify/emulated_transformer.h"
+#include "generator/verify/transformer_cases.h"
 #include "generator/verify/transformer_check.h"
 
 namespace esc {

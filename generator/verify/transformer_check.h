@@ -30,7 +30,4 @@ TransformCheck check_transformer(const TransformerFunctions& transformer, const 
 /// Zeros that are stored in a row beside its non-zeros.
 inline constexpr std::int64_t most_stored_zeros = 3;
 
-/// The largest distance of rows, in elements, that a transformer is called with.
-std::int64_t largest_lda(std::int64_t columns);
-
 }  // namespace esc
