@@ -17,7 +17,6 @@
 #include "generator/verify/other_patterns.h"
 #include "generator/verify/transformer_calls.h"
 #include "generator/verify/transformer_cases.h"
-#include "transformer/pattern_check.h"
 #include "transformer/unpack.h"
 
 namespace esc {
