@@ -114,7 +114,7 @@ LoopNest run(const LoopNest& nest, const std::vector<Directive>& directives, con
     if (form.overlaps && !std::holds_alternative<Overlap>(directive)) {
       throw ScheduleError(directive,
                           "the kernel already overlaps with the one in front, at places that this would move",
-                          "give overlap() last");
+                          "give pdl() last");
     }
     form = std::visit(Step{form, patterns}, directive);
     visit(print(directive), form);

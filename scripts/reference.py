@@ -128,7 +128,8 @@ def schedule_faults(programs):
     for directive in listed("no_directive(i)", "the directives are"):
         words = programs.run("escgen", "lower", "--schedule", f"{directive}(,)", fails=True)
         forms |= set(words[words.index("; write ") + len("; write "):].strip().split(" or "))
-    described = set(re.findall(r"^\| `(\w+\([^`]*\))` \|", page[page.index("## Directives"):], re.M))
+    today = page[page.index("## Directives"):page.index("### Old words")]
+    described = set(re.findall(r"^\| `(\w+\([^`]*\))` \|", today, re.M))
     return differences("directive", forms, described)
 
 

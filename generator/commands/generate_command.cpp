@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "generator/commands/commands.h"
 #include "generator/commands/default_element.h"
@@ -18,6 +19,7 @@
 #include "generator/model/survey.h"
 #include "generator/schedule/database_files.h"
 #include "generator/schedule/known_devices.h"
+#include "generator/schedule/schedule_choice.h"
 #include "generator/schedule/schedule_keys.h"
 #include "generator/schedule/settings.h"
 #include "generator/schedule/target.h"
@@ -211,6 +213,12 @@ ModelSpec model_spec_of(const GenerateLine& line) {
   return {.request = std::move(request), .max_packed = {}, .database = {}};
 }
 
+void say_old_words(const std::string& schedule, const Console& console) {
+  for (const std::string& note : old_words_notes(schedule)) {
+    console.say(note);
+  }
+}
+
 /// The bundle of a model, as its spec and the line say.
 ExitStatus generate_from(const Model& model, ModelSpec spec, const GenerateLine& line, const Console& console) {
   ModelRequest& request = spec.request;
@@ -230,6 +238,7 @@ ExitStatus generate_from(const Model& model, ModelSpec spec, const GenerateLine&
   mode.max_packed = mode.max_packed ? mode.max_packed : spec.max_packed;
   const std::string& database = line.database.empty() ? spec.database : line.database;
   refuse_unused_database(database, request.layer.schedule);
+  say_old_words(request.layer.schedule, console);
   if (!database.empty()) {
     mode.databases = read_databases(database);
   }
@@ -266,9 +275,13 @@ ExitStatus run(GenerateLine line, const Console& console) {
   }
   refuse_for_layers(line);
   ExitStatus worst = ExitStatus::done;
+  std::set<std::string> schedules;
   for (const LayerRequest& request : requests_of(line)) {
     ExitStatus status = ExitStatus::done;
     try {
+      if (schedules.insert(request.schedule).second) {
+        say_old_words(request.schedule, console);
+      }
       status = process_layer(request, line.mode, console);
     } catch (const UserError& problem) {
       console.error(problem.what());

@@ -56,8 +56,12 @@ std::string schedule_text(const LowerRequest& request) {
   return request.schedule;
 }
 
-ExitStatus run(const LowerRequest& request) {
-  const ScheduleChoice choice = parse_choice(schedule_text(request), "user");
+ExitStatus run(const LowerRequest& request, const Console& console) {
+  const std::string text = schedule_text(request);
+  for (const std::string& note : old_words_notes(text)) {
+    console.say(note);
+  }
+  const ScheduleChoice choice = parse_choice(text, "user");
   const LoopNest nest = read_loop_nest(nest_source(request.nest));
   const std::vector<Directive> directives = directives_of(choice, nest.finishes_sums());
   const auto steps =
@@ -106,7 +110,7 @@ std::vector<HelpList> family_lists() {
 
 }  // namespace
 
-void add_lower_command(CLI::App& program, const CommonOptions&, Action& action) {
+void add_lower_command(CLI::App& program, const CommonOptions& common, Action& action) {
   CLI::App* command =
       add_command(program, "lower", "Show the loop nest, after each step of the transformation or at its end",
                   "escgen lower --schedule 4-2-2-64 --dump-steps --pattern 1101\n"
@@ -123,7 +127,7 @@ void add_lower_command(CLI::App& program, const CommonOptions&, Action& action) 
   command->add_flag("--dump-steps", request->dump_steps, "Print the nest after every step");
   add_nest_options(*command, request->nest);
   command->add_option("--pattern", request->patterns, "Enumerate only this pattern, row 0 rightmost (repeatable)");
-  command->callback([request, &action] { action = [=] { return run(*request); }; });
+  command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }
 
 }  // namespace esc

@@ -184,7 +184,11 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
     progress.begin("asking nvcc for registers and shared memory");
     resources = kernel_resources(kernel_source(generated.layer), generated.layer.name, generated.layer.architectures);
   }
-  bundle = with_manifest(std::move(bundle), manifest_json(generated.layer, verification, resources));
+  std::string manifest = manifest_json(generated.layer, verification, resources);
+  if (!mode.force) {  // a bundle that differs by old words alone is left as it is
+    manifest = manifest_in_words_of(manifest_on_disk(fs::path(mode.output) / bundle.name / "manifest.json"), manifest);
+  }
+  bundle = with_manifest(std::move(bundle), manifest);
   progress.begin("writing the bundle");
   const WriteOutcome outcome = write_bundle(bundle, mode.output, mode.force);
   progress.finish();

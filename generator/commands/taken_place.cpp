@@ -37,7 +37,7 @@ bool says(const Manifest& manifest, const LayerRequest& request, const GenerateM
          manifest.bcol == request.bcol && manifest.element == nest.element() &&
          manifest.loop_nest == print_function(nest) && manifest.architectures == architectures &&
          manifest.pattern_sha256 == found.pattern && manifest.values_sha256 == found.values &&
-         (!is_named || manifest.schedule == text_of(parse_choice(request.schedule, "user")));
+         (!is_named || text_of(parse_choice(manifest.schedule, "")) == text_of(parse_choice(request.schedule, "user")));
 }
 
 }  // namespace

@@ -366,11 +366,11 @@ void check_final(const LoopNest& lowered, const ScheduleChoice& choice) {
   if (takes_windows && !stages_windows(lowered)) {
     throw ScheduleError(
         text_of(choice), "multiplies windows that stand in no shared memory, for which there is no kernel",
-        is_bitmap ? "copy them ahead: pipeline(k, tiles=3, units=2)" : "copy them ahead: pipeline(k, 4)");
+        is_bitmap ? "copy them ahead: pipeline(k, stages=3, stages_a=2)" : "copy them ahead: pipeline(k, 4)");
   }
   if (lowered.packed.kind != PackedForm::Kind::lists && !takes_windows && lowered.find_array("current") == nullptr) {
     throw ScheduleError(text_of(choice), "takes columns of A one by one, for which there is no kernel",
-                        "vectorize the columns of C and batch those of A: vectorize(j); batch(k, 4)");
+                        "vectorize the columns of C and batch those of A: vectorize(j); unroll_k(k, 4)");
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "generator/ir/print_function.h"
 #include "generator/matrix/typed_elements.h"
+#include "generator/schedule/schedule_choice.h"
 #include "generator/support/error.h"
 #include "generator/support/identifier.h"
 #include "generator/support/limits.h"
@@ -153,14 +154,55 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
   return manifest.dump(2) + "\n";
 }
 
+namespace {
+
+/// Whether reading the text of a manifest and printing what it says gives `printed`.
+template <typename Print>
+bool says(const json& text, const json& printed, const Print& print_again) {
+  try {
+    return text.is_string() && json(print_again(text.get<std::string>())) == printed;
+  } catch (const UserError&) {
+    return false;
+  }
+}
+
+/// The schedule as the manifest on disk says it, where it says the same in words of an earlier release.
+json schedule_as_said(json schedule, const json& found) {
+  if (!found.is_object()) {
+    return schedule;
+  }
+  const json text = found.value("text", json());
+  if (says(text, schedule.at("text"), [](const std::string& one) { return text_of(parse_choice(one, "")); })) {
+    schedule["text"] = text;
+  }
+  const json directives = found.value("directives", json());
+  json& printed = schedule.at("directives");
+  for (std::size_t at = 0; directives.is_array() && directives.size() == printed.size() && at < printed.size(); ++at) {
+    if (says(directives[at], printed[at], [](const std::string& one) { return print(parse_directive(one)); })) {
+      printed[at] = directives[at];
+    }
+  }
+  return schedule;
+}
+
+}  // namespace
+
+std::string manifest_in_words_of(const std::string& on_disk, const std::string& manifest) {
+  const json found = json_in(on_disk).value_or(json());
+  json result = json::parse(manifest);
+  result["schedule"] =
+      schedule_as_said(result.at("schedule"), found.is_object() ? found.value("schedule", json()) : json());
+  // The text of a damaged manifest need not be UTF-8.
+  return result.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
 std::string manifest_as_measured(const Layer& layer, const std::string& on_disk) {
   const json found = json_in(on_disk).value_or(json());
   json manifest = json::parse(manifest_json(layer, std::nullopt, std::nullopt));
   for (const char* measured : {"verification", "resources"}) {
     manifest[measured] = found.is_object() ? found.value(measured, json()) : json();
   }
-  // The text of a damaged manifest need not be UTF-8.
-  return manifest.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return manifest_in_words_of(on_disk, manifest.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 bool has_measurement(const std::string& manifest, const char* key) {

@@ -29,7 +29,12 @@ const char* layout_of(const LoopNest& nest);
 std::string manifest_json(const Layer& layer, const std::optional<VerificationRecord>& verification,
                           const std::optional<std::vector<KernelResources>>& resources);
 
-/// The manifest of the layer with what was measured, verification and resources, as the manifest `on_disk` has it.
+/// The manifest with the words of the one `on_disk` for the schedule, where they say the same: an earlier release had
+/// others.
+std::string manifest_in_words_of(const std::string& on_disk, const std::string& manifest);
+
+/// The manifest of the layer with what was measured, verification and resources, as the manifest `on_disk` has it, and
+/// in its words.
 std::string manifest_as_measured(const Layer& layer, const std::string& on_disk);
 
 /// Whether a manifest says this of its "verification" or "resources".

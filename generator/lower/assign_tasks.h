@@ -6,8 +6,8 @@
 
 namespace esc {
 
-/// assign(task, warps=P, groups=G): blocks of P warps take the tasks. The first blocks take heavy ones, one with each
-/// warp, whose G lane groups share its non-zeros; the others light ones, one with each lane group.
+/// assign(task, warps=P, lane_groups=G): blocks of P warps take the tasks. The first blocks take heavy ones, one with
+/// each warp, whose G lane groups share its non-zeros; the others light ones, one with each lane group.
 ///
 ///   for (task = 0; task < tasks; task++) { i = Rows[task]; ..; for (j) for (c = 0; c < length; c++) { k = ..; C[i][j]
 /// += ..; } }

@@ -6,7 +6,7 @@
 
 namespace esc {
 
-/// batch(k, F): a lane group takes F columns of A per iteration, reads what the packed matrix has of them in wide
+/// unroll_k(k, F): a lane group takes F columns of A per iteration, reads what the packed matrix has of them in wide
 /// loads, and asks for all rows of B before it uses the first.
 ///
 ///   for (quad = warp_first + group; quad < quads; quad += dealt_quads) for (s..) { k = Columns[first_of_panel][4 *

@@ -86,9 +86,9 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
   refuse_if(nest.find_array("cluster_sums") != nullptr, directive, "the turns are dealt to a cluster already",
             "deal them once");
   refuse_if(has_roles(nest), directive, "warps of their own place values ahead of these turns",
-            "deal the turns in front of ahead()");
+            "deal the turns before warp_specialize()");
   refuse_if(nest.overlaps, directive, "the kernel waits for the one in front already",
-            "deal the turns in front of overlap()");
+            "deal the turns in front of pdl()");
   check_between(directive, "blocks", directive.blocks, StreamSchedule::max_cluster);
   refuse_if(directive.blocks < 2, directive, "a cluster of one block shares nothing", nearest(2));
   ThreadNest parts = take_apart(nest, directive);

@@ -27,7 +27,7 @@ namespace esc {
 /// So matrices with few rows have work for all multiprocessors, and C has the same bits from run to run. What is packed
 /// stays as it is.
 ///
-/// Behind pipeline() and copy(bulk), in front of epilogue(). Throws ScheduleError where nothing is copied ahead.
+/// Behind pipeline() and copy(tma), in front of epilogue(). Throws ScheduleError where nothing is copied ahead.
 LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive);
 
 }  // namespace esc

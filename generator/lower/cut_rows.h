@@ -6,7 +6,7 @@
 
 namespace esc {
 
-/// cut(k, L): the non-zeros of each row are cut into pieces of at most L, so that no row is more work than that,
+/// split_rows(k, L): the non-zeros of each row are cut into pieces of at most L, so that no row is more work than that,
 /// however long it is.
 ///
 ///   for (i...) for (j) for (k : columns(i, any of 0b1)) for (u < 1) C[i + u][j] += A[i + u][k] * B[k][j];

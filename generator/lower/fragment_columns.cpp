@@ -171,7 +171,7 @@ LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive
   refuse_if(parts.thread("part") == nullptr || at == parts.body.size() || column == nullptr || rows == nullptr ||
                 column->iterator != directive.loop || nest.find_array("sums") != nullptr,
             directive, "the nest has no windows whose panels are multiplied",
-            "stream the rows first: stream(i, panels=4, warps=2)");
+            "stream the rows first: mainloop(i, row_tiles=4, warps=2)");
   check_columns(nest, directive);
 
   const bool own_columns = directive.warp != 0;

@@ -19,7 +19,7 @@ namespace esc {
 ///                                                  if (0 < part) partial_sums[part - 1][...] = sums; barrier;
 ///                                                  if (part < 1) { sums += partial_sums...; C[row][at] = sums... }
 ///
-/// With fragment(j, 128, warp=16) each of the warps that multiply the same windows has 16 columns of C in the rows of
+/// With fragment(j, 128, warp_n=16) each of the warps that multiply the same windows has 16 columns of C in the rows of
 /// all panels of the block, and lane 4 g + c columns 2 g and 2 g + 1 of rows 2 c and 2 c + 1 of every 8: so the
 /// transposed product is left by a tensor core that multiplies for four warps at once.
 ///
@@ -27,7 +27,7 @@ namespace esc {
 /// c has sums of some of the slots for rows g and g + 8, and the four lanes of a row add theirs up in front of the
 /// store.
 ///
-/// Behind stream(), before transform(A, fragments). Throws ScheduleError where the nest is not streamed, and for
+/// Behind mainloop(), before transform(A, sparse24). Throws ScheduleError where the nest is not streamed, and for
 /// columns other than 1, 8, 16, 32 and
 /// 64.
 LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive);

@@ -32,9 +32,10 @@ Node turns_loop(Block body) {
 LoopNest store_in_fragments(const LoopNest& nest, const Directive& directive, Node turns) {
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
-  refuse_if(parts.thread("part") == nullptr || nest.find_array("sums") == nullptr || at == parts.body.size(), directive,
-            "the lanes have no sums of a tensor core",
-            "stream the rows and give the lanes their columns first: stream(i, panels=4, warps=2); fragment(j, 8)");
+  refuse_if(
+      parts.thread("part") == nullptr || nest.find_array("sums") == nullptr || at == parts.body.size(), directive,
+      "the lanes have no sums of a tensor core",
+      "stream the rows and give the lanes their columns first: mainloop(i, row_tiles=4, warps=2); fragment(j, 8)");
   refuse_if(nest.element() == ScalarType::f64, directive,
             "the tensor cores that this is for multiply numbers of 16 bits and terms of float32",
             "choose --dtype f32, tf32, f16 or bf16, or a schedule of family panel");

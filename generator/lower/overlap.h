@@ -6,7 +6,7 @@
 
 namespace esc {
 
-/// overlap(): programmatic dependent launch. The kernel begins before the one in front of it in the stream has ended,
+/// pdl(): programmatic dependent launch. The kernel begins before the one in front of it in the stream has ended,
 /// and lets the next one do so.
 ///
 ///   .. quads, .. = find_panel(Quads, ..); load_quad(next..); for (..) { .. B .. } C[row][at] = ..;

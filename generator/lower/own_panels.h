@@ -6,8 +6,9 @@
 
 namespace esc {
 
-/// own(i, panels=P, warp=Q): a block owns P panels, a warp has a place for Q consecutive ones beside each other: a set.
-/// Sets go to the blocks in turn; the sets of a block go to different warps, the panels of a set to different lanes.
+/// row_tiles(i, block=P, warp=Q): a block owns P panels, a warp has a place for Q consecutive ones beside each other: a
+/// set. Sets go to the blocks in turn; the sets of a block go to different warps, the panels of a set to different
+/// lanes.
 ///
 ///   for (i...; i += 2) for (j) for (k : columns(i, any of 0b11)) ..
 ///     -> grid (block < blocks) warps (set < block_sets) lanes (place < warp_panels) {

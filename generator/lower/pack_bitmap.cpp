@@ -141,7 +141,8 @@ void check_products(const LoopNest& nest, const PackBitmap& directive) {
   refuse_if(directive.warps != BitmapSchedule::warpgroup_warps, directive,
             "the tensor core multiplies for one warp or for four", nearest(BitmapSchedule::warpgroup_warps));
   refuse_if(nest.constant("block_panels") % BitmapSchedule::warpgroup_warps != 0, directive,
-            "four warps that multiply at once have panels beside each other", "write stream(i, panels=4, warps=2)");
+            "four warps that multiply at once have panels beside each other",
+            "write mainloop(i, row_tiles=4, warps=2)");
   refuse_if(nest.constant("tile_columns") < BitmapSchedule::least_warpgroup_columns, directive,
             "the tile of B has less than a line for each row",
             fmt::format("write fragment(j, {})", BitmapSchedule::least_warpgroup_columns));
@@ -163,15 +164,16 @@ LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive) {
   check_sparse(nest, directive, directive.array);
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
-  refuse_if(parts.thread("part") == nullptr || nest.find_array("sums") == nullptr || at == parts.body.size(), directive,
-            "the lanes have no sums of a tensor core",
-            "stream the rows and give the lanes their columns first: stream(i, panels=2, warps=8); fragment(j, 8)");
+  refuse_if(
+      parts.thread("part") == nullptr || nest.find_array("sums") == nullptr || at == parts.body.size(), directive,
+      "the lanes have no sums of a tensor core",
+      "stream the rows and give the lanes their columns first: mainloop(i, row_tiles=2, warps=8); fragment(j, 8)");
   refuse_if(!is_half(nest.element()), directive, "the words of registers hold two elements of 16 bits",
             "choose --dtype f16 or bf16");
   refuse_if(nest.constant("panel_height") != BitmapSchedule::panel_rows || shares_windows(nest) ||
                 has_own_columns(nest) || has_one_column(nest),
             directive, "a warp does not have all columns of C in 16 rows",
-            "write stream(i, panels=2, warps=8); fragment(j, 8)");
+            "write mainloop(i, row_tiles=2, warps=8); fragment(j, 8)");
   check_products(nest, directive);
   const bool has_warpgroups = directive.warps > 1;
   LoopNest result = nest;

@@ -153,10 +153,10 @@ LoopNest pack(const LoopNest& nest, const Directive& directive, Steps steps) {
   const bool dense = steps != Steps::sparse;
   check_sparse(nest, directive, directive.array);
   refuse_if(has_one_column(nest) && dense, directive, "dense steps multiply 8 columns of C at once",
-            "store sparse steps: transform(A, fragments); or fragment(j, 8)");
+            "store sparse steps: transform(A, sparse24); or fragment(j, 8)");
   refuse_if(has_own_columns(nest), directive,
             "the warps have columns of their own, in which they multiply what is placed in shared memory",
-            "place it there: transform(A, placed)");
+            "place it there: transform(A, decompress)");
   refuse_if(nest.has_constant("tile_columns") && nest.constant("tile_columns") > StreamSchedule::max_columns, directive,
             "a warp has no registers for so many sums",
             fmt::format("write fragment(j, {})", StreamSchedule::max_columns));
@@ -187,10 +187,11 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
 }
 
 LoopNest pack_dense(const LoopNest& nest, const PackDense& directive) {
-  refuse_if(is_half(nest.element()), directive,
-            "of 16 bits steps of the sparse tensor core have fewer bytes, whatever the matrix is",
-            "store them so: transform(A, fragments), or list those that are not zero: transform(A, listed); or choose "
-            "--dtype f32 or tf32");
+  refuse_if(
+      is_half(nest.element()), directive,
+      "of 16 bits steps of the sparse tensor core have fewer bytes, whatever the matrix is",
+      "store them so: transform(A, sparse24), or list those that are not zero: transform(A, compressed); or choose "
+      "--dtype f32 or tf32");
   return pack(nest, directive, Steps::dense);
 }
 

@@ -15,7 +15,7 @@ namespace esc {
 namespace {
 
 constexpr const char* front =
-    "own(i, panels=16, warp=4); tile(j, columns=32, vector=4); split(k, warps=1, groups=1); accumulate()";
+    "row_tiles(i, block=16, warp=4); tile(j, columns=32, vector=4); split_k(k, warps=1, lane_groups=1); accumulate()";
 
 /// An entry of the lane group's row u.
 Access of_entry(const char* array) {
@@ -58,7 +58,8 @@ Node store_rows() {
 
 void check_shape(const LoopNest& nest, const PackGathered& directive) {
   refuse_if(nest.constant("panel_warps") != 1 || nest.constant("sharing_groups") != 1, directive,
-            "several warps or lane groups have parts of a row", "give each row to one: split(k, warps=1, groups=1)");
+            "several warps or lane groups have parts of a row",
+            "give each row to one: split_k(k, warps=1, lane_groups=1)");
   refuse_if(nest.constant("warp_panels") != GatherSchedule::set_rows ||
                 nest.constant("tile_columns") != GatherSchedule::columns ||
                 nest.constant("vector_width") != GatherSchedule::vector,

@@ -56,14 +56,15 @@ Node turns_of_warp(const LoopNest& nest) {
 LoopNest pack_placed(const LoopNest& nest, const PackPlaced& directive) {
   check_sparse(nest, directive, directive.array);
   refuse_if(is_half(nest.element()), directive, "numbers of 16 bits are not placed for the tensor core",
-            "list them: transform(A, listed); or choose --dtype f32 or tf32");
-  refuse_if(!has_own_columns(nest), directive, "the warps have no columns of their own",
-            "stream the rows and give the warps their columns first: stream(i, panels=2, warps=8, rows=32, share=4, "
-            "window=32); fragment(j, 128, warp=16)");
+            "list them: transform(A, compressed); or choose --dtype f32 or tf32");
+  refuse_if(
+      !has_own_columns(nest), directive, "the warps have no columns of their own",
+      "stream the rows and give the warps their columns first: mainloop(i, row_tiles=2, warps=8, warp_m=32, split_k=4, "
+      "tile_k=32); fragment(j, 128, warp_n=16)");
   refuse_if(nest.constant("window_columns") != StreamSchedule::placed_columns, directive,
             fmt::format("windows have {} columns, and places are for {}", nest.constant("window_columns"),
                         StreamSchedule::placed_columns),
-            fmt::format("write window={} in stream()", StreamSchedule::placed_columns));
+            fmt::format("write tile_k={} in mainloop()", StreamSchedule::placed_columns));
   const std::int64_t rows = nest.constant("block_rows");
   const auto threads = static_cast<int>(nest.constant("threads_per_block"));
   const int most = StreamSchedule::most_placed_rows(StreamSchedule::thread_registers(threads));

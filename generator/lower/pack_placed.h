@@ -19,9 +19,9 @@ namespace esc {
 /// multiply_split_placed(PlacedA[part], B, ...);
 ///                                                            barrier;
 ///
-/// Rounds are those of pack_fragments. Behind fragment(j, N, warp=16). Throws ScheduleError where warps have no columns
-/// of their own, where windows have not 32 columns, where a block has more rows than lanes have registers for, and
-/// where elements are not of 32 bits.
+/// Rounds are those of pack_fragments. After fragment(j, N, warp_n=16). Throws ScheduleError where warps have no
+/// columns of their own, where windows have not 32 columns, where a block has more rows than lanes have registers for,
+/// and where elements are not of 32 bits.
 LoopNest pack_placed(const LoopNest& nest, const PackPlaced& directive);
 
 }  // namespace esc

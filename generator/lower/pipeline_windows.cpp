@@ -248,7 +248,7 @@ void declare_fetched_window(LoopNest& nest) {
 
 LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive) {
   refuse_if(nest.packed.kind != PackedForm::Kind::fragments, directive, "the sparse array is not stored in fragments",
-            "transform it first: transform(A, fragments)");
+            "transform it first: transform(A, sparse24)");
   refuse_if(nest.find_array("StagedB") != nullptr, directive, "the windows are copied already", "pipeline once");
   check_between(directive, "stages", directive.stages, StreamSchedule::max_stages);
   refuse_if(directive.stages < 2, directive, "one stage cannot be copied to while it is read", nearest(2));

@@ -25,7 +25,7 @@ namespace esc {
 ///
 ///     transpose_window(turn + 1); load_window(turn + 2);
 ///
-/// Behind transform(A, fragments). Throws ScheduleError where the sparse array is not packed so.
+/// Behind transform(A, sparse24). Throws ScheduleError where the sparse array is not packed so.
 LoopNest pipeline_windows(const LoopNest& nest, const PipelineWindows& directive);
 
 }  // namespace esc

@@ -102,13 +102,13 @@ Loop turns_of_roles(Loop turns) {
 
 void check_placed(const LoopNest& nest, const PlaceAhead& directive) {
   refuse_if(directive.array != "A" || nest.find_array("PlacedA") == nullptr, directive,
-            "no values of the sparse array are placed", "place them first: transform(A, placed)");
+            "no values of the sparse array are placed", "place them first: transform(A, decompress)");
   refuse_if(nest.find_array("StagedB") == nullptr, directive, "nothing is copied ahead of its use",
             "copy it first: pipeline(k, 4)");
   refuse_if(has_roles(nest), directive, "the values are placed ahead already", "ask for that once");
   refuse_if(!performs(nest, "make_barriers"), directive,
             "the copies have no barriers, at which those who place wait for them",
-            "let them come in bulk first: copy(bulk)");
+            "let them come in bulk first: copy(tma)");
   const std::int64_t warps = nest.constant("threads_per_block") / warp_size;
   refuse_if(
       warps > StreamSchedule::max_warps_ahead, directive,

@@ -17,7 +17,7 @@ namespace esc {
 /// place(PlacedA[turn % 2][part]); }
 ///
 /// So both take their time beside each other, and warps that multiply have the registers that those that place do not
-/// need. Behind all steps that change turns, in front of overlap(). Throws ScheduleError where no values are placed, or
+/// need. Behind all steps that change turns, in front of pdl(). Throws ScheduleError where no values are placed, or
 /// nothing is copied three turns ahead.
 LoopNest place_ahead(const LoopNest& nest, const PlaceAhead& directive);
 

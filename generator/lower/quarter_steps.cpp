@@ -10,10 +10,10 @@ namespace esc {
 LoopNest quarter_steps(const LoopNest& nest, const QuarterSteps& directive) {
   refuse_if(directive.array != "A" || nest.packed.kind != PackedForm::Kind::fragments, directive,
             fmt::format("'{}' is not stored in fragments", directive.array),
-            "transform it first: transform(A, fragments)");
+            "transform it first: transform(A, sparse24)");
   refuse_if(nest.packed.quarter_steps, directive, "its steps are quartered already", "quarter once");
   refuse_if(nest.packed.dense_steps, directive, "its steps have the columns as they stand, none of which is left out",
-            "transform it in another way: transform(A, fragments)");
+            "transform it in another way: transform(A, sparse24)");
   refuse_if(!is_half(nest.element()), directive, "of elements of 32 bits the tensor core takes one of two, as they are",
             "leave it out, or choose --dtype f16 or bf16");
   LoopNest result = nest;

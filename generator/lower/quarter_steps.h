@@ -10,7 +10,7 @@ namespace esc {
 /// place of two. The statements of the nest stay what they are, as they know columns, rows and values alone; which
 /// steps these are is found when the matrix is packed.
 ///
-/// Behind transform(A, fragments). Throws ScheduleError where elements have 32 bits, of which the tensor core takes one
+/// Behind transform(A, sparse24). Throws ScheduleError where elements have 32 bits, of which the tensor core takes one
 /// of two, which is stored as it is.
 LoopNest quarter_steps(const LoopNest& nest, const QuarterSteps& directive);
 

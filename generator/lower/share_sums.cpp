@@ -78,7 +78,7 @@ LoopNest share_sums(const LoopNest& nest, const ShareSums& directive) {
             "the sparse array is already packed, or the columns of C are moved in vectors",
             "share before the data is transformed and vectorized");
   refuse_if(nest.constant("panel_warps") == 1, directive, "one warp has a panel to itself",
-            "leave share() out, or split over several warps");
+            "leave reduce_warps() out, or split over several warps");
   branch->then = leave_sums(std::get<Loop>(branch->then.front().content));
   append(parts.body, {Node{Barrier{Scope::block}},
                       unrolled_loop("s", "stores", Role::none,

@@ -6,8 +6,8 @@
 
 namespace esc {
 
-/// share(): the warps of a panel leave their sums in shared memory; behind a barrier each thread adds up those of some
-/// elements of C and stores them once.
+/// reduce_warps(): the warps of a panel leave their sums in shared memory; behind a barrier each thread adds up those
+/// of some elements of C and stores them once.
 ///
 ///   for (c..) ..; .. for (w..) if (row < M && at + w < N) atomicAdd(&C[row][at + w], sums[e + w]);
 ///     -> for (s = 0; s < stores; s++) { seat_of_store = ..; stored_panels[s] = seat_of_store; }

@@ -6,8 +6,8 @@
 
 namespace esc {
 
-/// split(k, warps=W, groups=G): the columns of a panel are dealt in turn to W * G parts. Part G * part + group is that
-/// of one lane group of one warp, and takes every (W * G)-th column from its own number on.
+/// split_k(k, warps=W, lane_groups=G): the columns of a panel are dealt in turn to W * G parts. Part G * part + group
+/// is that of one lane group of one warp, and takes every (W * G)-th column from its own number on.
 ///
 ///   lanes (place..) lanes (lane..) { .. for (k : columns(i, any of 0b11)) for (u..) for (v..) C[i + u][j + v] += ..; }
 ///     -> warps (part < panel_warps) lanes (place..) lanes (group < sharing_groups) lanes (lane..) { ..

@@ -104,7 +104,7 @@ LoopNest store_tiles(const LoopNest& nest, const StoreTiles& directive) {
   refuse_if(!nest.has_constant("lane_products") || has_own_columns(nest) || has_one_column(nest) ||
                 nest.constant("panel_height") != BitmapSchedule::panel_rows,
             directive, "lanes do not have the sums of tiles of 16 rows",
-            "give it behind stream(i, panels=2, warps=8); fragment(j, 8)");
+            "give it behind mainloop(i, row_tiles=2, warps=8); fragment(j, 8)");
   if ((output.layout && !has_whole_columns(*output.layout)) || nest.constant("tile_columns") % tile_columns != 0) {
     return nest;
   }

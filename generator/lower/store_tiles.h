@@ -20,7 +20,7 @@ namespace esc {
 /// or because the tile is one of its last, lanes store pairs as before; and where a block has 8 columns, or neither
 /// rows nor columns of C lie in one piece, as those of images, the nest stays as it is.
 ///
-/// Behind epilogue(), in front of overlap(). Throws ScheduleError where lanes do not store the sums of panels of 16
+/// Behind epilogue(), in front of pdl(). Throws ScheduleError where lanes do not store the sums of panels of 16
 /// rows, or elements do not have 16 bits.
 LoopNest store_tiles(const LoopNest& nest, const StoreTiles& directive);
 

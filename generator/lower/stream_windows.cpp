@@ -60,8 +60,8 @@ LoopNest stream_windows(const LoopNest& nest, const StreamWindows& directive) {
                         StreamSchedule::strip_rows, most_rows));
   refuse_if(
       directive.window != 0 && directive.window != StreamSchedule::placed_columns, directive,
-      fmt::format("window={} is none that values are stored for", directive.window),
-      fmt::format("leave it out, or write window={} in front of transform(A, placed)", StreamSchedule::placed_columns));
+      fmt::format("tile_k={} is none that values are stored for", directive.window),
+      fmt::format("leave it out, or write tile_k={} before transform(A, decompress)", StreamSchedule::placed_columns));
 
   ThreadNest parts{{mapped_loop(Mapping::grid, "block", Affine::of("blocks"), Role::row)}, {}, {}};
   parts.add_warps("place", "block_panels", Role::row);

@@ -26,7 +26,7 @@ namespace esc {
 ///     }
 ///   }
 ///
-/// `nest` has its tiles copied by pipeline(k, tiles=D, units=U).
+/// `nest` has its tiles copied by pipeline(k, stages=D, stages_a=U).
 LoopNest unpack_bitmap(const LoopNest& nest);
 
 /// The other way round: the nest that writes the values of A into its bitmap, whose pattern stays. A warp has the same

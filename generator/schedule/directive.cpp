@@ -14,6 +14,18 @@
 namespace esc {
 namespace {
 
+/// A word of a directive, and what it was called in the release before: that is read, and not printed.
+struct Word {
+  // NOLINTNEXTLINE(google-explicit-constructor): most words have no other name
+  Word(const char* now, const char* old = "") : now(now), old(old) {}
+
+  bool is_said_by(std::string_view text) const { return text == now || is_old(text); }
+  bool is_old(std::string_view text) const { return !old.empty() && text == old; }
+
+  std::string now;
+  std::string old;
+};
+
 /// What stands in the parentheses of a directive, said once for the printer, the parser and the errors: `form` goes
 /// through the parts in order. A part is a name (of a loop or an array), a number, a fixed word, or a number behind a
 /// key, which may be left out where it is the usual one.
@@ -63,9 +75,9 @@ void form(MergePatterns&, Form& parts) {
 }
 template <typename Form>
 void form(OwnPanels& directive, Form& parts) {
-  parts.directive("own");
+  parts.directive({"row_tiles", "own"});
   parts.name("LOOP", directive.loop);
-  parts.keyed("panels", directive.panels);
+  parts.keyed({"block", "panels"}, directive.panels);
   parts.keyed("warp", directive.warp_panels);
 }
 template <typename Form>
@@ -77,10 +89,10 @@ void form(TileColumns& directive, Form& parts) {
 }
 template <typename Form>
 void form(SplitColumns& directive, Form& parts) {
-  parts.directive("split");
+  parts.directive({"split_k", "split"});
   parts.name("LOOP", directive.loop);
   parts.keyed("warps", directive.warps);
-  parts.keyed("groups", directive.groups);
+  parts.keyed({"lane_groups", "groups"}, directive.groups);
 }
 template <typename Form>
 void form(AccumulateSums&, Form& parts) {
@@ -92,7 +104,7 @@ void form(ShuffleSums&, Form& parts) {
 }
 template <typename Form>
 void form(ShareSums&, Form& parts) {
-  parts.directive("share");
+  parts.directive({"reduce_warps", "share"});
 }
 template <typename Form>
 void form(PackRegions& directive, Form& parts) {
@@ -107,7 +119,7 @@ void form(Vectorize& directive, Form& parts) {
 }
 template <typename Form>
 void form(BatchColumns& directive, Form& parts) {
-  parts.directive("batch");
+  parts.directive({"unroll_k", "batch"});
   parts.name("LOOP", directive.loop);
   parts.number(directive.factor);
 }
@@ -123,11 +135,11 @@ void form(StageRegions& directive, Form& parts) {
 }
 template <typename Form>
 void form(Overlap&, Form& parts) {
-  parts.directive("overlap");
+  parts.directive({"pdl", "overlap"});
 }
 template <typename Form>
 void form(CutRows& directive, Form& parts) {
-  parts.directive("cut");
+  parts.directive({"split_rows", "cut"});
   parts.name("LOOP", directive.loop);
   parts.number(directive.task);
 }
@@ -143,7 +155,7 @@ void form(AssignTasks& directive, Form& parts) {
   parts.directive("assign");
   parts.name("LOOP", directive.loop);
   parts.keyed("warps", directive.warps);
-  parts.keyed("groups", directive.groups);
+  parts.keyed({"lane_groups", "groups"}, directive.groups);
 }
 template <typename Form>
 void form(PlaceEpilogue&, Form& parts) {
@@ -152,26 +164,26 @@ void form(PlaceEpilogue&, Form& parts) {
 
 template <typename Form>
 void form(StreamWindows& directive, Form& parts) {
-  parts.directive("stream");
+  parts.directive({"mainloop", "stream"});
   parts.name("LOOP", directive.loop);
-  parts.keyed("panels", directive.panels);
+  parts.keyed({"row_tiles", "panels"}, directive.panels);
   parts.keyed("warps", directive.warps);
-  parts.keyed_unless_usual("rows", directive.rows, StreamWindows::usual_rows);
-  parts.keyed_unless_usual("share", directive.share, 1);
-  parts.keyed_unless_usual("window", directive.window, 0);
+  parts.keyed_unless_usual({"warp_m", "rows"}, directive.rows, StreamWindows::usual_rows);
+  parts.keyed_unless_usual({"split_k", "share"}, directive.share, 1);
+  parts.keyed_unless_usual({"tile_k", "window"}, directive.window, 0);
 }
 template <typename Form>
 void form(FragmentColumns& directive, Form& parts) {
   parts.directive("fragment");
   parts.name("LOOP", directive.loop);
   parts.number(directive.columns);
-  parts.keyed_unless_usual("warp", directive.warp, 0);
+  parts.keyed_unless_usual({"warp_n", "warp"}, directive.warp, 0);
 }
 template <typename Form>
 void form(PackFragments& directive, Form& parts) {
   parts.directive("transform");
   parts.name("ARRAY", directive.array);
-  parts.word("fragments");
+  parts.word({"sparse24", "fragments"});
 }
 template <typename Form>
 void form(PackDense& directive, Form& parts) {
@@ -183,13 +195,13 @@ template <typename Form>
 void form(PackListed& directive, Form& parts) {
   parts.directive("transform");
   parts.name("ARRAY", directive.array);
-  parts.word("listed");
+  parts.word({"compressed", "listed"});
 }
 template <typename Form>
 void form(PackPlaced& directive, Form& parts) {
   parts.directive("transform");
   parts.name("ARRAY", directive.array);
-  parts.word("placed");
+  parts.word({"decompress", "placed"});
 }
 template <typename Form>
 void form(PackGathered& directive, Form& parts) {
@@ -206,7 +218,7 @@ void form(PackBitmap& directive, Form& parts) {
 }
 template <typename Form>
 void form(QuarterSteps& directive, Form& parts) {
-  parts.directive("quarter");
+  parts.directive({"sparse14", "quarter"});
   parts.name("ARRAY", directive.array);
 }
 template <typename Form>
@@ -219,8 +231,8 @@ template <typename Form>
 void form(PipelineTiles& directive, Form& parts) {
   parts.directive("pipeline");
   parts.name("LOOP", directive.loop);
-  parts.keyed("tiles", directive.tiles);
-  parts.keyed("units", directive.units);
+  parts.keyed({"stages", "tiles"}, directive.tiles);
+  parts.keyed({"stages_a", "units"}, directive.units);
   parts.keyed_unless_usual("step", directive.step, PipelineTiles{}.step);
 }
 template <typename Form>
@@ -231,12 +243,12 @@ void form(StoreTiles& directive, Form& parts) {
 template <typename Form>
 void form(CopyInBulk&, Form& parts) {
   parts.directive("copy");
-  parts.word("bulk");
+  parts.word({"tma", "bulk"});
 }
 template <typename Form>
 void form(CopyUnits&, Form& parts) {
   parts.directive("copy");
-  parts.word("units");
+  parts.word({"bulk_a", "units"});
 }
 template <typename Form>
 void form(ClusterTurns& directive, Form& parts) {
@@ -246,19 +258,19 @@ void form(ClusterTurns& directive, Form& parts) {
 }
 template <typename Form>
 void form(PlaceAhead& directive, Form& parts) {
-  parts.directive("ahead");
+  parts.directive({"warp_specialize", "ahead"});
   parts.name("ARRAY", directive.array);
 }
 
 /// Writes a directive.
 class Printed {
  public:
-  void directive(const char* word) { directive_ = word; }
+  void directive(const Word& word) { directive_ = word.now; }
   void name(const char*, const std::string& value) { parts_.push_back(value); }
   void number(int value) { parts_.push_back(fmt::format("{}", value)); }
-  void word(const char* word) { parts_.emplace_back(word); }
-  void keyed(const char* key, int value) { parts_.push_back(fmt::format("{}={}", key, value)); }
-  void keyed_unless_usual(const char* key, int value, int usual) {
+  void word(const Word& word) { parts_.push_back(word.now); }
+  void keyed(const Word& key, int value) { parts_.push_back(fmt::format("{}={}", key.now, value)); }
+  void keyed_unless_usual(const Word& key, int value, int usual) {
     if (value != usual) {
       keyed(key, value);
     }
@@ -274,18 +286,18 @@ class Printed {
 /// Writes what a directive of this kind looks like.
 class Described {
  public:
-  void directive(const char* word) { directive_ = word; }
+  void directive(const Word& word) { directive_ = word; }
   void name(const char* kind, const std::string&) { parts_.emplace_back(kind); }
   void number(int) { parts_.emplace_back("NUMBER"); }
-  void word(const char* word) { parts_.emplace_back(word); }
-  void keyed(const char* key, int) { parts_.push_back(fmt::format("{}=NUMBER", key)); }
-  void keyed_unless_usual(const char* key, int, int) { parts_.push_back(fmt::format("[{}=NUMBER]", key)); }
+  void word(const Word& word) { parts_.push_back(word.now); }
+  void keyed(const Word& key, int) { parts_.push_back(fmt::format("{}=NUMBER", key.now)); }
+  void keyed_unless_usual(const Word& key, int, int) { parts_.push_back(fmt::format("[{}=NUMBER]", key.now)); }
 
-  const std::string& directive() const { return directive_; }
-  std::string text() const { return fmt::format("{}({})", directive_, fmt::join(parts_, ", ")); }
+  const Word& directive() const { return directive_; }
+  std::string text() const { return fmt::format("{}({})", directive_.now, fmt::join(parts_, ", ")); }
 
  private:
-  std::string directive_;
+  Word directive_ = "";
   std::vector<std::string> parts_;
 };
 
@@ -301,37 +313,45 @@ std::vector<std::string_view> split_at(std::string_view text, std::string_view s
   }
 }
 
-/// Reads the parts of a directive; whether they were all of the right kind shows in the end.
+/// Reads a directive; whether its parts were all of the right kind shows in the end.
 class Read {
  public:
-  explicit Read(std::vector<std::string_view> parts) : parts_(std::move(parts)) {}
+  Read(std::string_view name, std::vector<std::string_view> parts) : name_(name), parts_(std::move(parts)) {}
 
-  void directive(const char*) {}
+  void directive(const Word& word) { expect(word, name_); }
   void name(const char*, std::string& value) {
     const std::string_view part = take();
     matches_ = matches_ && is_identifier(part);
     value = part;
   }
   void number(int& value) { read_number(take(), value); }
-  void word(const char* word) { matches_ = take() == word && matches_; }
-  void keyed(const char* key, int& value) {
+  void word(const Word& word) { expect(word, take()); }
+  void keyed(const Word& key, int& value) {
     const std::string_view part = take();
     const auto equals = part.find('=');
-    matches_ = matches_ && equals != std::string_view::npos && trimmed(part.substr(0, equals)) == key;
+    matches_ = matches_ && equals != std::string_view::npos;
+    expect(key, trimmed(part.substr(0, equals)));
     if (matches_) {
       read_number(trimmed(part.substr(equals + 1)), value);
     }
   }
-  void keyed_unless_usual(const char* key, int& value, int usual) {
+  void keyed_unless_usual(const Word& key, int& value, int usual) {
     value = usual;
-    if (next_ != parts_.size() && trimmed(parts_[next_].substr(0, parts_[next_].find('='))) == key) {
+    if (next_ != parts_.size() && key.is_said_by(trimmed(parts_[next_].substr(0, parts_[next_].find('='))))) {
       keyed(key, value);
     }
   }
 
   bool matches() const { return matches_ && next_ == parts_.size(); }
+  const std::vector<OldWord>& old_words() const { return old_words_; }
 
  private:
+  void expect(const Word& word, std::string_view said) {
+    matches_ = matches_ && word.is_said_by(said);
+    if (word.is_old(said)) {
+      old_words_.push_back({word.old, word.now});
+    }
+  }
   std::string_view take() {
     if (next_ == parts_.size()) {
       matches_ = false;
@@ -344,7 +364,9 @@ class Read {
     matches_ = matches_ && !text.empty() && error == std::errc() && end == text.data() + text.size();
   }
 
+  std::string_view name_;
   std::vector<std::string_view> parts_;
+  std::vector<OldWord> old_words_;
   std::size_t next_ = 0;
   bool matches_ = true;
 };
@@ -370,10 +392,10 @@ Described description(Directive kind) {
   std::vector<std::string> names;
   for (const Directive& kind : kinds()) {
     const Described described = description(kind);
-    if (described.directive() == word) {
+    if (described.directive().is_said_by(word)) {
       forms.push_back(described.text());
-    } else if (std::find(names.begin(), names.end(), described.directive()) == names.end()) {
-      names.push_back(described.directive());
+    } else if (std::find(names.begin(), names.end(), described.directive().now) == names.end()) {
+      names.push_back(described.directive().now);
     }
   }
   if (forms.empty()) {
@@ -382,6 +404,46 @@ Described description(Directive kind) {
   }
   throw ScheduleError(std::string(text), fmt::format("is not of the form of {}", word),
                       fmt::format("write {}", fmt::join(forms, " or ")));
+}
+
+/// A directive as it was read, with the old words that say it.
+struct ReadDirective {
+  Directive directive;
+  std::vector<OldWord> old_words;
+};
+
+ReadDirective read_directive(std::string_view text) {
+  const std::string_view whole = trimmed(text);
+  const auto opening = whole.find('(');
+  const std::string word(trimmed(whole.substr(0, opening)));
+  if (opening == std::string_view::npos || whole.back() != ')') {
+    refuse(whole, word);
+  }
+  const std::string_view inside = trimmed(whole.substr(opening + 1, whole.size() - opening - 2));
+  const std::vector<std::string_view> parts = inside.empty() ? std::vector<std::string_view>{} : split_at(inside, ",");
+  for (Directive kind : kinds()) {
+    Read read(word, parts);
+    std::visit([&](auto& one) { form(one, read); }, kind);
+    if (read.matches()) {
+      return {kind, read.old_words()};
+    }
+  }
+  refuse(whole, word);
+}
+
+std::vector<ReadDirective> read_script(std::string_view text) {
+  std::vector<ReadDirective> directives;
+  for (const std::string_view line : split_at(text, "\n")) {
+    for (const std::string_view one : split_at(line.substr(0, line.find('#')), ";")) {
+      if (!one.empty()) {
+        directives.push_back(read_directive(one));
+      }
+    }
+  }
+  if (directives.empty()) {
+    throw ScheduleError("script", "has no directive", "write directives separated by ';' or on lines of their own");
+  }
+  return directives;
 }
 
 }  // namespace
@@ -401,41 +463,26 @@ std::string print(const std::vector<Directive>& directives) {
   return joined;
 }
 
-Directive parse_directive(std::string_view text) {
-  const std::string_view whole = trimmed(text);
-  const auto opening = whole.find('(');
-  const std::string word(trimmed(whole.substr(0, opening)));
-  if (opening == std::string_view::npos || whole.back() != ')') {
-    refuse(whole, word);
-  }
-  const std::string_view inside = trimmed(whole.substr(opening + 1, whole.size() - opening - 2));
-  const std::vector<std::string_view> parts = inside.empty() ? std::vector<std::string_view>{} : split_at(inside, ",");
-  for (Directive kind : kinds()) {
-    if (description(kind).directive() != word) {
-      continue;
-    }
-    Read read(parts);
-    std::visit([&](auto& one) { form(one, read); }, kind);
-    if (read.matches()) {
-      return kind;
-    }
-  }
-  refuse(whole, word);
-}
+Directive parse_directive(std::string_view text) { return read_directive(text).directive; }
 
 std::vector<Directive> parse_script(std::string_view text) {
   std::vector<Directive> directives;
-  for (const std::string_view line : split_at(text, "\n")) {
-    for (const std::string_view one : split_at(line.substr(0, line.find('#')), ";")) {
-      if (!one.empty()) {
-        directives.push_back(parse_directive(one));
+  for (const ReadDirective& read : read_script(text)) {
+    directives.push_back(read.directive);
+  }
+  return directives;
+}
+
+std::vector<OldWord> old_words_in(std::string_view script) {
+  std::vector<OldWord> words;
+  for (const ReadDirective& read : read_script(script)) {
+    for (const OldWord& word : read.old_words) {
+      if (std::ranges::find(words, word) == words.end()) {
+        words.push_back(word);
       }
     }
   }
-  if (directives.empty()) {
-    throw ScheduleError("script", "has no directive", "write directives separated by ';' or on lines of their own");
-  }
-  return directives;
+  return words;
 }
 
 std::optional<int> panel_rows(const std::vector<Directive>& directives) {

@@ -54,7 +54,7 @@ struct Compact {
 struct MergePatterns {
   bool operator==(const MergePatterns&) const = default;
 };
-/// own(i, panels=4, warp=2): a thread block owns `panels` consecutive panels, and each of its warps `warp_panels`.
+/// row_tiles(i, block=4, warp=2): a thread block owns `panels` consecutive panels, and each of its warps `warp_panels`.
 struct OwnPanels {
   std::string loop;
   int panels = 1;
@@ -68,7 +68,7 @@ struct TileColumns {
   int vector = 1;
   bool operator==(const TileColumns&) const = default;
 };
-/// split(k, warps=8, groups=4): the columns of a panel are dealt in turn to the lane groups of several warps.
+/// split_k(k, warps=8, lane_groups=4): the columns of a panel are dealt in turn to the lane groups of several warps.
 struct SplitColumns {
   std::string loop;
   int warps = 1;
@@ -83,7 +83,7 @@ struct AccumulateSums {
 struct ShuffleSums {
   bool operator==(const ShuffleSums&) const = default;
 };
-/// share(): the sums of warps are added in shared memory, behind a barrier.
+/// reduce_warps(): the sums of warps are added in shared memory, behind a barrier.
 struct ShareSums {
   bool operator==(const ShareSums&) const = default;
 };
@@ -98,7 +98,7 @@ struct Vectorize {
   std::string loop;
   bool operator==(const Vectorize&) const = default;
 };
-/// batch(k, 8): a lane group takes `factor` columns of A per iteration, with wide loads, and loads before it
+/// unroll_k(k, 8): a lane group takes `factor` columns of A per iteration, with wide loads, and loads before it
 /// multiplies.
 struct BatchColumns {
   std::string loop;
@@ -115,11 +115,11 @@ struct StageRegions {
   std::string array;
   bool operator==(const StageRegions&) const = default;
 };
-/// overlap(): programmatic dependent launch: a late wait, and the trigger behind it.
+/// pdl(): programmatic dependent launch: a late wait, and the trigger behind it.
 struct Overlap {
   bool operator==(const Overlap&) const = default;
 };
-/// cut(k, 128): the non-zeros of a row are cut into tasks of at most `task`.
+/// split_rows(k, 128): the non-zeros of a row are cut into tasks of at most `task`.
 struct CutRows {
   std::string loop;
   int task = 128;
@@ -132,8 +132,8 @@ struct PackTasks {
   int light = 16;
   bool operator==(const PackTasks&) const = default;
 };
-/// assign(task, warps=4, groups=8): a warp takes a heavy task or, with each of `groups` lane groups, a light one; a
-/// thread block has `warps` warps.
+/// assign(task, warps=4, lane_groups=8): a warp takes a heavy task or, with each of `groups` lane groups, a light one;
+/// a thread block has `warps` warps.
 struct AssignTasks {
   std::string loop;
   int warps = 1;
@@ -144,9 +144,9 @@ struct AssignTasks {
 struct PlaceEpilogue {
   bool operator==(const PlaceEpilogue&) const = default;
 };
-/// stream(i, panels=4, warps=2): a block owns `panels` panels of 16 rows, or of as many as rows=32 says, and goes
-/// through all columns of the sparse array, a window of 256 of them after the other, or as window=32 says; `warps`
-/// warps of each panel take windows in turn, or, as share=2 says, two of them each.
+/// mainloop(i, row_tiles=4, warps=2): a block owns `panels` row tiles of 16 rows, or of as many as warp_m=32 says, and
+/// goes through all columns of the sparse array, a K tile of 256 of them after the other, or as tile_k=32 says; `warps`
+/// warps of each row tile take K tiles in turn, or, as split_k=2 says, two of them each.
 struct StreamWindows {
   static constexpr int usual_rows = 16;
 
@@ -159,15 +159,15 @@ struct StreamWindows {
   bool operator==(const StreamWindows&) const = default;
 };
 /// fragment(j, 32): a block computes so many columns of C; a lane has the sums that the tensor core gives it.
-/// fragment(j, 128, warp=16): each of the warps that multiply the same windows has so many of the columns, in the rows
-/// of all panels. fragment(j, 1), of 16 bits: four lanes have parts of the sums of a row.
+/// fragment(j, 128, warp_n=16): each of the warps that multiply the same windows has so many of the columns, in the
+/// rows of all panels. fragment(j, 1), of 16 bits: four lanes have parts of the sums of a row.
 struct FragmentColumns {
   std::string loop;
   int columns = 8;
   int warp = 0;  ///< 0 where each warp has all columns, in the rows of its panel
   bool operator==(const FragmentColumns&) const = default;
 };
-/// transform(A, fragments): the panels of the sparse array are stored as the operands of the sparse tensor core, with
+/// transform(A, sparse24): the panels of the sparse array are stored as the operands of the sparse tensor core, with
 /// the columns of a window in an order in which at most two of four have a non-zero.
 struct PackFragments {
   std::string array;
@@ -178,13 +178,13 @@ struct PackDense {
   std::string array;
   bool operator==(const PackDense&) const = default;
 };
-/// transform(A, listed): the same, of which each lane has a list of the elements that are not zero.
+/// transform(A, compressed): the same, of which each lane has a list of the elements that are not zero.
 struct PackListed {
   std::string array;
   bool operator==(const PackListed&) const = default;
 };
-/// transform(A, placed): the same, of which each one that is not zero has its place beside it; warps put them where the
-/// tensor core reads them.
+/// transform(A, decompress): the same, of which each one that is not zero has its place beside it; warps put them where
+/// the tensor core reads them.
 struct PackPlaced {
   std::string array;
   bool operator==(const PackPlaced&) const = default;
@@ -201,7 +201,7 @@ struct PackBitmap {
   int warps = 1;
   bool operator==(const PackBitmap&) const = default;
 };
-/// quarter(A): of the steps in which fragments are multiplied those whose columns allow it store one of four elements,
+/// sparse14(A): of the steps in which fragments are multiplied those whose columns allow it store one of four elements,
 /// in place of two.
 struct QuarterSteps {
   std::string array;
@@ -214,8 +214,8 @@ struct PipelineWindows {
   int stages = 2;
   bool operator==(const PipelineWindows&) const = default;
 };
-/// pipeline(k, tiles=3, units=2): K steps of the dense array and units of the packed one are copied to shared memory,
-/// so many of each at a time. With step=256 a K step has that many columns of the packed array, where warps multiply by
+/// pipeline(k, stages=3, stages_a=2): K steps of the dense array and packed A tiles are copied to shared memory, so
+/// many of each at a time. With step=256 a K step has that many columns of the packed array, where warps multiply by
 /// themselves.
 struct PipelineTiles {
   std::string loop;
@@ -224,11 +224,11 @@ struct PipelineTiles {
   int step = 128;
   bool operator==(const PipelineTiles&) const = default;
 };
-/// copy(bulk): what the pipeline copies comes by bulk copies, from compute capability 9.0 on.
+/// copy(tma): what the pipeline copies comes by bulk copies, from compute capability 9.0 on.
 struct CopyInBulk {
   bool operator==(const CopyInBulk&) const = default;
 };
-/// copy(units): of it the units alone; lanes go on copying windows.
+/// copy(bulk_a): of it the units alone; lanes go on copying windows.
 struct CopyUnits {
   bool operator==(const CopyUnits&) const = default;
 };
@@ -239,8 +239,8 @@ struct ClusterTurns {
   int blocks = 2;
   bool operator==(const ClusterTurns&) const = default;
 };
-/// ahead(A): warps of their own place the values of the sparse array, a turn ahead of those that multiply them, and
-/// copy for them.
+/// warp_specialize(A): warps of their own place the values of the sparse array, an iteration ahead of those that
+/// multiply them, and copy for them.
 struct PlaceAhead {
   std::string array;
   bool operator==(const PlaceAhead&) const = default;
@@ -257,7 +257,7 @@ using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Tr
                                PackDense, PackListed, PackPlaced, QuarterSteps, PipelineWindows, CopyInBulk, CopyUnits,
                                ClusterTurns, PlaceAhead, PackGathered, PackBitmap, PipelineTiles, StoreTiles>;
 
-/// "unroll(i, 4)", "map(i, grid)", "own(i, panels=4, warp=2)", "merge()", ...
+/// "unroll(i, 4)", "map(i, grid)", "row_tiles(i, block=4, warp=2)", "merge()", ...
 std::string print(const Directive& directive);
 /// A script: directives in order, separated by "; ".
 std::string print(const std::vector<Directive>& directives);
@@ -271,12 +271,22 @@ class ScheduleError : public UserError {
       : UserError(schedule, rule, remedy) {}
 };
 
-/// Reads one directive as `print` writes it; spaces are free. parse_directive(print(d)) == d. Throws ScheduleError,
-/// with the directive as its place and the forms that its name has as the remedy.
+/// Reads one directive as `print` writes it, or in the words of the release before; spaces are free.
+/// parse_directive(print(d)) == d. Throws ScheduleError, with the directive as its place and the forms that its name
+/// has as the remedy.
 Directive parse_directive(std::string_view text);
 /// Reads a script: directives separated by ";" or the ends of lines, where "#" begins a comment. Throws ScheduleError;
 /// a script without a directive is refused too.
 std::vector<Directive> parse_script(std::string_view text);
+
+/// A word of a script by which the release before called a directive, a key or a form.
+struct OldWord {
+  std::string old;
+  std::string now;
+  bool operator==(const OldWord&) const = default;
+};
+/// The old words of a script, each once, in its order. Throws as parse_script does.
+std::vector<OldWord> old_words_in(std::string_view script);
 
 /// Rows of a panel: as many as the row loop is unrolled by; absent where it is not.
 std::optional<int> panel_rows(const std::vector<Directive>& directives);

@@ -55,6 +55,15 @@ ScheduleChoice settled(ScheduleChoice choice, const MeasuredCase& wanted) {
 
 bool is_script(std::string_view text) { return text.find('(') != std::string_view::npos; }
 
+std::vector<std::string> old_words_notes(const std::string& text) {
+  std::vector<std::string> notes;
+  for (const OldWord& word : is_script(text) ? old_words_in(text) : std::vector<OldWord>()) {
+    notes.push_back(
+        fmt::format("a schedule's '{}' is an old name of '{}'; the next release does not read it", word.old, word.now));
+  }
+  return notes;
+}
+
 ScheduleChoice parse_choice(const std::string& text, const std::string& source) {
   if (!is_script(text)) {
     return {parse_schedule(trimmed(text)), source};  // a file ends with a line

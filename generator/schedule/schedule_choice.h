@@ -39,6 +39,10 @@ ScheduleChoice settled(ScheduleChoice choice, const MeasuredCase& wanted);
 /// Whether a schedule's text is a script of directives and not one of a family.
 bool is_script(std::string_view text);
 
+/// A sentence for each word of a script that the release before used and the next one does not read; none for a
+/// schedule of a family. Throws ScheduleError.
+std::vector<std::string> old_words_notes(const std::string& text);
+
 /// The schedule or script of this text. Throws ScheduleError.
 ScheduleChoice parse_choice(const std::string& text, const std::string& source);
 

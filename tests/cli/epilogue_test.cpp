@@ -183,8 +183,8 @@ TEST_F(EpilogueOption, TakesRowsOfVeryDifferentLengths) {
 class EpilogueScripts : public EpilogueWorkshop {
  protected:
   static constexpr const char* without =
-      "unroll(i, 2); enumerate(); merge(); own(i, panels=1, warp=1); tile(j, columns=64, vector=4); "
-      "split(k, warps=8, groups=2); accumulate(); shuffle(); share(); transform(A, regions)";
+      "unroll(i, 2); enumerate(); merge(); row_tiles(i, block=1, warp=1); tile(j, columns=64, vector=4); "
+      "split_k(k, warps=8, lane_groups=2); accumulate(); shuffle(); reduce_warps(); transform(A, regions)";
 
   static std::vector<std::string> script(const std::string& further) {
     return {"--schedule", std::string(without) + further};
@@ -192,7 +192,7 @@ class EpilogueScripts : public EpilogueWorkshop {
 };
 
 TEST_F(EpilogueScripts, SayWhereTheEpilogueStands) {
-  generate("bias+relu", script("; vectorize(j); batch(k, 4); prefetch(A); epilogue(); overlap()"));
+  generate("bias+relu", script("; vectorize(j); unroll_k(k, 4); prefetch(A); epilogue(); pdl()"));
   expect_verified();
   const std::string of_the_script = read("out/a/a.cu");
   generate("bias+relu", {"--no-verify", "--force", "--schedule",
@@ -203,14 +203,14 @@ TEST_F(EpilogueScripts, SayWhereTheEpilogueStands) {
 
 TEST_F(EpilogueScripts, AreRefusedWithoutItOrInTheWrongPlace) {
   expect_refusal(
-      line("bias", script("; vectorize(j); batch(k, 4)")),
+      line("bias", script("; vectorize(j); unroll_k(k, 4)")),
       "stores the sums as they are, and the nest has more to do with them; add epilogue() behind vectorize(j)");
-  expect_refusal(line("bias", script("; epilogue(); vectorize(j); batch(k, 4)")),
+  expect_refusal(line("bias", script("; epilogue(); vectorize(j); unroll_k(k, 4)")),
                  "epilogue(): the sums are not stored in vectors yet; vectorize the columns of C first: vectorize(j)");
   const std::string needless =
       "epilogue(): the nest does nothing with its sums but store them, or it is placed already";
-  expect_refusal(line("bias", script("; vectorize(j); batch(k, 4); epilogue(); epilogue()")), needless);
-  std::vector<std::string> product = script("; vectorize(j); batch(k, 4); epilogue()");
+  expect_refusal(line("bias", script("; vectorize(j); unroll_k(k, 4); epilogue(); epilogue()")), needless);
+  std::vector<std::string> product = script("; vectorize(j); unroll_k(k, 4); epilogue()");
   product.insert(product.begin(), {"generate", "a.mtx", "--bcol", "40", "-o", "out"});
   expect_refusal(product, needless);
   expect_refusal(line("bias", {"--schedule",

@@ -130,7 +130,8 @@ TEST_F(NestLayoutOption, ManyColumnsOfALaneAreForItAlone) {
       "nearest legal value is unroll_k=4");
   expect_refusal(generation({"--schedule", "panel:columns=32,vector=32"}),
                  "thread N=32 is not a power of two from 1 to 4");
-  const std::string tile = "unroll(i, 2); enumerate(); merge(); own(i, panels=1, warp=1); tile(j, columns=8, vector=8)";
+  const std::string tile =
+      "unroll(i, 2); enumerate(); merge(); row_tiles(i, block=1, warp=1); tile(j, columns=8, vector=8)";
   expect_refusal({"lower", "--schedule", tile}, "vector=8 is outside 1 to 4");
   EXPECT_EQ(escgen({"lower", "--schedule", tile, "--layout", "nk"}).status, 0);
 }

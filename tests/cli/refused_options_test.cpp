@@ -156,9 +156,9 @@ TEST_F(RefusedOptions, BitmapsOfOtherTypesAndOfTooMuchSharedMemory) {
       {"--arch", "sm_80", "--dtype", "f16", "--schedule", "bitmap:columns=32,panels=1,warps=16,stages=8,units=2"},
       "choose fewer stages, stages_a or warps, or a smaller tile");
   expect_generate_refusal({"--dtype", "bf16", "--schedule",
-                           "stream(i, panels=1, warps=2); fragment(j, 8); transform(A, bitmap); epilogue()"},
+                           "mainloop(i, row_tiles=1, warps=2); fragment(j, 8); transform(A, bitmap); epilogue()"},
                           "multiplies windows that stand in no shared memory, for which there is no kernel; copy them "
-                          "ahead: pipeline(k, tiles=3, units=2)");
+                          "ahead: pipeline(k, stages=3, stages_a=2)");
 }
 
 TEST_F(RefusedOptions, ElementTypeAndLayout) {

@@ -13,18 +13,19 @@ using ::testing::StartsWith;
 constexpr const char* family_text =
     "panel: tile=2x64, thread=2x4, split_k=8, lane_groups=2, unroll_k=4, stage_a=off, pdl=on";
 constexpr const char* script =
-    "unroll(i, 2); enumerate(); merge(); own(i, panels=1, warp=1); tile(j, columns=64, vector=4); "
-    "split(k, warps=8, groups=2); accumulate(); shuffle(); share(); transform(A, regions); vectorize(j); batch(k, 4); "
-    "prefetch(A); overlap()";
+    "unroll(i, 2); enumerate(); merge(); row_tiles(i, block=1, warp=1); tile(j, columns=64, vector=4); "
+    "split_k(k, warps=8, lane_groups=2); accumulate(); shuffle(); reduce_warps(); transform(A, regions); vectorize(j); "
+    "unroll_k(k, 4); "
+    "prefetch(A); pdl()";
 /// One that no family has: a warp owns a panel of six rows alone, without registers of its own loads.
 constexpr const char* own_script =
     "# a warp a panel\n"
     "unroll(i, 6)\n"
     "enumerate(); merge()\n"
-    "own(i, panels=4, warp=1)  # no sums to share\n"
+    "row_tiles(i, block=4, warp=1)  # no sums to share\n"
     "tile(j, columns=32, vector=2)\n"
-    "split(k, warps=1, groups=2); accumulate(); shuffle()\n"
-    "transform(A, regions); vectorize(j); batch(k, 8)\n";
+    "split_k(k, warps=1, lane_groups=2); accumulate(); shuffle()\n"
+    "transform(A, regions); vectorize(j); unroll_k(k, 8)\n";
 
 class Script : public Workshop {
  protected:
@@ -59,6 +60,41 @@ TEST_F(Script, OfAFileMakesAKernelThatIsVerifiedAndReproducible) {
   EXPECT_EQ(escgen(generate({"--schedule-file", "mine.txt", "--check"})).status, 0);
 }
 
+/// What the release before wrote for `script`, by directives and in the text of a manifest.
+constexpr const char* old_script =
+    "unroll(i, 2); enumerate(); merge(); own(i, panels=1, warp=1); tile(j, columns=64, vector=4); "
+    "split(k, warps=8, groups=2); accumulate(); shuffle(); share(); transform(A, regions); vectorize(j); "
+    "batch(k, 4); prefetch(A); overlap()";
+
+TEST_F(Script, InOldWordsIsReadAndSaidToBeOld) {
+  const ProcessResult generated = escgen(generate({"--schedule", old_script, "--no-verify"}));
+  ASSERT_EQ(generated.status, 0) << generated.errors;
+  EXPECT_THAT(generated.errors,
+              HasSubstr("a schedule's 'own' is an old name of 'row_tiles'; the next release does not read it\n"));
+  EXPECT_EQ(parse_json(read("out/a/manifest.json"))["schedule"]["text"], script);
+  EXPECT_EQ(escgen(generate({"--schedule", old_script, "--no-verify", "-q", "--check"})).errors, "");
+  EXPECT_THAT(escgen({"lower", "--schedule", old_script}).errors, HasSubstr("'overlap' is an old name of 'pdl'"));
+  EXPECT_EQ(escgen({"lower", "--schedule", script}).errors, "");
+}
+
+/// Bundles that the release before has written need not be written again.
+TEST_F(Script, OfAManifestMayHaveOldWords) {
+  ASSERT_EQ(escgen(generate({"--schedule", script})).status, 0);
+  nlohmann::ordered_json manifest = nlohmann::ordered_json::parse(read("out/a/manifest.json"));
+  manifest["schedule"]["text"] = old_script;
+  manifest["schedule"]["directives"] = nlohmann::json::array();
+  const std::string text = std::string(old_script) + "; ";
+  for (std::size_t at = 0, end = 0; (end = text.find("; ", at)) != text.npos; at = end + 2) {
+    manifest["schedule"]["directives"].push_back(text.substr(at, end - at));
+  }
+  write("out/a/manifest.json", manifest.dump(2) + "\n");
+  EXPECT_EQ(escgen({"verify", "out/a"}).status, 0);
+  EXPECT_EQ(escgen(generate({"--schedule", script, "--check"})).status, 0);
+  EXPECT_EQ(escgen(generate({"--schedule", script})).status, 0) << "it is what is asked for";
+  replace("out/a/manifest.json", "share()", "prefetch(A)", true);
+  EXPECT_NE(escgen({"verify", "out/a"}).status, 0) << "another schedule";
+}
+
 /// All of C is set to zero for a call of more tiles than a grid has, as its warps add to what is there: hundreds of
 /// megabytes with that many rows.
 TEST_F(Script, WhoseWarpsAddToCIsVerifiedForManyRows) {
@@ -67,11 +103,11 @@ TEST_F(Script, WhoseWarpsAddToCIsVerifiedForManyRows) {
     column += std::to_string(row) + " 1 0.5\n";
   }
   write("column.mtx", column);
-  const ProcessResult generated =
-      escgen({"generate", "column.mtx", "--bcol", "64", "-o", "out", "--schedule",
-              "unroll(i, 4); enumerate(); merge(); own(i, panels=1, warp=1); tile(j, columns=32, vector=4); split(k, "
-              "warps=4, groups=4); "
-              "accumulate(); shuffle(); transform(A, regions); vectorize(j); batch(k, 4); stage(A)"});
+  const ProcessResult generated = escgen(
+      {"generate", "column.mtx", "--bcol", "64", "-o", "out", "--schedule",
+       "unroll(i, 4); enumerate(); merge(); row_tiles(i, block=1, warp=1); tile(j, columns=32, vector=4); split_k(k, "
+       "warps=4, lane_groups=4); "
+       "accumulate(); shuffle(); transform(A, regions); vectorize(j); unroll_k(k, 4); stage(A)"});
   EXPECT_EQ(generated.status, 0) << generated.errors;
   EXPECT_THAT(generated.output, HasSubstr("verified   by emulation"));
 }
@@ -91,7 +127,7 @@ TEST_F(Script, IsShownByLower) {
   write("mine.txt", own_script);
   const ProcessResult shown = escgen({"lower", "--schedule-file", "mine.txt"});
   ASSERT_EQ(shown.status, 0) << shown.errors;
-  EXPECT_THAT(shown.output, HasSubstr("directives unroll(i, 6); enumerate(); merge(); own(i, panels=4, warp=1);"));
+  EXPECT_THAT(shown.output, HasSubstr("directives unroll(i, 6); enumerate(); merge(); row_tiles(i, block=4, warp=1);"));
 }
 
 TEST_F(Script, IsRefusedWithTheDirectiveTheRuleAndTheRemedy) {
@@ -101,11 +137,13 @@ TEST_F(Script, IsRefusedWithTheDirectiveTheRuleAndTheRemedy) {
       {"unroll(i, 2); frob()", "frob(): there is no directive 'frob'; the directives are unroll, enumerate"},
       {"tile(j, 64)", "tile(j, 64): is not of the form of tile; write tile(LOOP, columns=NUMBER, vector=NUMBER)"},
       {"unroll(j, 2); enumerate()", "unroll(j, 2)"},
-      {"unroll(i, 3); enumerate(); merge(); own(i, panels=4, warp=1); tile(j, columns=32, vector=2); "
-       "split(k, warps=1, groups=2); accumulate(); shuffle()",
+      {"unroll(i, 3); enumerate(); merge(); row_tiles(i, block=4, warp=1); tile(j, columns=32, vector=2); "
+       "split_k(k, warps=1, lane_groups=2); accumulate(); shuffle()",
        "shuffle(): 2 lane groups cannot halve the sums of 3 rows; split over groups that divide the rows"},
-      {"unroll(i, 1); enumerate(); merge(); cut(k, 8); transform(A, tasks, 16)", "light=16 is no power of two up to 8"},
-      {"unroll(i, 1); enumerate(); merge(); cut(k, 8); transform(A, tasks, 2); assign(task, warps=4, groups=2); "
+      {"unroll(i, 1); enumerate(); merge(); split_rows(k, 8); transform(A, tasks, 16)",
+       "light=16 is no power of two up to 8"},
+      {"unroll(i, 1); enumerate(); merge(); split_rows(k, 8); transform(A, tasks, 2); assign(task, warps=4, "
+       "lane_groups=2); "
        "tile(j, columns=8, vector=1)",
        "16 of a warp's 32 lanes have work; give it groups=4"},
       {"enumerate(", "enumerate("},

@@ -60,10 +60,10 @@ walk() {
 # Scripts of directives that are legal for every matrix and bCol and that are no family's: panels of six rows, sums that are
 # added atomically instead of shared, tasks of which a lane takes three at a time, cases that are not compacted.
 scripts=(
-  "unroll(i, 6); enumerate(); merge(); own(i, panels=4, warp=1); tile(j, columns=32, vector=2); split(k, warps=1, groups=2); accumulate(); shuffle(); transform(A, regions); vectorize(j); batch(k, 8)"
-  "unroll(i, 3); enumerate(); merge(); own(i, panels=2, warp=2); tile(j, columns=16, vector=1); split(k, warps=3, groups=1); accumulate(); shuffle(); share(); transform(A, regions); vectorize(j); batch(k, 4); prefetch(A); overlap()"
-  "unroll(i, 4); enumerate(); merge(); own(i, panels=1, warp=1); tile(j, columns=32, vector=4); split(k, warps=4, groups=4); accumulate(); shuffle(); transform(A, regions); vectorize(j); batch(k, 4); stage(A)"
-  "enumerate(); merge(); cut(k, 64); transform(A, tasks, 8); assign(task, warps=3, groups=2); tile(j, columns=16, vector=1); accumulate(); shuffle(); vectorize(j); batch(k, 3); overlap()"
+  "unroll(i, 6); enumerate(); merge(); row_tiles(i, block=4, warp=1); tile(j, columns=32, vector=2); split_k(k, warps=1, lane_groups=2); accumulate(); shuffle(); transform(A, regions); vectorize(j); unroll_k(k, 8)"
+  "unroll(i, 3); enumerate(); merge(); row_tiles(i, block=2, warp=2); tile(j, columns=16, vector=1); split_k(k, warps=3, lane_groups=1); accumulate(); shuffle(); reduce_warps(); transform(A, regions); vectorize(j); unroll_k(k, 4); prefetch(A); pdl()"
+  "unroll(i, 4); enumerate(); merge(); row_tiles(i, block=1, warp=1); tile(j, columns=32, vector=4); split_k(k, warps=4, lane_groups=4); accumulate(); shuffle(); transform(A, regions); vectorize(j); unroll_k(k, 4); stage(A)"
+  "enumerate(); merge(); split_rows(k, 64); transform(A, tasks, 8); assign(task, warps=3, lane_groups=2); tile(j, columns=16, vector=1); accumulate(); shuffle(); vectorize(j); unroll_k(k, 3); pdl()"
   "unroll(i, 2); enumerate(); map(i, grid); map(j, lanes, columns=96, threads=64); coarsen(k, 3); transform(A, lists)"
 )
 

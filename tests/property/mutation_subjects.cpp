@@ -153,9 +153,10 @@ std::vector<MutationSubject> mutation_subjects() {
       plain("compacted", 64, ScalarType::f32, "atomic: thread=3x2, unroll_k=2, threads=64"),
       plain("patterns", 33, ScalarType::f64, "atomic: thread=2x1, unroll_k=3, threads=32, compaction=off"),
       plain("script", 36, ScalarType::f32,
-            "unroll(i, 6); enumerate(); merge(); own(i, panels=4, warp=1); tile(j, columns=32, vector=2); split(k, "
-            "warps=1, groups=2); "
-            "accumulate(); shuffle(); transform(A, regions); vectorize(j); batch(k, 8)"),
+            "unroll(i, 6); enumerate(); merge(); row_tiles(i, block=4, warp=1); tile(j, columns=32, vector=2); "
+            "split_k(k, "
+            "warps=1, lane_groups=2); "
+            "accumulate(); shuffle(); transform(A, regions); vectorize(j); unroll_k(k, 8)"),
       {"layer", nest_of(layer_text), matrix_of(45, 83), 36,
        "panel: tile=16x32, thread=4x4, split_k=2, lane_groups=2, unroll_k=4, stage_a=off, pdl=on"},
       {"tokens", nest_of(tokens_text), matrix_of(45, 83), 20,

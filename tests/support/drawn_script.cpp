@@ -22,6 +22,9 @@ bool is_part_of_number(char character) {
 
 bool is_part_of_name(char character) { return std::isalpha(static_cast<unsigned char>(character)) != 0; }
 
+/// Whether a number can begin after the character: "24" of "sparse24" is none.
+bool is_before_number(char character) { return !is_part_of_name(character) && !is_part_of_number(character); }
+
 /// The places [begin, end) of the text that hold a parameter: a number, or the name of a loop or array.
 std::vector<std::pair<std::size_t, std::size_t>> parameters(const std::string& text) {
   std::vector<std::pair<std::size_t, std::size_t>> places;
@@ -37,7 +40,7 @@ std::vector<std::pair<std::size_t, std::size_t>> parameters(const std::string& t
     places.emplace_back(inside, end);
   }
   for (std::size_t at = inside; at < text.size(); ++at) {
-    if (is_part_of_number(text[at])) {
+    if (is_part_of_number(text[at]) && is_before_number(text[at - 1])) {
       places.emplace_back(at, run(at, is_part_of_number));
       at = places.back().second;
     }

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <set>
+#include <string>
 
 #include "generator/schedule/schedule.h"
 #include "tests/support/run_size.h"
@@ -30,38 +32,38 @@ const std::vector<Written>& one_of_each() {
       {Transform{"A"}, "transform(A, lists)"},
       {Compact{}, "compact()"},
       {MergePatterns{}, "merge()"},
-      {OwnPanels{"i", 4, 2}, "own(i, panels=4, warp=2)"},
+      {OwnPanels{"i", 4, 2}, "row_tiles(i, block=4, warp=2)"},
       {TileColumns{"j", 16, 4}, "tile(j, columns=16, vector=4)"},
-      {SplitColumns{"k", 8, 4}, "split(k, warps=8, groups=4)"},
+      {SplitColumns{"k", 8, 4}, "split_k(k, warps=8, lane_groups=4)"},
       {AccumulateSums{}, "accumulate()"},
       {ShuffleSums{}, "shuffle()"},
-      {ShareSums{}, "share()"},
+      {ShareSums{}, "reduce_warps()"},
       {PackRegions{"A"}, "transform(A, regions)"},
       {Vectorize{"j"}, "vectorize(j)"},
-      {BatchColumns{"k", 8}, "batch(k, 8)"},
+      {BatchColumns{"k", 8}, "unroll_k(k, 8)"},
       {Prefetch{"A"}, "prefetch(A)"},
       {StageRegions{"A"}, "stage(A)"},
-      {Overlap{}, "overlap()"},
-      {CutRows{"k", 64}, "cut(k, 64)"},
+      {Overlap{}, "pdl()"},
+      {CutRows{"k", 64}, "split_rows(k, 64)"},
       {PackTasks{"A", 32}, "transform(A, tasks, 32)"},
-      {AssignTasks{"task", 4, 8}, "assign(task, warps=4, groups=8)"},
+      {AssignTasks{"task", 4, 8}, "assign(task, warps=4, lane_groups=8)"},
       {PlaceEpilogue{}, "epilogue()"},
-      {StreamWindows{"i", 8, 1}, "stream(i, panels=8, warps=1)"},
+      {StreamWindows{"i", 8, 1}, "mainloop(i, row_tiles=8, warps=1)"},
       {FragmentColumns{"j", 16}, "fragment(j, 16)"},
-      {PackFragments{"A"}, "transform(A, fragments)"},
+      {PackFragments{"A"}, "transform(A, sparse24)"},
       {PackDense{"A"}, "transform(A, dense)"},
-      {PackListed{"A"}, "transform(A, listed)"},
-      {PackPlaced{"A"}, "transform(A, placed)"},
+      {PackListed{"A"}, "transform(A, compressed)"},
+      {PackPlaced{"A"}, "transform(A, decompress)"},
       {PackGathered{"A"}, "transform(A, gathered)"},
       {PackBitmap{"A"}, "transform(A, bitmap)"},
-      {QuarterSteps{"A"}, "quarter(A)"},
+      {QuarterSteps{"A"}, "sparse14(A)"},
       {PipelineWindows{"k", 3}, "pipeline(k, 3)"},
-      {PipelineTiles{"k", 4, 3}, "pipeline(k, tiles=4, units=3)"},
+      {PipelineTiles{"k", 4, 3}, "pipeline(k, stages=4, stages_a=3)"},
       {StoreTiles{"C"}, "store(C)"},
-      {CopyInBulk{}, "copy(bulk)"},
-      {CopyUnits{}, "copy(units)"},
+      {CopyInBulk{}, "copy(tma)"},
+      {CopyUnits{}, "copy(bulk_a)"},
       {ClusterTurns{"k", 4}, "cluster(k, 4)"},
-      {PlaceAhead{"A"}, "ahead(A)"},
+      {PlaceAhead{"A"}, "warp_specialize(A)"},
   };
   return all;
 }
@@ -87,18 +89,19 @@ TEST(Directive, TheExamplesAreOneOfEachKind) {
 
 TEST(Directive, OfStreamsHasNumbersWhereTheyAreNotTheUsualOnes) {
   for (const auto& [directive, text] :
-       {Written{StreamWindows{"i", 8, 1, 32}, "stream(i, panels=8, warps=1, rows=32)"},
-        Written{StreamWindows{"i", 8, 2, 16, 2}, "stream(i, panels=8, warps=2, share=2)"},
-        Written{StreamWindows{"i", 8, 2, 32, 2}, "stream(i, panels=8, warps=2, rows=32, share=2)"},
-        Written{StreamWindows{"i", 4, 1, 16, 1, 32}, "stream(i, panels=4, warps=1, window=32)"},
+       {Written{StreamWindows{"i", 8, 1, 32}, "mainloop(i, row_tiles=8, warps=1, warp_m=32)"},
+        Written{StreamWindows{"i", 8, 2, 16, 2}, "mainloop(i, row_tiles=8, warps=2, split_k=2)"},
+        Written{StreamWindows{"i", 8, 2, 32, 2}, "mainloop(i, row_tiles=8, warps=2, warp_m=32, split_k=2)"},
+        Written{StreamWindows{"i", 4, 1, 16, 1, 32}, "mainloop(i, row_tiles=4, warps=1, tile_k=32)"},
         Written{PackBitmap{"A", 4}, "transform(A, bitmap, warps=4)"},
-        Written{FragmentColumns{"j", 128, 16}, "fragment(j, 128, warp=16)"}}) {
+        Written{FragmentColumns{"j", 128, 16}, "fragment(j, 128, warp_n=16)"}}) {
     EXPECT_EQ(print(directive), text);
     EXPECT_EQ(parse_directive(text), directive);
   }
-  EXPECT_THAT(refusal("stream(i, panels=8, warps=2, share=2, rows=32)"),
-              testing::HasSubstr("is not of the form of stream"));
-  EXPECT_THAT(refusal("stream(i, panels=8, warps=2, columns=2)"), testing::HasSubstr("is not of the form of stream"));
+  EXPECT_THAT(refusal("mainloop(i, row_tiles=8, warps=2, split_k=2, warp_m=32)"),
+              testing::HasSubstr("is not of the form of mainloop"));
+  EXPECT_THAT(refusal("mainloop(i, row_tiles=8, warps=2, columns=2)"),
+              testing::HasSubstr("is not of the form of mainloop"));
 }
 
 TEST(Directive, IsReadAsItIsPrinted) {
@@ -106,6 +109,52 @@ TEST(Directive, IsReadAsItIsPrinted) {
     EXPECT_EQ(print(written.directive), written.text);
     EXPECT_EQ(parse_directive(written.text), written.directive) << written.text;
   }
+}
+
+TEST(Directive, IsReadInTheWordsOfTheReleaseBefore) {
+  const std::vector<Written> old{
+      {OwnPanels{"i", 4, 2}, "own(i, panels=4, warp=2)"},
+      {SplitColumns{"k", 8, 4}, "split(k, warps=8, groups=4)"},
+      {ShareSums{}, "share()"},
+      {BatchColumns{"k", 8}, "batch(k, 8)"},
+      {Overlap{}, "overlap()"},
+      {CutRows{"k", 64}, "cut(k, 64)"},
+      {AssignTasks{"task", 4, 8}, "assign(task, warps=4, groups=8)"},
+      {StreamWindows{"i", 8, 1, 32, 2, 32}, "stream(i, panels=8, warps=1, rows=32, share=2, window=32)"},
+      {FragmentColumns{"j", 128, 16}, "fragment(j, 128, warp=16)"},
+      {PackFragments{"A"}, "transform(A, fragments)"},
+      {PackListed{"A"}, "transform(A, listed)"},
+      {PackPlaced{"A"}, "transform(A, placed)"},
+      {QuarterSteps{"A"}, "quarter(A)"},
+      {PipelineTiles{"k", 4, 3, 256}, "pipeline(k, tiles=4, units=3, step=256)"},
+      {CopyInBulk{}, "copy(bulk)"},
+      {CopyUnits{}, "copy(units)"},
+      {PlaceAhead{"A"}, "ahead(A)"},
+  };
+  for (const Written& written : old) {
+    EXPECT_EQ(parse_directive(written.text), written.directive) << written.text;
+    EXPECT_NE(print(written.directive), written.text);
+    EXPECT_THAT(old_words_in(written.text), testing::Not(testing::IsEmpty())) << written.text;
+    EXPECT_THAT(old_words_in(print(written.directive)), testing::IsEmpty()) << written.text;
+  }
+}
+
+TEST(Script, SaysItsOldWordsOnce) {
+  EXPECT_THAT(
+      old_words_in("own(i, panels=4, warp=2); split_k(k, warps=8, groups=4)\nown(i, block=4, warp=2)"),
+      testing::ElementsAre(OldWord{"own", "row_tiles"}, OldWord{"panels", "block"}, OldWord{"groups", "lane_groups"}));
+}
+
+/// Each script means what its schedule means today.
+TEST(Script, OfTheReleaseBeforeMeansTheSame) {
+  std::ifstream file(ESC_SOURCE_DIR "/tests/data/old_scripts.txt");
+  std::string schedule;
+  std::getline(file, schedule);  // a comment
+  std::size_t scripts = 0;
+  for (std::string script; std::getline(file, schedule) && std::getline(file, script); ++scripts) {
+    EXPECT_EQ(parse_script(script), expand(parse_schedule(schedule))) << schedule;
+  }
+  EXPECT_GT(scripts, 50U);
 }
 
 TEST(Directive, HasFreeSpaces) {
@@ -157,13 +206,14 @@ TEST(Script, WithADirectiveInAnotherFormIsToldTheForm) {
     EXPECT_THAT(error, HasSubstr("write unroll(LOOP, NUMBER)")) << text;
   }
   EXPECT_THAT(refusal("enumerate(i)"), HasSubstr("write enumerate()"));
-  EXPECT_THAT(refusal("own(i, warp=2, panels=4)"), HasSubstr("write own(LOOP, panels=NUMBER, warp=NUMBER)"));
+  EXPECT_THAT(refusal("own(i, warp=2, panels=4)"), HasSubstr("write row_tiles(LOOP, block=NUMBER, warp=NUMBER)"));
   EXPECT_THAT(
-      refusal("stream(i, 4, 2)"),
-      HasSubstr("write stream(LOOP, panels=NUMBER, warps=NUMBER, [rows=NUMBER], [share=NUMBER], [window=NUMBER])"));
-  EXPECT_THAT(refusal("fragment(j)"), HasSubstr("write fragment(LOOP, NUMBER, [warp=NUMBER])"));
+      refusal("mainloop(i, 4, 2)"),
+      HasSubstr(
+          "write mainloop(LOOP, row_tiles=NUMBER, warps=NUMBER, [warp_m=NUMBER], [split_k=NUMBER], [tile_k=NUMBER])"));
+  EXPECT_THAT(refusal("fragment(j)"), HasSubstr("write fragment(LOOP, NUMBER, [warp_n=NUMBER])"));
   EXPECT_THAT(refusal("pipeline(4)"), HasSubstr("write pipeline(LOOP, NUMBER)"));
-  EXPECT_THAT(refusal("own(i, 4, 2)"), HasSubstr("write own(LOOP, panels=NUMBER, warp=NUMBER)"));
+  EXPECT_THAT(refusal("own(i, 4, 2)"), HasSubstr("write row_tiles(LOOP, block=NUMBER, warp=NUMBER)"));
 }
 
 TEST(Script, WithADirectiveOfSeveralFormsIsToldThemAll) {
@@ -171,7 +221,7 @@ TEST(Script, WithADirectiveOfSeveralFormsIsToldThemAll) {
               HasSubstr("write map(LOOP, grid) or map(LOOP, lanes, columns=NUMBER, threads=NUMBER)"));
   EXPECT_THAT(refusal("transform(A, tiles)"),
               HasSubstr("write transform(ARRAY, lists) or transform(ARRAY, regions) or "
-                        "transform(ARRAY, tasks, NUMBER) or transform(ARRAY, fragments)"));
+                        "transform(ARRAY, tasks, NUMBER) or transform(ARRAY, sparse24)"));
 }
 
 void expect_read_as_printed(const Schedule& schedule) {

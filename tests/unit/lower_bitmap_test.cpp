@@ -352,7 +352,7 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"a bitmap in front of fragments",
                     [] { pack_bitmap(stream_windows(canonicalize(spmm_nest(ScalarType::f16)), {"i", 2, 2}), {"A"}); },
                     "the lanes have no sums of a tensor core; stream the rows and give the lanes their columns first: "
-                    "stream(i, panels=2, warps=8); fragment(j, 8)"},
+                    "mainloop(i, row_tiles=2, warps=8); fragment(j, 8)"},
         StepRefusal{"a bitmap of floats", [] { pack_bitmap(fragmented(spmm_nest()), {"A"}); },
                     "the words of registers hold two elements of 16 bits; choose --dtype f16 or bf16"},
         StepRefusal{"a bitmap of 32 rows",

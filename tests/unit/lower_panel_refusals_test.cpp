@@ -100,14 +100,14 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"shuffle vectors", [] { shuffle_sums(vectorize(accumulated, {"j"}), {}); },
                     "already go to C in vectors; shuffle before the columns of C are vectorized"},
         StepRefusal{"share packed", [] { share_sums(pack_regions(shuffled, {"A"}), {}); },
-                    "share(): the sparse array is already packed"},
+                    "reduce_warps(): the sparse array is already packed"},
         StepRefusal{"share vectors", [] { share_sums(vectorize(shuffled, {"j"}), {}); },
                     "share before the data is transformed and vectorized"},
         StepRefusal{"share too early", [] { share_sums(accumulated, {}); },
                     "accumulate the sums and shuffle them first"},
         StepRefusal{"share one warp",
                     [] { share_sums(shuffle_sums(accumulate_sums(split_columns(tiled, {"k", 1, 4}), {}), {}), {}); },
-                    "one warp has a panel to itself; leave share() out, or split over several warps"},
+                    "one warp has a panel to itself; leave reduce_warps() out, or split over several warps"},
         StepRefusal{"share twice", [] { share_sums(shared, {}); },
                     "the sums of the warps are already added up; share once"},
         StepRefusal{"pack dense", [] { pack_regions(shared, {"B"}); }, "'B' is not a sparse array of the nest"},
@@ -158,16 +158,17 @@ INSTANTIATE_TEST_SUITE_P(
 /// The places of what overlaps are found once everything else stands.
 TEST(PanelPipeline, EndsWithOverlap) {
   const std::string legal =
-      "unroll(i, 2); enumerate(); merge(); own(i, panels=1, warp=1); tile(j, columns=32, vector=4); split(k, warps=1, "
-      "groups=4); "
-      "accumulate(); shuffle(); transform(A, regions); vectorize(j); batch(k, 4); overlap()";
+      "unroll(i, 2); enumerate(); merge(); row_tiles(i, block=1, warp=1); tile(j, columns=32, vector=4); split_k(k, "
+      "warps=1, "
+      "lane_groups=4); "
+      "accumulate(); shuffle(); transform(A, regions); vectorize(j); unroll_k(k, 4); pdl()";
   EXPECT_NO_THROW(lower(spmm_nest(), parse_script(legal)));
   try {
     lower(spmm_nest(), parse_script(legal + "; prefetch(A)"));
-    FAIL() << "a step behind overlap() is refused";
+    FAIL() << "a step behind pdl() is refused";
   } catch (const ScheduleError& refusal) {
     EXPECT_EQ(refusal.place(), "prefetch(A)");
-    EXPECT_EQ(refusal.remedy(), "give overlap() last");
+    EXPECT_EQ(refusal.remedy(), "give pdl() last");
   }
 }
 

@@ -228,10 +228,11 @@ TEST(PanelPipeline, NamesEveryStepInOrder) {
   for (const LoweredStep& step : lower_by_steps(spmm_nest(), expand(schedule))) {
     names.push_back(step.name);
   }
-  EXPECT_THAT(names, testing::ElementsAre(
-                         "input", "canonicalize", "unroll(i, 2)", "enumerate()", "merge()", "own(i, panels=2, warp=1)",
-                         "tile(j, columns=32, vector=4)", "split(k, warps=8, groups=4)", "accumulate()", "shuffle()",
-                         "share()", "transform(A, regions)", "vectorize(j)", "batch(k, 8)", "stage(A)", "overlap()"));
+  EXPECT_THAT(names,
+              testing::ElementsAre("input", "canonicalize", "unroll(i, 2)", "enumerate()", "merge()",
+                                   "row_tiles(i, block=2, warp=1)", "tile(j, columns=32, vector=4)",
+                                   "split_k(k, warps=8, lane_groups=4)", "accumulate()", "shuffle()", "reduce_warps()",
+                                   "transform(A, regions)", "vectorize(j)", "unroll_k(k, 8)", "stage(A)", "pdl()"));
 }
 
 TEST(PanelPipeline, TakesLegalSchedules) {

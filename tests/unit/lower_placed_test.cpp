@@ -283,9 +283,9 @@ TEST(PlacedPipeline, NamesEveryStepInOrder) {
        lower_by_steps(spmm_nest(ScalarType::tf32), directives_of({schedule, "user"}, false))) {
     names.push_back(step.name);
   }
-  EXPECT_THAT(names,
-              testing::ElementsAre("input", "canonicalize", "stream(i, panels=2, warps=2, rows=32, share=2, window=32)",
-                                   "fragment(j, 64, warp=16)", "transform(A, placed)", "pipeline(k, 4)", "overlap()"));
+  EXPECT_THAT(names, testing::ElementsAre(
+                         "input", "canonicalize", "mainloop(i, row_tiles=2, warps=2, warp_m=32, split_k=2, tile_k=32)",
+                         "fragment(j, 64, warp_n=16)", "transform(A, decompress)", "pipeline(k, 4)", "pdl()"));
 }
 
 // Must refuse: a step, and words of the reason.
@@ -293,39 +293,44 @@ TEST(PlacedPipeline, NamesEveryStepInOrder) {
 INSTANTIATE_TEST_SUITE_P(
     Placed, RefusedStep,
     testing::Values(
-        StepRefusal{"windows of 16 columns", [] { streamed_in(ScalarType::f32, {"i", 4, 1, 16, 1, 16}); },
-                    "stream(i, panels=4, warps=1, window=16): window=16 is none that values are stored for; leave it "
-                    "out, or write window=32 in front of transform(A, placed)"},
-        StepRefusal{"8 columns of a warp", [] { fragment_columns(streamed, {"j", 64, 8}); },
-                    "fragment(j, 64, warp=8): the tensor core gives a warp 16 of the columns that four warps multiply "
-                    "at once; the nearest legal value is 16"},
-        StepRefusal{"columns for three warps",
-                    [] { fragment_columns(streamed_in(ScalarType::f32, {"i", 3, 1, 16, 1, 32}), {"j", 48, 16}); },
-                    "fragment(j, 48, warp=16): 3 warps multiply the same windows, and the tensor core takes what four "
-                    "of them have at once; "
-                    "choose panels and share so that their product is 4 or 8"},
+        StepRefusal{
+            "windows of 16 columns", [] { streamed_in(ScalarType::f32, {"i", 4, 1, 16, 1, 16}); },
+            "mainloop(i, row_tiles=4, warps=1, tile_k=16): tile_k=16 is none that values are stored for; leave it "
+            "out, or write tile_k=32 before transform(A, decompress)"},
+        StepRefusal{
+            "8 columns of a warp", [] { fragment_columns(streamed, {"j", 64, 8}); },
+            "fragment(j, 64, warp_n=8): the tensor core gives a warp 16 of the columns that four warps multiply "
+            "at once; the nearest legal value is 16"},
+        StepRefusal{
+            "columns for three warps",
+            [] { fragment_columns(streamed_in(ScalarType::f32, {"i", 3, 1, 16, 1, 32}), {"j", 48, 16}); },
+            "fragment(j, 48, warp_n=16): 3 warps multiply the same windows, and the tensor core takes what four "
+            "of them have at once; "
+            "choose panels and share so that their product is 4 or 8"},
         StepRefusal{"columns for sixteen warps",
                     [] { fragment_columns(streamed_in(ScalarType::f32, {"i", 4, 4, 16, 4, 32}), {"j", 256, 16}); },
                     "16 warps multiply the same windows"},
         StepRefusal{"columns for half of the warps", [] { fragment_columns(streamed, {"j", 64, 16}); },
-                    "fragment(j, 64, warp=16): 8 warps with 16 columns each multiply the same windows; the nearest "
+                    "fragment(j, 64, warp_n=16): 8 warps with 16 columns each multiply the same windows; the nearest "
                     "legal value is 128"},
-        StepRefusal{"place too early", [] { pack_placed(streamed, {"A"}); },
-                    "transform(A, placed): the warps have no columns of their own; stream the rows and give the warps "
-                    "their columns first: "
-                    "stream(i, panels=2, warps=8, rows=32, share=4, window=32); fragment(j, 128, warp=16)"},
+        StepRefusal{
+            "place too early", [] { pack_placed(streamed, {"A"}); },
+            "transform(A, decompress): the warps have no columns of their own; stream the rows and give the warps "
+            "their columns first: "
+            "mainloop(i, row_tiles=2, warps=8, warp_m=32, split_k=4, tile_k=32); fragment(j, 128, warp_n=16)"},
         StepRefusal{"place for warps of panels", [] { pack_placed(fragment_columns(streamed, {"j", 64}), {"A"}); },
                     "the warps have no columns of their own"},
         StepRefusal{"place the dense array", [] { pack_placed(fragmented, {"B"}); },
                     "'B' is not a sparse array of the nest"},
         StepRefusal{"place twice", [] { pack_placed(packed, {"A"}); }, "'A' is not a sparse array of the nest"},
-        StepRefusal{
-            "place halves",
-            [] {
-              pack_placed(fragment_columns(streamed_in(ScalarType::f16, {"i", 4, 1, 16, 1, 32}), {"j", 64, 16}), {"A"});
-            },
-            "numbers of 16 bits are not placed for the tensor core; list them: transform(A, listed); or choose --dtype "
-            "f32 or tf32"},
+        StepRefusal{"place halves",
+                    [] {
+                      pack_placed(fragment_columns(streamed_in(ScalarType::f16, {"i", 4, 1, 16, 1, 32}), {"j", 64, 16}),
+                                  {"A"});
+                    },
+                    "numbers of 16 bits are not placed for the tensor core; list them: transform(A, compressed); or "
+                    "choose --dtype "
+                    "f32 or tf32"},
         StepRefusal{"place doubles",
                     [] {
                       pack_placed(fragment_columns(streamed_in(ScalarType::f64, {"i", 4, 1, 16, 1, 32}), {"j", 64, 16}),
@@ -335,7 +340,7 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{
             "place in usual windows",
             [] { pack_placed(fragment_columns(streamed_in(ScalarType::f32, {"i", 4, 1}), {"j", 64, 16}), {"A"}); },
-            "windows have 128 columns, and places are for 32; write window=32 in stream()"},
+            "windows have 128 columns, and places are for 32; write tile_k=32 in mainloop()"},
         StepRefusal{"place in 256 rows",
                     [] {
                       pack_placed(
@@ -352,43 +357,44 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"panels of 48 rows in usual windows", [] { streamed_in(ScalarType::f32, {"i", 4, 1, 48}); },
                     "write a multiple of 16, 32 at most"},
         StepRefusal{"fragments of columns of warps", [] { pack_fragments(fragmented, {"A"}); },
-                    "transform(A, fragments): the warps have columns of their own, in which they multiply what is "
-                    "placed in shared memory; place it there: transform(A, placed)"},
+                    "transform(A, sparse24): the warps have columns of their own, in which they multiply what is "
+                    "placed in shared memory; place it there: transform(A, decompress)"},
         StepRefusal{"dense steps of columns of warps", [] { pack_dense(fragmented, {"A"}); },
                     "transform(A, dense): the warps have columns of their own"},
         StepRefusal{"listed values of columns of warps", [] { pack_listed(fragmented, {"A"}); },
-                    "transform(A, listed): the warps have columns of their own"},
+                    "transform(A, compressed): the warps have columns of their own"},
         StepRefusal{"pipeline columns of warps", [] { pipeline_windows(fragmented, {"k", 3}); },
                     "the sparse array is not stored in fragments"},
-        StepRefusal{"place ahead what is listed",
-                    [] {
-                      place_ahead(
-                          pipeline_windows(
-                              pack_listed(fragment_columns(streamed_in(ScalarType::f32, {"i", 2, 2}), {"j", 16}),
-                                          {"A"}),
-                              {"k", 3}),
-                          {"A"});
-                    },
-                    "ahead(A): no values of the sparse array are placed; place them first: transform(A, placed)"},
-        StepRefusal{"place ahead of no copies", [] { place_ahead(packed, {"A"}); },
-                    "ahead(A): nothing is copied ahead of its use; copy it first: pipeline(k, 4)"},
-        StepRefusal{"place ahead of copies by lanes", [] { place_ahead(in_stages(of_one_team, 3), {"A"}); },
-                    "ahead(A): the copies have no barriers, at which those who place wait for them; let them come in "
-                    "bulk first: copy(bulk)"},
         StepRefusal{
-            "place ahead in two stages", [] { placed_ahead(in_stages(of_one_team, 2)); },
-            "ahead(A): copies of 2 stages are not a turn ahead of who places a turn ahead; write pipeline(k, 3)"},
+            "place ahead what is listed",
+            [] {
+              place_ahead(
+                  pipeline_windows(
+                      pack_listed(fragment_columns(streamed_in(ScalarType::f32, {"i", 2, 2}), {"j", 16}), {"A"}),
+                      {"k", 3}),
+                  {"A"});
+            },
+            "warp_specialize(A): no values of the sparse array are placed; place them first: transform(A, decompress)"},
+        StepRefusal{"place ahead of no copies", [] { place_ahead(packed, {"A"}); },
+                    "warp_specialize(A): nothing is copied ahead of its use; copy it first: pipeline(k, 4)"},
+        StepRefusal{
+            "place ahead of copies by lanes", [] { place_ahead(in_stages(of_one_team, 3), {"A"}); },
+            "warp_specialize(A): the copies have no barriers, at which those who place wait for them; let them come in "
+            "bulk first: copy(tma)"},
+        StepRefusal{"place ahead in two stages", [] { placed_ahead(in_stages(of_one_team, 2)); },
+                    "warp_specialize(A): copies of 2 stages are not a turn ahead of who places a turn ahead; write "
+                    "pipeline(k, 3)"},
         StepRefusal{"place the dense array ahead",
                     [] { place_ahead(copy_in_bulk(in_stages(of_one_team, 3), {}), {"B"}); },
-                    "ahead(B): no values of the sparse array are placed"},
+                    "warp_specialize(B): no values of the sparse array are placed"},
         StepRefusal{"place ahead twice", [] { place_ahead(placed_ahead(in_stages(of_one_team, 3)), {"A"}); },
-                    "ahead(A): the values are placed ahead already; ask for that once"},
-        StepRefusal{
-            "deal turns of which values are placed ahead",
-            [] { cluster_turns(placed_ahead(in_stages(of_one_team, 3)), {"k", 2}); },
-            "cluster(k, 2): warps of their own place values ahead of these turns; deal the turns in front of ahead()"},
+                    "warp_specialize(A): the values are placed ahead already; ask for that once"},
+        StepRefusal{"deal turns of which values are placed ahead",
+                    [] { cluster_turns(placed_ahead(in_stages(of_one_team, 3)), {"k", 2}); },
+                    "cluster(k, 2): warps of their own place values ahead of these turns; deal the turns before "
+                    "warp_specialize()"},
         StepRefusal{"quarter placed values", [] { quarter_steps(packed, {"A"}); },
-                    "quarter(A): its steps have the columns as they stand, none of which is left out"}));
+                    "sparse14(A): its steps have the columns as they stand, none of which is left out"}));
 
 }  // namespace
 }  // namespace esc

@@ -156,9 +156,10 @@ TEST(RowsPipeline, NamesEveryStepInOrder) {
     names.push_back(step.name);
   }
   EXPECT_THAT(names, testing::ElementsAre("input", "canonicalize", "unroll(i, 1)", "enumerate()", "merge()",
-                                          "cut(k, 128)", "transform(A, tasks, 16)", "assign(task, warps=4, groups=4)",
-                                          "tile(j, columns=32, vector=4)", "accumulate()", "shuffle()", "vectorize(j)",
-                                          "batch(k, 4)", "prefetch(A)", "overlap()"));
+                                          "split_rows(k, 128)", "transform(A, tasks, 16)",
+                                          "assign(task, warps=4, lane_groups=4)", "tile(j, columns=32, vector=4)",
+                                          "accumulate()", "shuffle()", "vectorize(j)", "unroll_k(k, 4)", "prefetch(A)",
+                                          "pdl()"));
 }
 
 TEST(RowsPipeline, TakesLegalSchedules) {

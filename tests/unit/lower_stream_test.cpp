@@ -344,8 +344,9 @@ TEST(StreamPipeline, NamesEveryStepInOrder) {
        lower_by_steps(spmm_nest(ScalarType::bf16), directives_of({StreamSchedule{}, "user"}, true))) {
     names.push_back(step.name);
   }
-  EXPECT_THAT(names, testing::ElementsAre("input", "canonicalize", "stream(i, panels=4, warps=2)", "fragment(j, 8)",
-                                          "transform(A, fragments)", "pipeline(k, 4)", "epilogue()", "overlap()"));
+  EXPECT_THAT(names,
+              testing::ElementsAre("input", "canonicalize", "mainloop(i, row_tiles=4, warps=2)", "fragment(j, 8)",
+                                   "transform(A, sparse24)", "pipeline(k, 4)", "epilogue()", "pdl()"));
 }
 
 // Must refuse: a step, and words of the reason.
@@ -379,9 +380,9 @@ INSTANTIATE_TEST_SUITE_P(
                     "the nearest legal value is 4"},
         StepRefusal{"fragment too early", [] { fragment_columns(canonical, {"j", 8}); },
                     "the rows are not mapped to the grid; map the row loop first"},
-        StepRefusal{
-            "fragment panels", [] { fragment_columns(own_panels(in_panels(), {"i", 2, 1}), {"j", 8}); },
-            "the nest has no windows whose panels are multiplied; stream the rows first: stream(i, panels=4, warps=2)"},
+        StepRefusal{"fragment panels", [] { fragment_columns(own_panels(in_panels(), {"i", 2, 1}), {"j", 8}); },
+                    "the nest has no windows whose panels are multiplied; stream the rows first: mainloop(i, "
+                    "row_tiles=4, warps=2)"},
         StepRefusal{"fragment unknown", [] { fragment_columns(streamed, {"x", 8}); },
                     "the nest has no windows whose panels are multiplied"},
         StepRefusal{"fragment twice", [] { fragment_columns(fragmented, {"j", 8}); },
@@ -404,7 +405,7 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"pack fragments of 128", [] { pack_fragments(fragment_columns(streamed, {"j", 128}), {"A"}); },
                     "a warp has no registers for so many sums"},
         StepRefusal{"pack too early", [] { pack_fragments(streamed, {"A"}); },
-                    "stream(i, panels=4, warps=2); fragment(j, 8)"},
+                    "mainloop(i, row_tiles=4, warps=2); fragment(j, 8)"},
         StepRefusal{"pack the dense array", [] { pack_fragments(fragmented, {"B"}); },
                     "'B' is not a sparse array of the nest"},
         StepRefusal{"pack twice", [] { pack_fragments(packed, {"A"}); }, "'A' is not a sparse array of the nest"},
@@ -418,12 +419,12 @@ INSTANTIATE_TEST_SUITE_P(
                     "the tensor cores that this is for multiply numbers of 16 bits and terms of float32; choose "
                     "--dtype f32, tf32, f16 or bf16, or a schedule of family panel"},
         StepRefusal{"pipeline too early", [] { pipeline_windows(fragmented, {"k", 3}); },
-                    "the sparse array is not stored in fragments; transform it first: transform(A, fragments)"},
+                    "the sparse array is not stored in fragments; transform it first: transform(A, sparse24)"},
         StepRefusal{"pipeline twice", [] { pipeline_windows(pipelined, {"k", 3}); }, "pipeline once"},
         StepRefusal{"quarter too early", [] { quarter_steps(fragmented, {"A"}); },
-                    "'A' is not stored in fragments; transform it first: transform(A, fragments)"},
+                    "'A' is not stored in fragments; transform it first: transform(A, sparse24)"},
         StepRefusal{"quarter listed values", [] { quarter_steps(pack_listed(fragmented, {"A"}), {"A"}); },
-                    "quarter(A): its steps have the columns as they stand, none of which is left out"},
+                    "sparse14(A): its steps have the columns as they stand, none of which is left out"},
         StepRefusal{"quarter the dense array", [] { quarter_steps(packed, {"B"}); }, "'B' is not stored in fragments"},
         StepRefusal{"quarter twice", [] { quarter_steps(quarter_steps(packed, {"A"}), {"A"}); }, "quarter once"},
         StepRefusal{"quarter floats",
@@ -446,7 +447,7 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"cluster twice", [] { cluster_turns(clustered, {"k", 2}); },
                     "the turns are dealt to a cluster already; deal them once"},
         StepRefusal{"cluster behind the overlap", [] { cluster_turns(overlap(bulk, {}), {"k", 2}); },
-                    "the kernel waits for the one in front already; deal the turns in front of overlap()"},
+                    "the kernel waits for the one in front already; deal the turns in front of pdl()"},
         StepRefusal{"cluster of one", [] { cluster_turns(bulk, {"k", 1}); },
                     "a cluster of one block shares nothing; the nearest legal value is 2"},
         StepRefusal{"cluster of sixteen", [] { cluster_turns(bulk, {"k", 16}); }, "the nearest legal value is 8"},

@@ -74,16 +74,18 @@ TEST(BitmapSchedule, ListsOnlyLegalSchedulesOnce) {
 }
 
 TEST(BitmapSchedule, ExpandsToDirectives) {
-  EXPECT_EQ(print(expand(parse_schedule("bitmap:columns=16,panels=3,warps=4,stages=5,units=2"))),
-            "stream(i, panels=3, warps=4); fragment(j, 16); transform(A, bitmap); pipeline(k, tiles=5, units=2); "
-            "store(C); overlap()");
+  EXPECT_EQ(
+      print(expand(parse_schedule("bitmap:columns=16,panels=3,warps=4,stages=5,units=2"))),
+      "mainloop(i, row_tiles=3, warps=4); fragment(j, 16); transform(A, bitmap); pipeline(k, stages=5, stages_a=2); "
+      "store(C); pdl()");
   EXPECT_EQ(expand(parse_schedule("bitmap:pdl=off")).size(), 5U);
   EXPECT_EQ(print(expand(parse_schedule("bitmap:columns=128,panels=4,warps=1,stages=4,mma=warpgroup"))),
-            "stream(i, panels=4, warps=1); fragment(j, 128); transform(A, bitmap, warps=4); pipeline(k, tiles=4, "
-            "units=2); store(C); overlap()");
-  EXPECT_EQ(print(expand(parse_schedule("bitmap:columns=16,panels=1,cluster=2,pdl=off"))),
-            "stream(i, panels=1, warps=8); fragment(j, 16); transform(A, bitmap); pipeline(k, tiles=3, units=2); "
-            "cluster(k, 2); store(C)");
+            "mainloop(i, row_tiles=4, warps=1); fragment(j, 128); transform(A, bitmap, warps=4); pipeline(k, stages=4, "
+            "stages_a=2); store(C); pdl()");
+  EXPECT_EQ(
+      print(expand(parse_schedule("bitmap:columns=16,panels=1,cluster=2,pdl=off"))),
+      "mainloop(i, row_tiles=1, warps=8); fragment(j, 16); transform(A, bitmap); pipeline(k, stages=3, stages_a=2); "
+      "cluster(k, 2); store(C)");
 }
 
 TEST(BitmapSchedule, SaysWhatAllFamiliesHave) {

@@ -35,9 +35,10 @@ TEST(GatherSchedule, ListsOnlyLegalSchedulesOnce) {
 }
 
 TEST(GatherSchedule, ExpandsToDirectives) {
-  EXPECT_EQ(print(expand(parse_schedule("gather:warps=3,sets=2"))),
-            "unroll(i, 2); enumerate(); merge(); own(i, panels=12, warp=4); tile(j, columns=32, vector=4); split(k, "
-            "warps=1, groups=1); accumulate(); transform(A, gathered); pipeline(k, 4); overlap()");
+  EXPECT_EQ(
+      print(expand(parse_schedule("gather:warps=3,sets=2"))),
+      "unroll(i, 2); enumerate(); merge(); row_tiles(i, block=12, warp=4); tile(j, columns=32, vector=4); split_k(k, "
+      "warps=1, lane_groups=1); accumulate(); transform(A, gathered); pipeline(k, 4); pdl()");
   EXPECT_EQ(expand(parse_schedule("gather:pdl=off")).size(), 9U);
 }
 

@@ -97,10 +97,11 @@ TEST(PanelSchedule, HoldsMoreColumnsInALaneWhereTheyAreApart) {
 
 TEST(PanelSchedule, ExpandsToDirectives) {
   EXPECT_EQ(print(expand(parse_schedule("panel:ufi=2,columns=8,vector=2,groups=2,warps=2,panels=4,ufk=8"))),
-            "unroll(i, 2); enumerate(); merge(); own(i, panels=4, warp=4); tile(j, columns=8, vector=2); "
-            "split(k, warps=2, groups=2); accumulate(); shuffle(); share(); transform(A, regions); vectorize(j); "
-            "batch(k, 8); prefetch(A); overlap()");
-  EXPECT_THAT(print(expand(parse_schedule("panel:stage=on"))), HasSubstr("batch(k, 4); stage(A); overlap()"));
+            "unroll(i, 2); enumerate(); merge(); row_tiles(i, block=4, warp=4); tile(j, columns=8, vector=2); "
+            "split_k(k, warps=2, lane_groups=2); accumulate(); shuffle(); reduce_warps(); transform(A, regions); "
+            "vectorize(j); "
+            "unroll_k(k, 8); prefetch(A); pdl()");
+  EXPECT_THAT(print(expand(parse_schedule("panel:stage=on"))), HasSubstr("unroll_k(k, 4); stage(A); pdl()"));
 }
 
 TEST(PanelSchedule, SaysWhatBothFamiliesHave) {

@@ -63,8 +63,9 @@ TEST(RowsSchedule, ListsOnlyLegalSchedulesOnce) {
 
 TEST(RowsSchedule, ExpandsToDirectives) {
   EXPECT_EQ(print(expand(parse_schedule("rows:columns=8,vector=2,unroll=2,task=64,light=4,warps=2"))),
-            "unroll(i, 1); enumerate(); merge(); cut(k, 64); transform(A, tasks, 4); assign(task, warps=2, groups=8); "
-            "tile(j, columns=8, vector=2); accumulate(); shuffle(); vectorize(j); batch(k, 2); prefetch(A); overlap()");
+            "unroll(i, 1); enumerate(); merge(); split_rows(k, 64); transform(A, tasks, 4); assign(task, warps=2, "
+            "lane_groups=8); "
+            "tile(j, columns=8, vector=2); accumulate(); shuffle(); vectorize(j); unroll_k(k, 2); prefetch(A); pdl()");
 }
 
 TEST(RowsSchedule, SaysWhatAllFamiliesHave) {

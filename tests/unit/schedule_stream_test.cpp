@@ -91,40 +91,43 @@ TEST(StreamSchedule, OfPlacedValuesRoundTrips) {
 
 TEST(StreamSchedule, ExpandsToDirectives) {
   EXPECT_EQ(print(expand(parse_schedule("stream:columns=16,panels=2,warps=3,stages=5"))),
-            "stream(i, panels=2, warps=3); fragment(j, 16); transform(A, fragments); pipeline(k, 5); overlap()");
+            "mainloop(i, row_tiles=2, warps=3); fragment(j, 16); transform(A, sparse24); pipeline(k, 5); pdl()");
   EXPECT_EQ(print(expand(parse_schedule("stream:pdl=off"))),
-            "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); pipeline(k, 4)");
-  EXPECT_EQ(
-      print(expand(parse_schedule("stream:columns=32,copies=units"))),
-      "stream(i, panels=4, warps=2); fragment(j, 32); transform(A, fragments); pipeline(k, 4); copy(units); overlap()");
+            "mainloop(i, row_tiles=4, warps=2); fragment(j, 8); transform(A, sparse24); pipeline(k, 4)");
+  EXPECT_EQ(print(expand(parse_schedule("stream:columns=32,copies=units"))),
+            "mainloop(i, row_tiles=4, warps=2); fragment(j, 32); transform(A, sparse24); pipeline(k, 4); copy(bulk_a); "
+            "pdl()");
   EXPECT_EQ(print(parse_schedule("stream:columns=32,copies=units")),
             "stream: tile=64x256x32, warps=8, stages=4, copy=bulk_a, pdl=on");
   EXPECT_EQ(
       print(expand(parse_schedule("stream:columns=32,copies=bulk"))),
-      "stream(i, panels=4, warps=2); fragment(j, 32); transform(A, fragments); pipeline(k, 4); copy(bulk); overlap()");
+      "mainloop(i, row_tiles=4, warps=2); fragment(j, 32); transform(A, sparse24); pipeline(k, 4); copy(tma); pdl()");
   EXPECT_EQ(print(expand(parse_schedule("stream:warps=4,share=4,rows=32,pdl=off"))),
-            "stream(i, panels=4, warps=4, rows=32, share=4); fragment(j, 8); transform(A, fragments); pipeline(k, 4)");
+            "mainloop(i, row_tiles=4, warps=4, warp_m=32, split_k=4); fragment(j, 8); transform(A, sparse24); "
+            "pipeline(k, 4)");
   EXPECT_EQ(
       print(expand(parse_schedule("stream:quarters=on"))),
-      "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); quarter(A); pipeline(k, 4); overlap()");
+      "mainloop(i, row_tiles=4, warps=2); fragment(j, 8); transform(A, sparse24); sparse14(A); pipeline(k, 4); pdl()");
   EXPECT_EQ(print(expand(parse_schedule("stream:dense=on"))),
-            "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, dense); pipeline(k, 4); overlap()");
+            "mainloop(i, row_tiles=4, warps=2); fragment(j, 8); transform(A, dense); pipeline(k, 4); pdl()");
   EXPECT_EQ(
       print(expand(parse_schedule("stream:dense=listed,copies=bulk"))),
-      "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, listed); pipeline(k, 4); copy(bulk); overlap()");
-  EXPECT_EQ(print(expand(parse_schedule(
-                "stream:columns=128,panels=2,warps=8,stages=3,share=4,rows=32,copies=bulk,cluster=2,dense=placed"))),
-            "stream(i, panels=2, warps=8, rows=32, share=4, window=32); fragment(j, 128, warp=16); transform(A, "
-            "placed); pipeline(k, 3); copy(bulk); cluster(k, 2); overlap()");
-  EXPECT_EQ(print(expand(parse_schedule(
-                "stream:columns=128,panels=1,warps=8,share=8,rows=176,copies=bulk,cluster=2,ahead=on,dense=placed"))),
-            "stream(i, panels=1, warps=8, rows=176, share=8, window=32); fragment(j, 128, warp=16); transform(A, "
-            "placed); pipeline(k, 4); copy(bulk); cluster(k, 2); ahead(A); overlap()");
+      "mainloop(i, row_tiles=4, warps=2); fragment(j, 8); transform(A, compressed); pipeline(k, 4); copy(tma); pdl()");
+  EXPECT_EQ(
+      print(expand(parse_schedule(
+          "stream:columns=128,panels=2,warps=8,stages=3,share=4,rows=32,copies=bulk,cluster=2,dense=placed"))),
+      "mainloop(i, row_tiles=2, warps=8, warp_m=32, split_k=4, tile_k=32); fragment(j, 128, warp_n=16); transform(A, "
+      "decompress); pipeline(k, 3); copy(tma); cluster(k, 2); pdl()");
+  EXPECT_EQ(
+      print(expand(parse_schedule(
+          "stream:columns=128,panels=1,warps=8,share=8,rows=176,copies=bulk,cluster=2,ahead=on,dense=placed"))),
+      "mainloop(i, row_tiles=1, warps=8, warp_m=176, split_k=8, tile_k=32); fragment(j, 128, warp_n=16); transform(A, "
+      "decompress); pipeline(k, 4); copy(tma); cluster(k, 2); warp_specialize(A); pdl()");
   EXPECT_EQ(print(expand(parse_schedule("stream:copies=bulk,cluster=2"))),
-            "stream(i, panels=4, warps=2); fragment(j, 8); transform(A, fragments); pipeline(k, 4); copy(bulk); "
-            "cluster(k, 2); overlap()");
+            "mainloop(i, row_tiles=4, warps=2); fragment(j, 8); transform(A, sparse24); pipeline(k, 4); copy(tma); "
+            "cluster(k, 2); pdl()");
   EXPECT_EQ(print(expand(parse_schedule("stream:rows=32,pdl=off"))),
-            "stream(i, panels=4, warps=2, rows=32); fragment(j, 8); transform(A, fragments); pipeline(k, 4)");
+            "mainloop(i, row_tiles=4, warps=2, warp_m=32); fragment(j, 8); transform(A, sparse24); pipeline(k, 4)");
 }
 
 TEST(StreamSchedule, HasRoomForTheSumsOfWarpsAndBlocks) {
@@ -160,8 +163,8 @@ TEST(StreamSchedule, SaysWhatAllFamiliesHave) {
 
 TEST(StreamSchedule, MayHaveOneColumnWhateverIsAskedFor) {
   EXPECT_EQ(print(expand(parse_schedule("stream:columns=1,copies=bulk,quarters=on"))),
-            "stream(i, panels=4, warps=2); fragment(j, 1); transform(A, fragments); quarter(A); pipeline(k, 4); "
-            "copy(bulk); overlap()");
+            "mainloop(i, row_tiles=4, warps=2); fragment(j, 1); transform(A, sparse24); sparse14(A); pipeline(k, 4); "
+            "copy(tma); pdl()");
   const StreamSchedule schedule{.columns = 1, .rows = 32};
   EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule));
   EXPECT_NO_THROW(check_legal(schedule, 1));
