@@ -52,6 +52,8 @@ const char* describe_stop(std::uint32_t reason) {
       return "reaches code that must not be reached, such as the end of a function that returns a value";
     case StopReason::division:
       return "divides an integer by zero, or its lowest value by -1";
+    case StopReason::shift:
+      return "shifts a number by as many bits as it has, or more";
     case StopReason::local_array:
       return "indexes a local array outside its bounds";
     case StopReason::call_target:

@@ -43,8 +43,8 @@ class Instrumenter {
         int64_(llvm::Type::getInt64Ty(context_)),
         unlikely_(llvm::MDBuilder(context_).createUnlikelyBranchWeights()) {}
 
-  /// What must be seen while the text is as it was written: what is refused wherever it stands, and divisions, which
-  /// come out as anything once their operands are known.
+  /// What must be seen while the text is as it was written: what is refused wherever it stands, and divisions and
+  /// shifts, which come out as anything once their operands are known.
   void run_before_inlining() {
     for (llvm::Function* function : instrumented_functions(module_)) {
       for (llvm::Instruction* instruction : instructions_of(*function)) {
@@ -99,8 +99,8 @@ class Instrumenter {
   void refuse_or_guard(llvm::Instruction& at) {
     if (auto* call = llvm::dyn_cast<llvm::CallBase>(&at)) {
       refuse_call(*call);
-    } else if (auto* division = llvm::dyn_cast<llvm::BinaryOperator>(&at)) {
-      guard_division(*division);
+    } else if (auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(&at)) {
+      operation->isShift() ? guard_shift(*operation) : guard_division(*operation);
     } else if (llvm::isa<llvm::IndirectBrInst>(at)) {
       refuse(at, "a jump to a computed place");
     } else if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&at)) {
@@ -247,6 +247,22 @@ class Instrumenter {
       bad = builder.CreateOr(bad, overflows);
     }
     stop_if(bad, division, StopReason::division);
+  }
+
+  /// By more bits than a number has C++ knows no shift; a GPU gives 0 where a host processor takes some of the bits.
+  void guard_shift(llvm::BinaryOperator& shift) {
+    llvm::Value* const bits = shift.getOperand(1);
+    llvm::Type* const type = bits->getType();
+    if (type->isVectorTy()) {
+      return;
+    }
+    const unsigned width = type->getIntegerBitWidth();
+    const auto* const constant = llvm::dyn_cast<llvm::ConstantInt>(bits);
+    if (constant != nullptr && constant->getValue().ult(width)) {
+      return;
+    }
+    llvm::IRBuilder<> builder(&shift);
+    stop_if(builder.CreateICmpUGE(bits, llvm::ConstantInt::get(type, width)), shift, StopReason::shift);
   }
 
   void visit_unreachable(llvm::Instruction& at) {

@@ -14,7 +14,7 @@ class Module;
 namespace esc {
 
 /// Why code stops where no access is wrong. Values are passed by compiled text.
-enum class StopReason : std::uint32_t { trap, unreachable, division, local_array, call_target };
+enum class StopReason : std::uint32_t { trap, unreachable, division, shift, local_array, call_target };
 
 /// Names of what instrumented code refers to; `resolve_hook` (hooks.h) and the registers answer them.
 namespace hook_names {

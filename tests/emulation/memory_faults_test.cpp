@@ -389,6 +389,20 @@ extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(divi
   EXPECT_THAT(emulation.only_fault(0).message, HasSubstr("divides an integer by zero"));
 }
 
+/// The processors of hosts take the lower bits of the number, GPUs give 0.
+TEST(MemoryFaults, ShiftsByAsManyBitsAsThereAre) {
+  Emulation emulation(R"(
+__global__ void shift(const float* x, float* y, int n) { y[0] = (float)(8u >> n) + (float)(1ull << 2 * n); }
+extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(shift, 1, 1, 0, x, y, n); }
+)");
+  EXPECT_EQ(emulation.run(31), 0);
+  EXPECT_THAT(emulation.device.faults(), IsEmpty());
+  for (const int n : {32, -1}) {
+    emulation.device.forget_faults();
+    EXPECT_THAT(emulation.only_fault(n).message, HasSubstr("shifts a number by as many bits as it has, or more")) << n;
+  }
+}
+
 TEST(MemoryFaults, SeveralAreReportedEachOnce) {
   Emulation emulation(R"(
 __global__ void many(const float* x, float* y, int n) {
