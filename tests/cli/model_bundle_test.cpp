@@ -209,6 +209,14 @@ TEST_F(ModelBundles, DecideOfKeptLayersAsFromNothing) {
   expect_kept("8 of 8", {"--no-verify"});
 }
 
+TEST_F(ModelBundles, SayThatTheyAreTheSameThoughALayerStaysDense) {
+  write_model("tiny.safetensors", {{"made.weight", 128, 256, 0.6, 1}, {"dense.weight", 256, 256, 0.9, 2}});
+  const std::vector<std::string> options{"--no-verify", "--dtype", "f16", "--bcol", "1,1024"};
+  const ProcessResult first = generate(options);
+  EXPECT_THAT(first.output, HasSubstr("stays dense: ")) << first.errors;
+  EXPECT_THAT(generate(options).output, HasSubstr("(unchanged)"));
+}
+
 TEST_F(ModelBundles, SayWhoseSchedulesTheyHave) {
   const ProcessResult unnamed = escgen({"generate", "tiny.safetensors", "--bcol", "16", "--no-verify", "-o", "out"});
   ASSERT_EQ(unnamed.status, 0) << unnamed.errors;
