@@ -146,6 +146,7 @@ std::vector<LayerMaker::Wanted> LayerMaker::wanted(MadeLayer& made, const LayerR
         throw DifferentBundle(place_);
       }
       one.plan = plan(made, one, rows);
+      one.plan.weight = weight_of(bcol, request_.token_counts).value_or(1);
       all.push_back(std::move(one));
     }
   }
