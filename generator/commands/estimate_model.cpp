@@ -49,10 +49,11 @@ std::vector<KernelEstimate> estimate_kernels(const Weight& weight, const ModelRe
   const auto rows = std::make_shared<FragmentShelf>();
   std::vector<KernelEstimate> kernels;
   layer.schedule =
-      schedule_of_layer(layer, request.bcols.size(), {}, matrix.rows, matrix.columns, matrix.nonzeros(), nest);
-  for (const std::int64_t bcol : request.bcols) {
-    layer.bcol = bcol;
+      schedule_of_layer(layer, request.token_counts.size(), {}, matrix.rows, matrix.columns, matrix.nonzeros(), nest);
+  for (const TokenCount& count : request.token_counts) {
+    layer.bcol = count.columns;
     kernels.push_back(estimate_kernel(layer, nest, matrix, rows));
+    kernels.back().weight = count.weight;
   }
   return kernels;
 }
@@ -62,7 +63,7 @@ std::string why_left_dense(const LayerEstimate& row, const Weight& weight, const
                            const LoopNest& nest) {
   std::vector<PlannedKernel> plans;
   std::ranges::transform(row.kernels, std::back_inserter(plans), [](const KernelEstimate& kernel) {
-    return PlannedKernel{kernel.bcol, kernel.bytes.packed, kernel.measured, kernel.beside_dense};
+    return PlannedKernel{kernel.bcol, kernel.bytes.packed, kernel.measured, kernel.beside_dense, kernel.weight};
   });
   return why_dense(weight.name, dense_bytes(weight, nest), plans, request);
 }
@@ -115,7 +116,7 @@ ExitStatus estimate_model(const Model& model, const ModelRequest& request, bool 
   ModelEstimate estimate{.model = model.name,
                          .gpu = device_of(request).name,
                          .is_named = !request.layer.devices.empty(),
-                         .bcols = complete.bcols,
+                         .token_counts = complete.token_counts,
                          .dtype = name_of(complete.layer.element.value_or(ScalarType::f32)),
                          .note = element.note,
                          .ceilings = device_ceilings(device_of(request).key),

@@ -12,6 +12,7 @@
 #include "generator/commands/expected_speed.h"
 #include "generator/commands/layer_request.h"
 #include "generator/commands/layer_rows.h"
+#include "generator/commands/weighted_times.h"
 #include "generator/emit/measured_json.h"
 #include "generator/support/json_result.h"
 #include "generator/support/page_text.h"
@@ -79,9 +80,22 @@ Totals totals_of(const std::vector<LayerEstimate>& layers, std::int64_t bcol) {
 
 std::vector<Totals> totals_of(const ModelEstimate& estimate) {
   std::vector<Totals> totals;
-  std::ranges::transform(estimate.bcols, std::back_inserter(totals),
-                         [&](std::int64_t bcol) { return totals_of(estimate.layers, bcol); });
+  std::ranges::transform(estimate.token_counts, std::back_inserter(totals),
+                         [&](const TokenCount& count) { return totals_of(estimate.layers, count.columns); });
   return totals;
+}
+
+/// Over all numbers of columns.
+WeightedTimes weighted_times(const ModelEstimate& estimate) {
+  WeightedTimes times;
+  for (const LayerEstimate& layer : estimate.layers) {
+    for (const KernelEstimate& kernel : layer.kernels) {
+      if (layer.why_dense.empty()) {
+        times.add(speed_of(kernel), kernel.weight);
+      }
+    }
+  }
+  return times;
 }
 
 bool is_made(const LayerEstimate& layer) { return layer.why_not.empty() && layer.why_dense.empty(); }
@@ -106,7 +120,8 @@ std::string answers(const ModelEstimate& estimate) {
   for (const Totals& all : totals_of(estimate)) {
     text += answer(estimate, all);
   }
-  return text;
+  return is_weighted(estimate.token_counts) ? text + weighted_line(estimate.token_counts, weighted_times(estimate))
+                                            : text;
 }
 
 /// A row for each layer and number of columns.
@@ -223,9 +238,12 @@ nlohmann::json to_json(const ProductBytes& bytes, const std::optional<DeviceCeil
 }
 
 /// Of one number of columns.
-nlohmann::json to_json(const KernelEstimate& kernel, const std::optional<DeviceCeilings>& ceilings) {
-  nlohmann::json result = to_json(kernel.bytes, ceilings);
+nlohmann::json to_json(const KernelEstimate& kernel, const ModelEstimate& estimate) {
+  nlohmann::json result = to_json(kernel.bytes, estimate.ceilings);
   result["bcol"] = kernel.bcol;
+  if (is_weighted(estimate.token_counts)) {
+    result["weight"] = kernel.weight;
+  }
   result["schedule"] = kernel.schedule;
   if (kernel.measured) {
     result["measured"] = measured_json(*kernel.measured);
@@ -242,7 +260,7 @@ nlohmann::json to_json(const KernelEstimate& kernel, const std::optional<DeviceC
   return result;
 }
 
-nlohmann::json to_json(const LayerEstimate& layer, const std::optional<DeviceCeilings>& ceilings) {
+nlohmann::json to_json(const LayerEstimate& layer, const ModelEstimate& estimate) {
   nlohmann::json result{{"name", layer.name}, {"shape", layer.shape}};
   if (!layer.why_not.empty()) {
     result["no_estimate"] = layer.why_not;
@@ -250,7 +268,7 @@ nlohmann::json to_json(const LayerEstimate& layer, const std::optional<DeviceCei
   }
   nlohmann::json kernels = nlohmann::json::array();
   std::ranges::transform(layer.kernels, std::back_inserter(kernels),
-                         [&](const KernelEstimate& kernel) { return to_json(kernel, ceilings); });
+                         [&](const KernelEstimate& kernel) { return to_json(kernel, estimate); });
   result.update(kernels.front());  // as before there were lists of columns
   result["sparsity"] = layer.sparsity;
   result["kernels"] = kernels;
@@ -260,9 +278,12 @@ nlohmann::json to_json(const LayerEstimate& layer, const std::optional<DeviceCei
   return result;
 }
 
-nlohmann::json to_json(const Totals& all, const std::optional<DeviceCeilings>& ceilings) {
-  nlohmann::json result = to_json(all.bytes, ceilings);
+nlohmann::json to_json(const Totals& all, const ModelEstimate& estimate) {
+  nlohmann::json result = to_json(all.bytes, estimate.ceilings);
   result["bcol"] = all.bcol;
+  if (is_weighted(estimate.token_counts)) {
+    result["weight"] = *weight_of(all.bcol, estimate.token_counts);
+  }
   result["expected"] = {
       {"layers", all.times.layers}, {"library_microseconds", all.times.library}, {"microseconds", all.times.ours}};
   result["expected_microseconds"] = {// as before keys had their units
@@ -282,20 +303,24 @@ std::string estimate_page(const ModelEstimate& estimate, bool with_details) {
 std::string estimate_json(const ModelEstimate& estimate) {
   nlohmann::json layers = nlohmann::json::array();
   std::ranges::transform(estimate.layers, std::back_inserter(layers),
-                         [&](const LayerEstimate& layer) { return to_json(layer, estimate.ceilings); });
+                         [&](const LayerEstimate& layer) { return to_json(layer, estimate); });
   nlohmann::json totals = nlohmann::json::array();
   for (const Totals& all : totals_of(estimate)) {
-    totals.push_back(to_json(all, estimate.ceilings));
+    totals.push_back(to_json(all, estimate));
   }
   nlohmann::json result{{"model", estimate.model},
                         {"gpu", estimate.gpu},
                         {"gpu_named", estimate.is_named},
-                        {"bcol", estimate.bcols.front()},
-                        {"bcols", estimate.bcols},
+                        {"bcol", estimate.token_counts.front().columns},
+                        {"bcols", columns_in(estimate.token_counts)},
                         {"dtype", estimate.dtype},
                         {"layers", layers},
                         {"total", totals.front()},
                         {"totals", totals}};
+  if (is_weighted(estimate.token_counts)) {
+    result["weight"] = estimate.token_counts.front().weight;
+    result["weighted_total"] = weighted_json(weighted_times(estimate));
+  }
   if (!estimate.note.empty()) {
     result["notes"] = {estimate.note};
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/commands/token_counts.h"
 #include "generator/schedule/dense_comparison.h"
 #include "generator/schedule/device_ceilings.h"
 #include "generator/schedule/measured_ratios.h"
@@ -24,6 +25,7 @@ struct ProductBytes {
 /// What is known of a layer's kernel for a number of columns of B before it is generated.
 struct KernelEstimate {
   std::int64_t bcol = 1;
+  double weight = 1;  ///< of that number of columns, beside the others
   ProductBytes bytes = {};
   std::string schedule = {};  ///< that auto takes
   std::optional<MeasuredRatios> measured = {};
@@ -47,15 +49,15 @@ struct ModelEstimate {
   std::string model;
   std::string gpu;
   bool is_named = true;  ///< whether the user has named the GPU
-  std::vector<std::int64_t> bcols = {1};
+  std::vector<TokenCount> token_counts = {{1}};
   std::string dtype;
   std::string note = {};                        ///< on the type; empty where nothing is to be said
   std::optional<DeviceCeilings> ceilings = {};  ///< of that GPU, where they are known
   std::vector<LayerEstimate> layers = {};
 };
 
-/// What the model is expected to win for each number of columns, then a table of its layers; with details bytes, bounds
-/// and schedules, too, and where the numbers are from.
+/// What the model is expected to win for each number of columns, and by their weights together where there are some,
+/// then a table of its layers; with details bytes, bounds and schedules, too, and where the numbers are from.
 std::string estimate_page(const ModelEstimate& estimate, bool with_details);
 
 /// The same for machines, with the keys that docs/reference/formats.md lists.

@@ -114,17 +114,19 @@ std::vector<LayerRequest> requests_of(const GenerateLine& line) {
   std::vector<LayerRequest> requests;
   if (line.spec.empty()) {
     const NestSource nest = nest_source(line.nest);
-    const std::vector<std::int64_t> bcols = parse_bcols(line.bcols);
+    const std::vector<TokenCount> counts = parse_token_counts(line.bcols);
+    refuse_weights(counts, "--bcol " + line.bcols,
+                   "they say which layers of a model stay dense, and " + line.layer.matrix + " is one matrix");
     LayerRequest layer = line.layer;
     layer.nest = nest;
     if (!line.schedule_file.empty()) {
       layer.schedule = read_file(line.schedule_file);
     }
-    for (const std::int64_t bcol : bcols) {
+    for (const std::int64_t bcol : columns_in(counts)) {
       requests.push_back(layer);
       requests.back().bcol = bcol;
       requests.back().name =
-          bundle_name(line.name ? *line.name : default_name(line.layer.matrix), bcol, bcols.size() > 1);
+          bundle_name(line.name ? *line.name : default_name(line.layer.matrix), bcol, counts.size() > 1);
     }
   } else {
     requests = read_spec(line.spec);
@@ -200,12 +202,12 @@ std::optional<Model> model_of(const GenerateLine& line) {
 /// What the line says of a model, as a spec would.
 ModelSpec model_spec_of(const GenerateLine& line) {
   ModelRequest request{.layer = line.layer,
-                       .bcols = parse_bcols(line.bcols),
+                       .token_counts = parse_token_counts(line.bcols),
                        .name = line.name.value_or(""),
                        .tensors = line.tensors,
                        .packed = line.packed,
                        .all = line.all};
-  std::ranges::sort(request.bcols);
+  std::ranges::sort(request.token_counts, {}, &TokenCount::columns);
   request.layer.nest = nest_source(line.nest);
   if (!line.schedule_file.empty()) {
     request.layer.schedule = read_file(line.schedule_file);
@@ -318,9 +320,11 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
                        "spec --schema says what it may have)")
           ->type_name("FILE");
   command
-      ->add_option("--bcol", line->bcols,
-                   "N, the columns of B (tokens) that the kernel is made for; any other number works too, more slowly. "
-                   "32,64 makes NAME_n32 and NAME_n64")
+      ->add_option(
+          "--bcol", line->bcols,
+          "N, the columns of B (tokens) that the kernel is made for; any other number works too, more slowly. "
+          "32,64 makes NAME_n32 and NAME_n64. Of a model 1:10,16:1 says how often each occurs (default: 1), which "
+          "counts in what decides which layers stay dense")
       ->type_name("N,...")
       ->excludes(spec);
   command->add_option("-o,--output", line->mode.output, "Folder in which the bundle's folder is made")

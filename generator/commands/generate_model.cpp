@@ -144,7 +144,8 @@ std::string bytes_lines(const ModelLayers& made, std::uint64_t file_bytes) {
 }
 
 /// What a person asks first: what was made, how fast it is, how large, and whether it was verified.
-std::string answer(const ModelLayers& made, const ModelBundle& bundle, const GenerateMode& mode) {
+std::string answer(const ModelLayers& made, const ModelBundle& bundle, const ModelRequest& request,
+                   const GenerateMode& mode) {
   const auto count = [&](ModelRow::Outcome outcome) {
     return std::ranges::count(made.rows, outcome, &ModelRow::outcome);
   };
@@ -160,7 +161,7 @@ std::string answer(const ModelLayers& made, const ModelBundle& bundle, const Gen
       "layers", fmt::format("{} of {} {}, {} left out, {} failed; elements of {}", count(ModelRow::Outcome::made),
                             made.rows.size(), mode.check || mode.dry_run ? "made" : "written",
                             count(ModelRow::Outcome::left_out), count(ModelRow::Outcome::failed), bundle.dtype));
-  text += model_speeds(made.rows) + bytes_lines(made, bundle.file_bytes);
+  text += model_speeds(made.rows, request.token_counts) + bytes_lines(made, bundle.file_bytes);
   text += labelled("kernels", fmt::format("{} shared by them", bundle.kernels.size()));
   text += labelled("verified", verified == 0 ? (mode.verify ? "no: nothing was run" : "no: --no-verify")
                                              : fmt::format("{} of {} kernels by emulation, each with the first layer "
@@ -172,10 +173,11 @@ std::string answer(const ModelLayers& made, const ModelBundle& bundle, const Gen
                                                           kept, all)));
 }
 
-void print_results(const ModelLayers& made, const ModelBundle& bundle, const Result& result, const GenerateMode& mode,
-                   const std::string& note, const Console& console) {
+void print_results(const ModelLayers& made, const ModelBundle& bundle, const Result& result,
+                   const ModelRequest& request, const GenerateMode& mode, const Console& console) {
+  const std::string& note = request.note;
   if (!mode.json) {
-    print_plain("{}{}\n\n{}{}", answer(made, bundle, mode), result.line,
+    print_plain("{}{}\n\n{}{}", answer(made, bundle, request, mode), result.line,
                 model_table(made.rows, console.verbosity() == Verbosity::verbose),
                 note.empty() ? "" : labelled("note", note));
     return;
@@ -190,9 +192,12 @@ void print_results(const ModelLayers& made, const ModelBundle& bundle, const Res
                      {"notes", note.empty() ? std::vector<std::string>() : std::vector<std::string>{note}},
                      {"architectures", bundle.architectures},
                      {"dense_bytes", std::llround(bytes.dense)},
-                     {"layers", model_table_json(made.rows)},
+                     {"layers", model_table_json(made.rows, request.token_counts)},
                      {"packed_bytes", bundle.file_bytes},
                      {"diff", result.differences}};
+  if (is_weighted(request.token_counts)) {
+    all["weighted_totals"] = weighted_totals_json(made.rows, request.token_counts);
+  }
   set_renamed(all, "packed_bytes_by_bcol", "packed_bytes_of", by_bcol);
   set_renamed(all, "kernel_count", "kernels", bundle.kernels.size());
   fmt::print("{}", json_result("generated model", result.status, all));
@@ -266,7 +271,7 @@ ExitStatus generate_model(const Model& model, const ModelRequest& request, const
   const ExitStatus status =
       std::max(worst_of(made), result.status == "stale" ? ExitStatus::check_failed : ExitStatus::done);
   if (mode.json || status != ExitStatus::done || console.verbosity() != Verbosity::quiet) {
-    print_results(made, bundle, result, mode, request.note, console);
+    print_results(made, bundle, result, request, mode, console);
   }
   return status;
 }

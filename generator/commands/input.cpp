@@ -82,25 +82,6 @@ void check_bcol(std::int64_t bcol) {
   }
 }
 
-std::vector<std::int64_t> parse_bcols(const std::string& text) {
-  std::vector<std::int64_t> bcols;
-  for (const std::string_view part : split(text, ',')) {
-    std::int64_t bcol = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), bcol);
-    if (error == std::errc::invalid_argument || end != part.data() + part.size()) {
-      throw UserError("--bcol " + text, fmt::format("has '{}' where a whole number is needed", part),
-                      "write it as in 64, or several as in 32,64,128");
-    }
-    // A number beyond 64 bits is one that is out of range.
-    check_bcol(error == std::errc::result_out_of_range ? std::numeric_limits<std::int64_t>::max() : bcol);
-    if (std::ranges::find(bcols, bcol) != bcols.end()) {
-      throw UserError("--bcol " + text, fmt::format("has {} twice", bcol), "give each number of columns once");
-    }
-    bcols.push_back(bcol);
-  }
-  return bcols;
-}
-
 bool is_looked_up(const std::string& schedule) {
   return schedule == "auto" || schedule == "published" || schedule == "bitmap";
 }

@@ -25,9 +25,6 @@ void check_name(const std::string& name);
 /// Throws UserError for a number of columns that a kernel cannot be made for.
 void check_bcol(std::int64_t bcol);
 
-/// {32, 64} for "32,64". Throws UserError for anything but a list of different numbers that kernels can be made for.
-std::vector<std::int64_t> parse_bcols(const std::string& text);
-
 /// Whether the text stands for a schedule that is found for the layer, in place of being one.
 bool is_looked_up(const std::string& schedule);
 

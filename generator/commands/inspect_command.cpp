@@ -145,10 +145,12 @@ void print_census(const PatternCensus& census) {
 }
 
 /// What is estimated of a model's layers.
-ModelRequest estimate_request(const InspectRequest& request, const std::vector<std::int64_t>& bcols) {
-  ModelRequest model{
-      .layer = layer_request(request, bcols.front()), .bcols = bcols, .name = "", .tensors = request.tensors};
-  std::ranges::sort(model.bcols);
+ModelRequest estimate_request(const InspectRequest& request, const std::vector<TokenCount>& counts) {
+  ModelRequest model{.layer = layer_request(request, counts.front().columns),
+                     .token_counts = counts,
+                     .name = "",
+                     .tensors = request.tensors};
+  std::ranges::sort(model.token_counts, {}, &TokenCount::columns);
   model.layer.matrix = file_of_model(request.matrix);
   model.layer.min_sparsity = request.min_sparsity;
   if (request.gpu) {
@@ -161,23 +163,26 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
   if (request.ufi < 1 || request.ufi > 8) {
     throw UserError(fmt::format("--tile-rows {}", request.ufi), "is outside 1 to 8", "a row tile has 1 to 8 rows");
   }
-  const std::vector<std::int64_t> bcols = parse_bcols(request.bcols);
+  const std::vector<TokenCount> counts = parse_token_counts(request.bcols);
+  if (!request.estimate) {
+    refuse_weights(counts, "--bcol " + request.bcols, "they are for --estimate of a model");
+  }
   if (const std::optional<Model> model = listed_model(request.matrix)) {
     if (!request.svg.empty()) {
       throw UserError("--svg " + request.svg, "draws one matrix, and " + request.matrix + " is a model",
                       "name a tensor: FILE:TENSOR");
     }
-    return request.estimate ? estimate_model(*model, estimate_request(request, bcols), request.json, console)
+    return request.estimate ? estimate_model(*model, estimate_request(request, counts), request.json, console)
                             : inspect_model(*model, request.json, console);
   }
   if (request.estimate) {
     throw UserError("--estimate", "is for models, and " + request.matrix + " is one matrix",
                     "leave it out, or name the model");
   }
-  if (bcols.size() > 1) {
+  if (counts.size() > 1) {
     throw UserError("--bcol " + request.bcols, "has several numbers, which are for --estimate of a model", "give one");
   }
-  LayerRequest one = layer_request(request, bcols.front());
+  LayerRequest one = layer_request(request, counts.front().columns);
   one.element = element_of(one);
   const LoopNest nest = read_loop_nest(one.nest, one.element);
   const SparseMatrix matrix = read_stored_matrix(one, nest, console, StageProgress::silent()).matrix;
@@ -239,7 +244,8 @@ void add_inspect_command(CLI::App& program, const CommonOptions& common, Action&
   command
       ->add_option(
           "--bcol", request->bcols,
-          "N, the columns of B (tokens) that speed and bytes are told for; with --estimate several, as in 1,16")
+          "N, the columns of B (tokens) that speed and bytes are told for; with --estimate several, as in 1,16, or "
+          "with how often each occurs, as in 1:10,16:1")
       ->type_name("N,...")
       ->capture_default_str();
   command->add_option("--layout", request->layout, layout_help)->type_name("kn|nk");

@@ -50,6 +50,8 @@ class KeptLayers {
   std::optional<Kept> find(const std::string& layer, std::int64_t bcol, const std::string& inputs) const;
   /// Whether the bundle on disk says that it was, whether or not it is whole.
   bool is_made_of(const std::string& layer, std::int64_t bcol, const std::string& inputs) const;
+  /// Whether the bundle on disk has the layer, by whatever kernels.
+  bool has(const std::string& layer) const { return on_disk(layer) != nullptr; }
   /// The text of a kernel that was found.
   std::string text_of(const std::string& name) const;
 

@@ -103,6 +103,9 @@ MadeLayer LayerMaker::make(const LayerRequest& layer, const std::vector<std::int
   if (!made.why_dense.empty()) {
     return made;
   }
+  if (must_be_kept_ && !kept_.has(made.layer.name)) {
+    throw DifferentBundle(place_);  // which leaves it dense
+  }
   std::vector<ModelVariant> variants;
   for (Wanted& one : all) {
     variants.push_back(one.kept ? add_kept(made, *std::move(one.kept), one.request) : add_generated(made, one.request));
@@ -138,10 +141,12 @@ std::vector<LayerMaker::Wanted> LayerMaker::wanted(MadeLayer& made, const LayerR
                                                survey.nonzeros, *made.nest);
       one.inputs = inputs_of(one.request, request_, mode_, survey, nest_text);
       one.kept = kept_.find(made.layer.name, bcol, one.inputs);
-      if (!one.kept && must_be_kept_ && (request_.packed || !kept_.is_made_of(made.layer.name, bcol, one.inputs))) {
+      if (!one.kept && must_be_kept_ && kept_.has(made.layer.name) &&
+          (request_.packed || !kept_.is_made_of(made.layer.name, bcol, one.inputs))) {
         throw DifferentBundle(place_);
       }
       one.plan = plan(made, one, rows);
+      one.plan.weight = weight_of(bcol, request_.token_counts).value_or(1);
       all.push_back(std::move(one));
     }
   }

@@ -42,16 +42,17 @@ std::string why_larger(double dense_bytes, const std::vector<PlannedKernel>& ker
   return fmt::format("{:.2f} of the dense bytes at least", least.bytes / dense_bytes);
 }
 
-/// The times of the products of which they are known, or else those that follow where the library's are all alike.
+/// The times of the products of which they are known, each as often as it weighs, or else those that follow where the
+/// library's are all alike.
 struct KnownTimes {
   int kernels = 0;
   double library = 0;
   double ours = 0;
 
-  void add(double library_time, double ratio) {
+  void add(double library_time, double ratio, double weight) {
     ++kernels;
-    library += library_time;
-    ours += library_time / ratio;
+    library += weight * library_time;
+    ours += weight * (library_time / ratio);
   }
 };
 
@@ -72,7 +73,7 @@ KnownTimes known_times(const std::vector<PlannedKernel>& kernels) {
   KnownTimes times;
   for (const PlannedKernel& kernel : kernels) {
     if (const std::optional<double> ratio = ratio_of(kernel)) {
-      times.add(alike ? 1 : *library_time(kernel), *ratio);
+      times.add(alike ? 1 : *library_time(kernel), *ratio, kernel.weight);
     }
   }
   return times;
@@ -86,8 +87,9 @@ std::string why_slower(const std::vector<PlannedKernel>& kernels) {
   const auto predicted = std::ranges::count_if(kernels, [](const PlannedKernel& kernel) {
     return !kernel.measured && kernel.beside_dense && kernel.beside_dense->predicted;
   });
-  return fmt::format("{:.2f} x a library's speed where that is known, {} of {} numbers of columns{}",
-                     times.library / times.ours, times.kernels, kernels.size(),
+  const bool weighted = std::ranges::any_of(kernels, [](const PlannedKernel& kernel) { return kernel.weight != 1; });
+  return fmt::format("{:.2f} x a library's speed where that is known, {} of {} numbers of columns{}{}",
+                     times.library / times.ours, times.kernels, kernels.size(), weighted ? ", weighted" : "",
                      predicted > 0 ? fmt::format(", {} predicted", predicted) : "");
 }
 

@@ -19,6 +19,7 @@ struct PlannedKernel {
   double bytes = 0;                             ///< of the packed matrix, about
   std::optional<MeasuredRatios> measured = {};  ///< over libraries, on the device that it is made for
   std::optional<DenseComparison> beside_dense = {};
+  double weight = 1;  ///< of the number of columns
 };
 
 /// Whether tensors of a model are asked for: by --tensor, where there is one.
@@ -50,8 +51,8 @@ std::string schedule_of_layer(const LayerRequest& layer, std::size_t numbers_of_
                               std::int64_t rows, std::int64_t columns, std::int64_t nonzeros, const LoopNest& nest);
 
 /// Why the layer is better left dense: its packed matrix is larger than the dense one for each number of columns by
-/// itself, or products, summed over the numbers of columns of which that is known, are slower. Empty where a kernel is
-/// worth it.
+/// itself, or products, summed by weight over the numbers of columns of which that is known, are slower. Empty where a
+/// kernel is worth it.
 std::string why_dense(double dense_bytes, const std::vector<PlannedKernel>& kernels);
 
 /// The same, where nobody has asked for the layer all the same: by --all, --tensor or an exception of a spec.

@@ -10,6 +10,7 @@
 #include "generator/emit/layout_class.h"
 #include "generator/matrix/scatter.h"
 #include "generator/schedule/bitmap_schedules.h"
+#include "generator/schedule/compare_with_dense.h"
 #include "generator/schedule/device_ceilings.h"
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/half_speeds.h"

@@ -128,7 +128,8 @@ class ModelRun {
       layer.schedule = exception->schedule;
     }
     const bool has_own_columns = exception != nullptr && !exception->bcols.empty();
-    MadeLayer made = maker_.make(layer, has_own_columns ? exception->bcols : request_.bcols, weight, survey, nest);
+    MadeLayer made = maker_.make(layer, has_own_columns ? exception->bcols : columns_in(request_.token_counts), weight,
+                                 survey, nest);
     if (!made.why_dense.empty()) {
       row.reason = made.why_dense;
       return std::nullopt;

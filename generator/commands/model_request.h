@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "generator/commands/layer_request.h"
+#include "generator/commands/token_counts.h"
 
 namespace esc {
 
@@ -19,7 +20,7 @@ struct LayerException {
 /// What is to be made of a model: one bundle of all its layers that are worth it.
 struct ModelRequest {
   LayerRequest layer;  ///< what holds for all layers; its matrix is the model
-  std::vector<std::int64_t> bcols;
+  std::vector<TokenCount> token_counts;
   std::string name;                  ///< of the bundle
   std::vector<std::string> tensors;  ///< patterns, one of which a tensor's name matches; none: all
   int jobs = 0;                      ///< layers at once; 0: as many as there are cores

@@ -12,6 +12,16 @@
 namespace esc {
 namespace {
 
+std::vector<TokenCount> token_counts_of(const SpecObject& object) {
+  std::vector<TokenCount> counts = object.token_counts("bcol");
+  std::ranges::for_each(counts, check_bcol, &TokenCount::columns);
+  std::ranges::sort(counts, {}, &TokenCount::columns);
+  if (const auto twice = std::ranges::adjacent_find(counts, {}, &TokenCount::columns); twice != counts.end()) {
+    object.refuse(fmt::format("\"bcol\" has {} twice", twice->columns));
+  }
+  return counts;
+}
+
 std::vector<std::int64_t> bcols_of(const SpecObject& object) {
   std::vector<std::int64_t> bcols = object.bcols("bcol");
   std::ranges::for_each(bcols, check_bcol);
@@ -58,7 +68,7 @@ ModelSpec model_spec_of(const SpecObject& model, const std::string& file) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   const auto beside = [&](const std::string& path) { return (folder / path).string(); };
   ModelSpec spec{.request = {.layer = {},
-                             .bcols = bcols_of(model),
+                             .token_counts = token_counts_of(model),
                              .name = model.text("name"),
                              .tensors = model.texts("tensors"),
                              .packed = model.flag("packed", true),

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <utility>
 
 #include "generator/commands/expected_speed.h"
 #include "generator/commands/layer_rows.h"
+#include "generator/commands/weighted_times.h"
 #include "generator/emit/measured_json.h"
 #include "generator/emit/model_speed.h"
 #include "generator/support/page_text.h"
@@ -46,6 +48,37 @@ ExpectedSpeed speed_of(const ModelRow& row, const ModelVariant& variant) {
                          .beside_dense = variant.beside_dense,
                          .packed_bytes = static_cast<double>(row.layer.packed_bytes(variant.bcol)),
                          .dense_bytes = row.dense_bytes});
+}
+
+/// The kernel that GPUs of this capability take: of those that are made for it or an earlier one the last.
+const ModelVariant* variant_for(const ModelLayer& layer, std::int64_t bcol, int capability) {
+  const ModelVariant* taken = nullptr;
+  for (const ModelVariant& variant : layer.variants) {
+    if (variant.bcol == bcol && variant.capability <= capability) {
+      taken = &variant;
+    }
+  }
+  return taken;
+}
+
+/// By capability; the numbers of columns that exceptions alone have do not count.
+std::map<int, WeightedTimes> weighted_times(const std::vector<ModelRow>& rows, const std::vector<TokenCount>& counts) {
+  std::map<int, WeightedTimes> all;
+  for (const ModelRow& row : rows) {
+    for (const ModelVariant& variant : row.layer.variants) {
+      all.try_emplace(variant.capability);
+    }
+  }
+  for (auto& [capability, times] : all) {
+    for (const ModelRow& row : rows) {
+      for (const TokenCount& count : counts) {
+        if (const ModelVariant* const variant = variant_for(row.layer, count.columns, capability)) {
+          times.add(speed_of(row, *variant), count.weight);
+        }
+      }
+    }
+  }
+  return all;
 }
 
 /// "1: ~1.42 x, 16: <2.0 x", with the capability before it where there are several, and the letters of the schedules
@@ -87,7 +120,7 @@ std::string notes_text(const std::vector<ModelRow>& rows) {
          (notes.size() > most ? labelled("note", fmt::format("{} more: --json has all", notes.size() - most)) : "");
 }
 
-nlohmann::json to_json(const ModelRow& row) {
+nlohmann::json to_json(const ModelRow& row, const std::vector<TokenCount>& counts) {
   nlohmann::json entry{{"name", row.name}, {"shape", row.shape}};
   if (row.sparsity >= 0) {
     entry["sparsity"] = row.sparsity;
@@ -107,6 +140,9 @@ nlohmann::json to_json(const ModelRow& row) {
                                 {"kernel", variant.kernel},
                                 {"schedule", variant.schedule},
                                 {"speed", speed_json(speed_of(row, variant))}});
+    if (const std::optional<double> weight = weight_of(variant.bcol, counts); weight && is_weighted(counts)) {
+      entry["kernels"].back()["weight"] = *weight;
+    }
     if (variant.measured) {
       entry["kernels"].back()["measured"] = measured_json(*variant.measured);
     } else if (!variant.not_measured.empty()) {
@@ -121,7 +157,7 @@ nlohmann::json to_json(const ModelRow& row) {
 
 }  // namespace
 
-std::string model_speeds(const std::vector<ModelRow>& rows) {
+std::string model_speeds(const std::vector<ModelRow>& rows, const std::vector<TokenCount>& counts) {
   ModelSpeed sums;
   for (const ModelRow& row : rows) {
     add_expected_times(sums, row.layer);
@@ -133,7 +169,14 @@ std::string model_speeds(const std::vector<ModelRow>& rows) {
                                           key.second, sum.ours, sum.library, sum.layers,
                                           sum.layers == 1 ? "layer" : "layers", key.first));
   }
-  return text.empty() ? labelled("speed", "not measured with layers like these") : text;
+  text += text.empty() ? labelled("speed", "not measured with layers like these") : "";
+  if (is_weighted(counts)) {
+    const std::map<int, WeightedTimes> all = weighted_times(rows, counts);
+    for (const auto& [capability, times] : all) {
+      text += weighted_line(counts, times, all.size() > 1 ? fmt::format("sm_{}, ", capability) : "");
+    }
+  }
+  return text;
 }
 
 std::string model_table(const std::vector<ModelRow>& rows, bool with_schedules) {
@@ -164,10 +207,19 @@ std::string model_table(const std::vector<ModelRow>& rows, bool with_schedules) 
   return text + notes_text(rows);
 }
 
-nlohmann::json model_table_json(const std::vector<ModelRow>& rows) {
+nlohmann::json model_table_json(const std::vector<ModelRow>& rows, const std::vector<TokenCount>& counts) {
   nlohmann::json entries = nlohmann::json::array();
-  std::ranges::transform(rows, std::back_inserter(entries), [](const ModelRow& row) { return to_json(row); });
+  std::ranges::transform(rows, std::back_inserter(entries), [&](const ModelRow& row) { return to_json(row, counts); });
   return entries;
+}
+
+nlohmann::json weighted_totals_json(const std::vector<ModelRow>& rows, const std::vector<TokenCount>& counts) {
+  nlohmann::json totals = nlohmann::json::array();
+  for (const auto& [capability, times] : weighted_times(rows, counts)) {
+    totals.push_back(weighted_json(times));
+    totals.back()["capability"] = capability;
+  }
+  return totals;
 }
 
 }  // namespace esc

@@ -29,10 +29,22 @@ bool is_within(const json& value, double above, double most) {
   return value.is_number() && value.get<double>() > above && value.get<double>() <= most;
 }
 
+/// A number of columns, or a text that `parse_token_count` reads.
+bool is_token_count(const json& value) { return is_whole(value) || is_text(value); }
+
 /// The schema of one or several.
 ordered_json one_or_list(const ordered_json& one) {
   return {{"anyOf", {one, {{"type", "array"}, {"items", one}, {"minItems", 1}}}}};
 }
+
+/// The same where no two are alike.
+ordered_json different(const ordered_json& one) {
+  ordered_json schema = one_or_list(one);
+  schema["anyOf"][1]["uniqueItems"] = true;
+  return schema;
+}
+
+ordered_json columns_of_b() { return {{"type", "integer"}, {"minimum", 1}, {"maximum", most_columns_of_b}}; }
 
 ordered_json schema_of(const SpecForm& form);
 
@@ -46,11 +58,12 @@ ordered_json schema_of(SpecValue value) {
       return {{"type", "string"}};
     case SpecValue::texts:
       return one_or_list({{"type", "string"}});
-    case SpecValue::bcols: {
-      ordered_json columns = one_or_list({{"type", "integer"}, {"minimum", 1}, {"maximum", most_columns_of_b}});
-      columns["anyOf"][1]["uniqueItems"] = true;
-      return columns;
-    }
+    case SpecValue::bcols:
+      return different(columns_of_b());
+    case SpecValue::token_counts:
+      return different(
+          {{"anyOf",
+            {columns_of_b(), {{"type", "string"}, {"pattern", "^[1-9][0-9]*(:([0-9]+([.][0-9]*)?|[.][0-9]+))?$"}}}}});
     case SpecValue::seed:
       return {{"type", "integer"}, {"minimum", 0}, {"maximum", std::numeric_limits<std::uint64_t>::max()}};
     case SpecValue::sizes:
@@ -95,6 +108,8 @@ std::string rule_of(SpecValue value) {
       return "is neither a text nor a list of them";
     case SpecValue::bcols:
       return "is neither a whole number nor a list of them";
+    case SpecValue::token_counts:
+      return "is neither a whole number nor a text with its weight, as in \"1:10\", nor a list of them";
     case SpecValue::seed:
       return "is not a whole number from 0 to 2^64 - 1";
     case SpecValue::sizes:
@@ -120,6 +135,8 @@ bool is_value(SpecValue kind, const json& value) {
       return is_one_or_list(value, is_text);
     case SpecValue::bcols:
       return is_one_or_list(value, is_whole);
+    case SpecValue::token_counts:
+      return is_one_or_list(value, is_token_count);
     case SpecValue::seed:
       return value.is_number_unsigned();
     case SpecValue::sizes:
@@ -166,7 +183,8 @@ const SpecForm& layer_form() {
 const SpecForm& model_form() {
   static const SpecForm form{
       {"model", SpecValue::text, "File or folder of the model, looked for beside the spec", true},
-      {"bcol", SpecValue::bcols, "Columns of B that each layer gets a kernel for", true},
+      {"bcol", SpecValue::token_counts,
+       "Columns of B that each layer gets a kernel for; with how often they occur as in \"1:10\", by default 1", true},
       {"name", SpecValue::text, "Name of the bundle and prefix of its functions; otherwise that of the model"},
       {"tensors", SpecValue::texts, "Only tensors whose names are like one of these, as in *.mlp.*"},
       {"min_sparsity", SpecValue::share, "Least share of zeros of a layer that gets kernels; otherwise 0.45"},

@@ -10,15 +10,16 @@ namespace esc {
 /// What the value of a key in a spec may be.
 enum class SpecValue {
   text,
-  texts,       ///< a text or a list of them
-  bcols,       ///< a whole number or a list of them
-  seed,        ///< a whole number of 64 bits from 0 on
-  sizes,       ///< an object of names and whole numbers
-  share,       ///< a number from 0 to 1
-  limit,       ///< a number above 0, or a text with a percentage
-  flag,        ///< true or false
-  layers,      ///< a list of objects of the layer's form
-  exceptions,  ///< a list of objects of the exception's form
+  texts,         ///< a text or a list of them
+  bcols,         ///< a whole number or a list of them
+  token_counts,  ///< the same, or texts with weights, as in "1:10"
+  seed,          ///< a whole number of 64 bits from 0 on
+  sizes,         ///< an object of names and whole numbers
+  share,         ///< a number from 0 to 1
+  limit,         ///< a number above 0, or a text with a percentage
+  flag,          ///< true or false
+  layers,        ///< a list of objects of the layer's form
+  exceptions,    ///< a list of objects of the exception's form
 };
 
 /// A key that an object of a spec may have. Reader and schema go by the same rows.

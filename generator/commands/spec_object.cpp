@@ -80,6 +80,23 @@ std::vector<std::int64_t> SpecObject::bcols(const std::string& key) const {
   return bcols;
 }
 
+std::vector<TokenCount> SpecObject::token_counts(const std::string& key) const {
+  const auto count_of = [](const nlohmann::json& value) {
+    if (!value.is_string()) {
+      return TokenCount{.columns = whole_number(value)};
+    }
+    const std::string text = value;
+    return parse_token_count(text, "--bcol " + text);
+  };
+  const nlohmann::json& value = object_.at(key);
+  if (!value.is_array()) {
+    return {count_of(value)};
+  }
+  std::vector<TokenCount> counts;
+  std::ranges::transform(value, std::back_inserter(counts), count_of);
+  return counts;
+}
+
 std::int64_t SpecObject::whole_number(const nlohmann::json& number) {
   constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
   const bool fits = !number.is_number_unsigned() || number.get<std::uint64_t>() <= largest;

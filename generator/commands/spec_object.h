@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "generator/commands/spec_form.h"
+#include "generator/commands/token_counts.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -38,6 +39,7 @@ class SpecObject {
   double number(const std::string& key) const { return object_.at(key); }
   std::uint64_t seed(const std::string& key) const { return object_.at(key); }
   std::vector<std::int64_t> bcols(const std::string& key) const;
+  std::vector<TokenCount> token_counts(const std::string& key) const;
   /// A number beyond 64 bits is kept as one that is out of range.
   static std::int64_t whole_number(const nlohmann::json& number);
 

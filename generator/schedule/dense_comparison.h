@@ -4,10 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "generator/schedule/layer_class.h"
-#include "generator/schedule/schedule.h"
-#include "generator/schedule/target.h"
-
 namespace esc {
 
 /// A kernel beside cuBLASLt's dense product of its layer on a device.
@@ -25,12 +21,9 @@ struct DenseComparison {
   bool operator==(const DenseComparison&) const = default;
 };
 
-/// By measurements of layers like this one on the device where there are any; else predicted, for devices to which the
-/// cost model was fitted. Nothing for others, and for layouts of B and C other than kn and nk.
-std::optional<DenseComparison> compare_with_dense(const LayerShape& shape, const Schedule& schedule,
-                                                  const TargetDevice& device);
-
 /// The comparison that follows from predicted times.
-DenseComparison comparison_of(const DenseComparison::Predicted& predicted);
+inline DenseComparison comparison_of(const DenseComparison::Predicted& predicted) {
+  return {.over_dense = predicted.dense / predicted.kernel, .predicted = predicted};
+}
 
 }  // namespace esc

@@ -24,18 +24,18 @@ constexpr double farthest_class = 4;
 /// count.
 double unminded_bytes(const LayerShape& shape);
 
-/// The schedules that `--schedule auto` may stand for, each once, the best first. What a user's database has of the very
-/// layer or close to it comes before everything, and what it has far away changes nothing else. The first database is
-/// laid over the next ones: of each in turn, the schedule of the very layer, and by interpolation between the classes of
-/// the nearest bCol, the one that loses least first, where a class is close (`close_class`). Then the same by the database
-/// that has
-/// the nearest class, if that is no farther away than `farthest_class`; then the databases' single schedules for this
-/// bCol where their families suit the rows; then what suits them of any other class, the same with panels of fewer rows
-/// where those of the measured ones would fill memory with zeros, and the family's default for such rows or, for
-/// columns that do not stand one behind the other, what spread_schedules says. Elements of 16 bits of which no database
-/// has measurements, and float32, get what streamed_schedules says for the target in front of all that. All are brought to this bCol and legal for every
-/// bCol >= 1; whether one is for the matrix too shows when that is packed. Those that would fill memory with explicit
-/// zeros come last, but what a user has measured of the very layer.
+/// The schedules that `--schedule auto` may stand for, each once, the best first. What a user's database has of the
+/// very layer or close to it comes before everything, and what it has far away changes nothing else. The first database
+/// is laid over the next ones: of each in turn, the schedule of the very layer, and by interpolation between the
+/// classes of the nearest bCol, the one that loses least first, where a class is close (`close_class`). Then the same
+/// by the database that has the nearest class, if that is no farther away than `farthest_class`; then the databases'
+/// single schedules for this bCol where their families suit the rows; then what suits them of any other class, the same
+/// with panels of fewer rows where those of the measured ones would fill memory with zeros, and the family's default
+/// for such rows or, for columns that do not stand one behind the other, what spread_schedules says. Elements of 16
+/// bits of which no database has measurements, and float32, get what streamed_schedules says for the target in front of
+/// all that. All are brought to this bCol and legal for every bCol >= 1; whether one is for the matrix too shows when
+/// that is packed. Those that would fill memory with explicit zeros come last, but what a user has measured of the very
+/// layer.
 ///
 /// What was measured of the very layer or of a close class is a choice's evidence; `settled` says what of it holds.
 std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,

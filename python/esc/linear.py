@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """nn.Linear layers of a model, and convolutions of 1 x 1, replaced by kernels of a bundle where those are faster."""
 
+import collections.abc
 import copy
 import dataclasses
 import math
+import numbers
 
 import torch
 
@@ -253,8 +255,9 @@ def _drawn_input(dense, count, memory_format):
 
 def replace_linear(model, folder, tokens=None, drop_dense=False, keep=(), memory_format=torch.contiguous_format, prefix=""):
     """Replaces each nn.Linear, and each nn.Conv2d of 1 x 1, of `model` whose weight the bundle in `folder` was made from, where the bundle's kernels are faster, and says
-    what became of each in a Report. `tokens` are the numbers of rows of X that are measured, the bundle's own where None. Modules named in `keep` are
-    left alone. Of a convolution tokens are pixels, and `memory_format` is that of the images that it is measured with: torch.channels_last, where the network
+    what became of each in a Report. `tokens` are the numbers of rows of X that are measured, the bundle's own where None; a mapping such as {1: 10, 16: 1}
+    says how often the network multiplies with each, and sums of times count that. Modules named in `keep` are left
+    alone. Of a convolution tokens are pixels, and `memory_format` is that of the images that it is measured with: torch.channels_last, where the network
     has that. `prefix` is for a network whose modules have other names than the checkpoint's tensors: what the bundle's names have in front of the modules', as in
     "model.", or a pair of what modules begin with and what the bundle has in its place, as in ("module.", "model."). The report says what to give.
 
@@ -271,6 +274,7 @@ def replace_linear(model, folder, tokens=None, drop_dense=False, keep=(), memory
         raise BundleError(f"{bundle.facts.folder}: has the epilogue {bundle.facts.epilogue}, where nn.Linear is a product and a bias; generate the bundle without "
                           "--epilogue or with --epilogue bias, or call torch.ops.esc.linear_with where the network does what it says")
     prefix = Prefix.of(prefix)
+    weights = _weights(tokens)
     modules = {name: module for name, module in model.named_modules() if name and type(module) in REPLACEMENTS}
     hint = unmatched_hint(list(modules), bundle.layers, prefix)
     found = {name: prefix.layer(name) for name in modules if name not in keep}
@@ -280,12 +284,22 @@ def replace_linear(model, folder, tokens=None, drop_dense=False, keep=(), memory
             linear = modules.pop(name)  # then it is the model's alone, and its weight is freed where it is replaced
             if found.get(name) in bundle.layers:
                 storages[name] = _storage_of(linear.weight)
-                reports.append(_replace(model, bundle, name, found[name], linear, tokens, drop_dense, memory_format))
+                reports.append(_replace(model, bundle, name, found[name], linear, tokens, weights, drop_dense, memory_format))
             del linear
     except Exception as problem:
-        problem.report = Report(tuple(reports), _gpu_name(), hint)  # what was measured is not lost
+        problem.report = Report(tuple(reports), _gpu_name(), hint, weights)  # what was measured is not lost
         raise
-    return Report(_with_tied(reports, storages, model), _gpu_name(), hint)
+    return Report(_with_tied(reports, storages, model), _gpu_name(), hint, weights)
+
+
+def _weights(tokens):
+    """How often a network multiplies with each number of tokens, {number: weight}; None where nobody says it."""
+    if not isinstance(tokens, collections.abc.Mapping):
+        return None
+    for count, weight in tokens.items():
+        if not (isinstance(weight, numbers.Real) and 0 < weight < math.inf):
+            raise ValueError(f"tokens: has the weight {weight!r} for {count}, which is no finite number above 0; write it as in {{1: 10, 16: 1}}")
+    return dict(tokens)
 
 
 def _storage_of(weight):
@@ -305,7 +319,7 @@ def _gpu_name():
     return torch.cuda.get_device_name() if torch.cuda.is_available() else "no GPU"
 
 
-def _replace(model, bundle, name, layer, linear, tokens, drop_dense, memory_format):
+def _replace(model, bundle, name, layer, linear, tokens, weights, drop_dense, memory_format):
     """Replaces one module where the bundle's kernels are faster; what became of it."""
     facts = bundle.layers[layer]
     reason = _reason_to_keep(bundle, layer, linear)
@@ -318,7 +332,7 @@ def _replace(model, bundle, name, layer, linear, tokens, drop_dense, memory_form
                 dense_above = _unpacking_threshold(sparse, linear, measurements, memory_format)
         if not sparse.unpacks:
             dense_above = None if drop_dense else _threshold(measurements)
-        if _is_worth_it(measurements, dense_above, sparse.unpacks, drop_dense):
+        if _is_worth_it(measurements, weights, dense_above, sparse.unpacks, drop_dense):
             parent, _, own = name.rpartition(".")
             setattr(model.get_submodule(parent), own, REPLACEMENTS[type(linear)](bundle, layer, linear, sparse.packed, dense_above))
         else:
@@ -328,13 +342,15 @@ def _replace(model, bundle, name, layer, linear, tokens, drop_dense, memory_form
                        reason is None and sparse.unpacks)
 
 
-def _is_worth_it(measurements, dense_above, unpacks, drop_dense):
-    """Whether a layer is to be replaced. Without a dense weight it serves every number of tokens, so that all count."""
+def _is_worth_it(measurements, weights, dense_above, unpacks, drop_dense):
+    """Whether a layer is to be replaced. Without a dense weight it serves every number of tokens, so that all count, each
+    by its weight."""
     if not unpacks and not drop_dense:
         return dense_above is not None
     last = dense_above if unpacks and dense_above is not None else math.inf
-    now = sum(one.sparse if one.tokens <= last else one.unpacked for one in measurements)
-    return now < sum(one.dense for one in measurements)
+    weights = weights or {one.tokens: 1 for one in measurements}
+    now = sum(weights[one.tokens] * (one.sparse if one.tokens <= last else one.unpacked) for one in measurements)
+    return now < sum(weights[one.tokens] * one.dense for one in measurements)
 
 
 @torch.no_grad()

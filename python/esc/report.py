@@ -61,11 +61,13 @@ class LayerReport:
 class Report:
     """Of all layers, measured on the GPU of this name. str() says what the weights take, and the model by its number of
     tokens, above a table with times in microseconds. `hint` says which layers of the bundle the model does not have, and
-    how it may be called to have them."""
+    how it may be called to have them. `weights` are how often the model multiplies with each number of tokens, where that
+    was said."""
 
     layers: tuple
     gpu: str = "GPU"
     hint: str = ""
+    weights: dict = None
 
     @property
     def replaced(self):
@@ -87,6 +89,13 @@ class Report:
                 dense, now = found.get(one.tokens, (0.0, 0.0))
                 found[one.tokens] = (dense + one.dense, now + layer.in_use(one))
         return [(tokens, *times) for tokens, times in sorted(found.items())]
+
+    def weighted_total(self):
+        """(microseconds dense, microseconds now) of all layers and numbers of tokens, each as often as its weight says;
+        None without weights."""
+        if not self.weights:
+            return None
+        return tuple(sum(self.weights[tokens] * times[at] for tokens, *times in self.totals()) for at in (0, 1))
 
     def save(self, path):
         """Writes what was measured, for `escgen report BUNDLE --measured PATH`."""
@@ -110,6 +119,10 @@ class Report:
                  f"{self.replaced} of {len(self.layers)} layers replaced"]
         for tokens, dense, now in self.totals():
             lines.append(f"{tokens} tokens: {dense:.1f} us dense, {now:.1f} us now, {dense / now:.2f} x")
+        if self.weights and self.totals():
+            dense, now = self.weighted_total()
+            mix = ", ".join(f"{weight:g} x {tokens}" for tokens, weight in self.weights.items())
+            lines.append(f"weighted ({mix} tokens): {dense:.1f} us dense, {now:.1f} us now, {dense / now:.2f} x")
         lines.append("")
         lines += [f"{'layer':<{width}}  {'shape':>13}  {'% zeros':>7}  {'tokens':>6}  {'dense us':>8}  {'esc us':>7}  {'speed-up':>8}  "
                  f"{'bytes':>5}  {'difference':>10}"]

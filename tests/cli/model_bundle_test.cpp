@@ -209,6 +209,57 @@ TEST_F(ModelBundles, DecideOfKeptLayersAsFromNothing) {
   expect_kept("8 of 8", {"--no-verify"});
 }
 
+/// Of 90 % zeros in 16 bits a kernel for one column is faster than the dense product and one for 1024 is slower: how
+/// often each multiplies says whether the layer is worth its kernels.
+TEST_F(ModelBundles, HaveTheLayersThatAreWorthItByTheWeightsOfTheColumns) {
+  write_model("tiny.safetensors", {{"made.weight", 128, 256, 0.6, 1}, {"varies.weight", 256, 256, 0.9, 2}});
+  const auto by = [&](const std::string& bcol, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"--no-verify", "--dtype", "f16", "--bcol", bcol});
+    return generate(more);
+  };
+  const std::string dense = "stays dense: 0.69 x a library's speed where that is known, 2 of 2 numbers of columns";
+
+  const ProcessResult alike = by("1,1024");
+  ASSERT_EQ(alike.status, 0) << alike.errors;
+  EXPECT_THAT(unbroken(alike.output), HasSubstr(dense + ", 2 predicted (--all makes it)"));
+  EXPECT_THAT(alike.output, Not(HasSubstr("weighted")));
+  EXPECT_EQ(manifest()["layers"].size(), 1U);
+  EXPECT_THAT(by("1:1,1024").output, HasSubstr("(unchanged)")) << "a weight of 1 is as none";
+
+  const ProcessResult other = by("1:20,1024");
+  EXPECT_EQ(other.status, 2) << other.output;
+  EXPECT_THAT(other.errors, HasSubstr("holds a different bundle"));
+  EXPECT_EQ(manifest()["layers"].size(), 1U);
+
+  const ProcessResult often_one = by("1:20,1024", {"--force"});
+  EXPECT_EQ(often_one.status, 0) << often_one.errors;
+  EXPECT_THAT(often_one.output, HasSubstr("\nweighted   20 x N = 1, 1 x N = 1024: about "));
+  EXPECT_THAT(often_one.output, HasSubstr("kept       2 of 4")) << "kernels do not depend on weights";
+  EXPECT_EQ(manifest()["layers"].size(), 2U);
+  EXPECT_THAT(by("1:20,1024").output, HasSubstr("(unchanged)"));
+
+  const ProcessResult back = by("1,1024:3");
+  EXPECT_EQ(back.status, 2) << back.output;
+  EXPECT_THAT(back.errors, HasSubstr("holds a different bundle"));
+  const ProcessResult often_many = by("1,1024:3", {"--force"});
+  EXPECT_THAT(unbroken(often_many.output), HasSubstr("numbers of columns, weighted, 2 predicted (--all makes it)"));
+  EXPECT_EQ(manifest()["layers"].size(), 1U);
+
+  const nlohmann::json json = parse_json(by("1:20,1024", {"--json", "--dry-run"}).output);
+  EXPECT_EQ(json["layers"][2]["kernels"][0]["weight"], 20);
+  EXPECT_EQ(json["layers"][2]["kernels"][1]["weight"], 1);
+  EXPECT_EQ(json["weighted_totals"][0]["kernel_count"], 4);
+  EXPECT_GT(json["weighted_totals"][0]["library_microseconds"], json["weighted_totals"][0]["microseconds"]);
+}
+
+TEST_F(ModelBundles, SayThatTheyAreTheSameThoughALayerStaysDense) {
+  write_model("tiny.safetensors", {{"made.weight", 128, 256, 0.6, 1}, {"dense.weight", 256, 256, 0.9, 2}});
+  const std::vector<std::string> options{"--no-verify", "--dtype", "f16", "--bcol", "1,1024"};
+  const ProcessResult first = generate(options);
+  EXPECT_THAT(first.output, HasSubstr("stays dense: ")) << first.errors;
+  EXPECT_THAT(generate(options).output, HasSubstr("(unchanged)"));
+}
+
 TEST_F(ModelBundles, SayWhoseSchedulesTheyHave) {
   const ProcessResult unnamed = escgen({"generate", "tiny.safetensors", "--bcol", "16", "--no-verify", "-o", "out"});
   ASSERT_EQ(unnamed.status, 0) << unnamed.errors;

@@ -84,7 +84,7 @@ bool judge_model_spec(std::string_view input) {
   if (!is_accepted([&] { spec = parse_model_spec(std::string(input), "spec.json"); }) || !spec) {
     return false;
   }
-  expect(!spec->request.bcols.empty() && !spec->request.layer.matrix.empty(),
+  expect(!spec->request.token_counts.empty() && !spec->request.layer.matrix.empty(),
          "a spec of a model without model or columns");
   for (const LayerException& exception : spec->request.exceptions) {
     expect(!exception.skip || (exception.bcols.empty() && exception.schedule.empty()),

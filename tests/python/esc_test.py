@@ -256,6 +256,16 @@ class Replacement(unittest.TestCase):
         report = self.linear.replace_linear(self.network(), "bundle", prefix="model.")
         self.assertEqual([(layer.name, layer.bundle_name) for layer in report.layers], [("up", "model.up.weight"), ("down", "model.down.weight")])
 
+    def test_how_often_tokens_occur_decides(self):
+        measurements = (Measurement(1, 4.0, 2.0), Measurement(16, 5.0, 9.0))
+        for weights, is_worth_it in ((None, False), ({1: 3, 16: 1}, True), ({1: 1, 16: 0.25}, True), ({1: 2, 16: 1}, False)):
+            self.assertEqual(self.linear._is_worth_it(measurements, weights, None, False, True), is_worth_it, weights)
+        report = self.linear.replace_linear(self.Module(model=self.network()), "bundle", tokens={1: 10, 16: 1})
+        self.assertEqual(report.weights, {1: 10, 16: 1})
+        for weight in (0, -1, float("nan"), float("inf"), "2"):
+            with self.assertRaisesRegex(ValueError, "tokens: has the weight .* for 1, which is no finite number above 0; write it as in {1: 10, 16: 1}"):
+                self.linear.replace_linear(self.network(), "bundle", tokens={1: weight})
+
     def test_what_fails_later_does_not_lose_the_report(self):
         network = self.Module(model=self.network())
         network.children["model"].children["down"].weight.numel.side_effect = RuntimeError("CUDA error")
@@ -286,6 +296,13 @@ class Reports(unittest.TestCase):
         self.assertEqual(str(self.unpacking).splitlines()[:4],
                          ["weights take 8.8e-07 GB, before 8e-07 GB; 2 of 2 layers replaced", "1 tokens: 8.0 us dense, 4.0 us now, 2.00 x",
                           "16 tokens: 10.0 us dense, 12.0 us now, 0.83 x", ""])
+
+    def test_totals_count_the_weights_of_the_tokens(self):
+        weighted = Report(self.unpacking.layers, weights={1: 10, 16: 0.5})
+        self.assertEqual(weighted.weighted_total(), (85.0, 46.0))
+        self.assertIn("weighted (10 x 1, 0.5 x 16 tokens): 85.0 us dense, 46.0 us now, 1.85 x\n", str(weighted))
+        self.assertIsNone(self.unpacking.weighted_total())
+        self.assertNotIn("weighted", str(self.unpacking))
 
     def test_totals_are_of_what_the_model_does_now(self):
         self.assertEqual(self.report.totals(), [(1, 8.0, 4.0), (16, 15.0, 14.0)])

@@ -245,6 +245,16 @@ class Replacement(unittest.TestCase):
             self.assertEqual(network.a.dense_above, above)
         self.assertEqual([one.kept for one in self.replaced(Network(), 0).layers], ["dense is faster"] * 2)
 
+    def test_how_often_tokens_occur_decides(self):
+        self.bundle.can_unpack = False
+        for tokens, kept in ((None, "dense is faster"), ({1: 100, 16: 1}, None), ({1: 1, 16: 100}, "dense is faster")):
+            report = self.replaced(Network(), 4, tokens=tokens, drop_dense=True)
+            self.assertEqual([one.kept for one in report.layers], [kept] * 2)
+            self.assertEqual(report.weights, tokens)
+        for weight in (0, -1, float("nan"), float("inf"), "2"):
+            with self.assertRaisesRegex(ValueError, "tokens: has the weight .* for 1, which is no finite number above 0"):
+                self.replaced(Network(), 4, tokens={1: weight})
+
     def test_weights_are_freed_layer_by_layer(self):
         network = Network()
         first = weakref.ref(network.a.weight)

@@ -31,7 +31,7 @@ ModelEstimate estimate() {
   return {
       .model = "net.safetensors",
       .gpu = "h200",
-      .bcols = {4},
+      .token_counts = {{4}},
       .dtype = "f32",
       .ceilings = DeviceCeilings{.name = "H200 SXM", .memory_gigabytes = 4800, .l2_gigabytes = 0, .source = ""},
       .layers = {
@@ -71,7 +71,7 @@ TEST(EstimatePage, BeginsWithTheAnswer) {
 
 TEST(EstimatePage, HasARowForEachNumberOfColumns) {
   ModelEstimate two = estimate();
-  two.bcols = {4, 16};
+  two.token_counts = {{4}, {16}};
   two.is_named = false;
   two.note = "types differ";
   two.layers.resize(1);
@@ -89,6 +89,45 @@ TEST(EstimatePage, HasARowForEachNumberOfColumns) {
   EXPECT_EQ(all["totals"][1]["bytes"]["packed_about"], 5000);
   EXPECT_EQ(all["gpu_named"], false);
   EXPECT_EQ(all["notes"], nlohmann::json({"types differ"}));
+}
+
+/// `faster` and `slower`, of which times are known, and `smaller`, of which they are not, each for two numbers of
+/// columns.
+ModelEstimate weighted(double weight_of_4, double weight_of_16) {
+  ModelEstimate two = estimate();
+  two.token_counts = {{4, weight_of_4}, {16, weight_of_16}};
+  for (LayerEstimate& layer : two.layers) {
+    if (layer.why_not.empty()) {
+      layer.kernels[0].weight = weight_of_4;
+      layer.kernels.push_back(layer.kernels[0]);
+      layer.kernels[1].bcol = 16;
+      layer.kernels[1].weight = weight_of_16;
+    }
+  }
+  two.layers[0].kernels[1].beside_dense = comparison_of({.kernel = 5, .dense = 10});
+  return two;
+}
+
+TEST(EstimatePage, WeighsNumbersOfColumns) {
+  EXPECT_THAT(estimate_page(weighted(10, 0.5), false),
+              HasSubstr("(0.50 of dense)\nweighted   10 x N = 4, 0.5 x N = 16: about 76.0 us in place of 89.0 (1.17 x) "
+                        "for 5 of 8 kernels, 1\n           predicted\n"));
+  const nlohmann::json all = nlohmann::json::parse(estimate_json(weighted(10, 0.5)));
+  EXPECT_EQ(all["weighted_total"], (nlohmann::json{{"kernel_count", 8},
+                                                   {"known_count", 5},
+                                                   {"predicted_count", 1},
+                                                   {"library_microseconds", 89.0},
+                                                   {"microseconds", 76.0}}));
+  EXPECT_EQ(all["bcols"], nlohmann::json({4, 16}));
+  EXPECT_EQ(all["weight"], 10);
+  EXPECT_EQ(all["totals"][1]["weight"], 0.5);
+  EXPECT_EQ(all["totals"][0]["expected"]["microseconds"], 7.0) << "of one product each";
+  EXPECT_EQ(all["layers"][0]["kernels"][1]["weight"], 0.5);
+}
+
+TEST(EstimatePage, SaysNothingOfWeightsWhereThereAreNone) {
+  EXPECT_THAT(estimate_page(weighted(1, 1), true), Not(HasSubstr("weighted")));
+  EXPECT_THAT(estimate_json(weighted(1, 1)), Not(HasSubstr("\"weight")));
 }
 
 /// The page with every line that was broken for its width in one piece.

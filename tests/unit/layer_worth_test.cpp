@@ -45,6 +45,32 @@ TEST(LayerWorth, TakesPredictedTimesOfWhatWasNotMeasured) {
             "0.80 x a library's speed where that is known, 2 of 2 numbers of columns, 1 predicted");
 }
 
+PlannedKernel planned(std::int64_t bcol, double weight, std::optional<MeasuredRatios> measured) {
+  return {.bcol = bcol, .bytes = 500, .measured = std::move(measured), .weight = weight};
+}
+
+TEST(LayerWorth, WeighsTimesByHowOftenProductsAre) {
+  const auto why = [](double weight_of_1, double weight_of_16) {
+    return why_dense(1000, {planned(1, weight_of_1, ratio(2, 4)), planned(16, weight_of_16, ratio(0.5, 10))});
+  };
+  EXPECT_EQ(why(1, 1), "0.64 x a library's speed where that is known, 2 of 2 numbers of columns");
+  EXPECT_EQ(why(10, 1), "") << "40 us in place of 50";
+  EXPECT_EQ(why(5, 1), "") << "level";
+  EXPECT_EQ(why(1, 0.2), "") << "weights count beside each other alone";
+  EXPECT_EQ(why(4, 1), "0.93 x a library's speed where that is known, 2 of 2 numbers of columns, weighted");
+  EXPECT_THAT(why(1, 2), StartsWith("0.57 x "));
+}
+
+TEST(LayerWorth, WeighsRatiosWhereTimesAreNotKnown) {
+  const auto why = [](double weight_of_1) {
+    PlannedKernel slower = planned(256, 1, {});
+    slower.beside_dense = over_dense(0.5);
+    return why_dense(1000, {planned(1, weight_of_1, ratio(2, 10)), slower});
+  };
+  EXPECT_THAT(why(1), StartsWith("0.80 x "));
+  EXPECT_EQ(why(3), "");
+}
+
 TEST(LayerWorth, IsNotAskedForWhereSomebodyWantsTheLayer) {
   const std::vector<PlannedKernel> larger{{1, 2000}};
   ModelRequest request;

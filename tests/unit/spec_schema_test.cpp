@@ -61,6 +61,8 @@ json usual_value(const SpecKey& key) {
       return json::array({text_for(key.name)});
     case SpecValue::bcols:
       return {1, 16};
+    case SpecValue::token_counts:
+      return {"1:10", 16};
     case SpecValue::seed:
       return 7;
     case SpecValue::sizes:
@@ -130,6 +132,7 @@ TEST(SpecSchema, RefusesTheValuesThatTheReaderRefuses) {
                               json::array(),
                               {3},
                               {3, 3},
+                              {"3:2", 4},
                               {0},
                               {true},
                               {nullptr},
@@ -145,6 +148,16 @@ TEST(SpecSchema, RefusesTheValuesThatTheReaderRefuses) {
         spec[object][key.name] = value;
         EXPECT_EQ(is_read(spec), is_in_schema(spec)) << spec;
       }
+    }
+  }
+}
+
+TEST(SpecSchema, TakesTheWeightsThatTheReaderTakes) {
+  for (const char* const text : {"3", "3:2", "3:0.5", "3:.5", "3:2.", "", ":", "3:", ":2", "0:2", "3:-2", "3:1e3",
+                                 "3:.", "3:inf", "3:2:1", "3,4", " 3"}) {
+    for (const json& bcol : {json(text), json::array({text, 4})}) {
+      const json spec{{"model", "a.safetensors"}, {"bcol", bcol}};
+      EXPECT_EQ(is_read(spec), is_in_schema(spec)) << spec;
     }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "generator/schedule/dense_comparison.h"
+#include "generator/schedule/compare_with_dense.h"
 
 #include <cmath>
 #include <variant>
@@ -11,10 +11,6 @@
 #include "generator/schedule/measurement.h"
 
 namespace esc {
-
-DenseComparison comparison_of(const DenseComparison::Predicted& predicted) {
-  return {.over_dense = predicted.dense / predicted.kernel, .predicted = predicted};
-}
 
 std::optional<DenseComparison> compare_with_dense(const LayerShape& shape, const Schedule& schedule,
                                                   const TargetDevice& device) {
