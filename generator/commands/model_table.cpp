@@ -155,6 +155,26 @@ nlohmann::json to_json(const ModelRow& row, const std::vector<TokenCount>& count
   return entry;
 }
 
+/// What kernels are predicted to take of which nothing was measured, for each device and number of columns.
+std::string predicted_lines(const std::vector<ModelRow>& rows) {
+  std::map<std::pair<std::string, std::int64_t>, WeightedTimes> sums;
+  for (const ModelRow& row : rows) {
+    for (const ModelVariant& variant : row.layer.variants) {
+      if (const ExpectedSpeed speed = speed_of(row, variant); speed.source == ExpectedSpeed::Source::model) {
+        sums[{speed.device, variant.bcol}].add(speed, 1);
+      }
+    }
+  }
+  std::string text;
+  for (const auto& [key, sum] : sums) {
+    text += labelled("predicted", fmt::format("N = {}: about {:.1f} us in place of {:.1f} with dense products, {} {}, "
+                                              "both times by a model of the {}",
+                                              key.second, sum.ours, sum.library, sum.known,
+                                              sum.known == 1 ? "layer" : "layers", key.first));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string model_speeds(const std::vector<ModelRow>& rows, const std::vector<TokenCount>& counts) {
@@ -170,6 +190,7 @@ std::string model_speeds(const std::vector<ModelRow>& rows, const std::vector<To
                                           sum.layers == 1 ? "layer" : "layers", key.first));
   }
   text += text.empty() ? labelled("speed", "not measured with layers like these") : "";
+  text += predicted_lines(rows);
   if (is_weighted(counts)) {
     const std::map<int, WeightedTimes> all = weighted_times(rows, counts);
     for (const auto& [capability, times] : all) {

@@ -78,12 +78,12 @@ std::vector<RowRange> pattern_groups_of(std::span<const std::byte> packed) {
   return groups;
 }
 
-std::vector<std::int64_t> further_lda(const SparseMatrix& matrix, const TransformEffort& effort) {
+std::vector<std::int64_t> further_lda(const SparseMatrix& matrix, Breadth breadth, std::uint64_t seed) {
   constexpr std::int64_t few_elements = 1 << 16;
-  if (effort.breadth == Breadth::generated || matrix.rows * matrix.columns > few_elements) {
+  if (breadth == Breadth::generated || matrix.rows * matrix.columns > few_elements) {
     return {};
   }
-  std::mt19937_64 random(effort.seed);
+  std::mt19937_64 random(seed);
   const auto drawn = [&] { return matrix.columns + 1 + static_cast<std::int64_t>(random() % farthest_gap_of_lda); };
   std::vector<std::int64_t> distances{
       static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(matrix.columns) + 1)), drawn(), drawn()};

@@ -6,12 +6,15 @@
 #include <span>
 #include <vector>
 
+#include "generator/verify/drawn_calls.h"
 #include "generator/verify/transformer_calls.h"
-#include "generator/verify/transformer_check.h"
 
 namespace esc {
 
 // What a transformer is called with: matrices, leading dimensions and damaged bytes.
+
+/// Zeros that are stored in a row beside its non-zeros.
+inline constexpr std::int64_t most_stored_zeros = 3;
 
 /// The matrix with zeros, of either sign, stored in each row that has room for them, beside each other where that is.
 CsrArrays with_stored_zeros(const SparseMatrix& matrix);
@@ -41,7 +44,7 @@ std::vector<RowRange> pattern_groups_of(std::span<const std::byte> packed);
 
 /// Leading dimensions for a text of which nothing is known, where the matrix is small: those that deployments have, and
 /// some that are drawn.
-std::vector<std::int64_t> further_lda(const SparseMatrix& matrix, const TransformEffort& effort);
+std::vector<std::int64_t> further_lda(const SparseMatrix& matrix, Breadth breadth, std::uint64_t seed);
 
 /// The largest distance of rows, in elements, that a transformer is called with.
 std::int64_t largest_lda(std::int64_t columns);

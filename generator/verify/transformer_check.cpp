@@ -353,7 +353,7 @@ TransformCheck check_transformer(const TransformerFunctions& transformer, const 
         check.expect_same("other dense values", check.pack_dense("other dense values", other, matrix.columns, -0.0),
                           *other_packed);
       }
-      for (const std::int64_t lda : further_lda(matrix, effort)) {
+      for (const std::int64_t lda : further_lda(matrix, effort.breadth, effort.seed)) {
         check.expect_same("a dense matrix with far rows", check.pack_dense("a dense matrix with far rows", matrix, lda),
                           result.packed);
       }

@@ -27,7 +27,4 @@ struct TransformCheck {
 TransformCheck check_transformer(const TransformerFunctions& transformer, const SparseMatrix& matrix,
                                  const TransformEffort& effort);
 
-/// Zeros that are stored in a row beside its non-zeros.
-inline constexpr std::int64_t most_stored_zeros = 3;
-
 }  // namespace esc
