@@ -101,8 +101,7 @@ std::string speed_cell(const ExpectedSpeed& speed) {
 }
 
 std::string speed_legend() {
-  return "beside the faster of cuBLAS and cuSPARSE; ~ measured with layers like it, () predicted, < a bound by bytes "
-         "alone, - no gain by bytes";
+  return "over the faster library; ~ of layers like it, () predicted, < by bytes alone, - no gain";
 }
 
 nlohmann::json speed_json(const ExpectedSpeed& speed) {

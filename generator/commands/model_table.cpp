@@ -167,10 +167,10 @@ std::string predicted_lines(const std::vector<ModelRow>& rows) {
   }
   std::string text;
   for (const auto& [key, sum] : sums) {
-    text += labelled("predicted", fmt::format("N = {}: about {:.1f} us in place of {:.1f} with dense products, {} {}, "
-                                              "both times by a model of the {}",
-                                              key.second, sum.ours, sum.library, sum.known,
-                                              sum.known == 1 ? "layer" : "layers", key.first));
+    text += labelled(
+        "predicted",
+        fmt::format("N = {}: about {:.1f} us in place of {:.1f} dense, {} {}, by a model of the {}", key.second,
+                    sum.ours, sum.library, sum.known, sum.known == 1 ? "layer" : "layers", key.first));
   }
   return text;
 }
