@@ -16,8 +16,8 @@ namespace esc {
 /// Addresses that a call takes: those of B, C and what is like it, and of what is noted for each word of C.
 std::uint64_t mapped_bytes(const SparseMatrix& matrix, const KernelCall& call, const BundleUnderTest& bundle);
 
-/// What the kernel of a bundle is to do in a check: calls, each with the sample of rows and tiles that the effort allows,
-/// and what they need. It says of which calls the kernel is relieved. The bundle and the effort must outlive it.
+/// What the kernel of a bundle is to do in a check: calls, each with the sample of rows and tiles that the effort
+/// allows, and what they need. It says of which calls the kernel is relieved. The bundle and the effort must outlive it.
 class CallPlan {
  public:
   CallPlan(const BundleUnderTest& bundle, const EmulationEffort& effort) : bundle_(bundle), effort_(effort) {}
