@@ -17,7 +17,8 @@ namespace esc {
 std::uint64_t mapped_bytes(const SparseMatrix& matrix, const KernelCall& call, const BundleUnderTest& bundle);
 
 /// What the kernel of a bundle is to do in a check: calls, each with the sample of rows and tiles that the effort
-/// allows, and what they need. It says of which calls the kernel is relieved. The bundle and the effort must outlive it.
+/// allows, and what they need. It says of which calls the kernel is relieved. The bundle and the effort must outlive
+/// it.
 class CallPlan {
  public:
   CallPlan(const BundleUnderTest& bundle, const EmulationEffort& effort) : bundle_(bundle), effort_(effort) {}
