@@ -198,11 +198,11 @@ ScheduleChoice with_measurements(ScheduleChoice choice, const Task& task) {
   if (const std::optional<HalfSpeed> known = half_speed(task.shape, choice.schedule); known && !choice.measured) {
     choice.notes.push_back(describe(*known, task.shape, choice.schedule));
   }
-  return beside_dense(std::move(choice), task);
+  return choice;
 }
 
 ScheduleChoice with_notes(ScheduleChoice choice, const Task& task) {
-  choice = with_measurements(std::move(choice), task);
+  choice = beside_dense(with_measurements(std::move(choice), task), task);
   return with_type_note(with_sharing_note(with_device_note(choice, task.request), task.request), task.matrix.element);
 }
 
@@ -416,7 +416,7 @@ ScheduleChoice named_choice(const Task& task, const GenerateMode& mode) {
   if (task.request.devices.empty()) {
     choice.notes.push_back(no_gpu_note());
   }
-  return beside_dense(std::move(choice), task);
+  return choice;
 }
 
 /// Rows from the middle of a matrix.
@@ -478,7 +478,7 @@ GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode,
     return generate_automatically(task, mode);
   }
   task.shape = shape_of(matrix, nest, task.columns);
-  const ScheduleChoice choice = named_choice(task, mode);
+  const ScheduleChoice choice = beside_dense(named_choice(task, mode), task);
   if (mode.max_packed) {
     check_packed(task, choice, *mode.max_packed);
   }

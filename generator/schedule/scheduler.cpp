@@ -374,7 +374,9 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
     ranking.add(sparse_panels(shape, target));
   }
   for (const ClassAdvice& advice : advices) {
-    add_close(ranking, shape, target, advice);
+    if (advice.database().is_shipped()) {
+      add_close(ranking, shape, target, advice);
+    }
   }
   std::ranges::stable_sort(advices, {}, &ClassAdvice::distance_with_bcol);
   for (const ClassAdvice& advice : advices) {

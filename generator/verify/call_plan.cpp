@@ -81,26 +81,9 @@ std::int64_t touched_bytes(const SparseMatrix& matrix, const KernelCall& call, c
          (1 + operands) * touched(dispatch.c, matrix.rows, call.product.ldc + 1);
 }
 
-/// Addresses that a call takes: those of B, C and what is like it, and of what is noted for each word of C.
-std::uint64_t mapped_bytes_of(const SparseMatrix& matrix, const KernelCall& call, const Dispatch& dispatch,
-                              std::int64_t operands) {
-  constexpr double notes = 1 + static_cast<double>(sizeof(WordShadow)) / 4;
-  constexpr double beside = 1 << 30;
-  const auto mapped = [&](const PlacedLayout& layout, std::int64_t rows, std::int64_t distance) {
-    return static_cast<double>(layout.outermost_extent(rows, call.product.n)) * static_cast<double>(distance) *
-           static_cast<double>(bytes_of(matrix.element));
-  };
-  const double like_c = static_cast<double>(operands) * mapped(dispatch.c, matrix.rows, call.product.ldc + 1);
-  return static_cast<std::uint64_t>(mapped(dispatch.b, matrix.columns, call.product.ldb) +
-                                    notes * mapped(dispatch.c, matrix.rows, call.product.ldc) + like_c + beside);
-}
-
-/// Addresses that a matrix of so many bytes takes which a call writes, with what is noted for each word of it.
-std::uint64_t mapped_bytes_of_written(std::int64_t bytes) {
-  constexpr double notes = 1 + static_cast<double>(sizeof(WordShadow)) / 4;
-  constexpr double beside = 1 << 30;
-  return static_cast<std::uint64_t>(notes * static_cast<double>(bytes) + beside);
-}
+/// Addresses for a byte that a call writes, with what is noted for each word, and for what a process has beside.
+constexpr double mapped_of_written = 1 + static_cast<double>(sizeof(WordShadow)) / 4;
+constexpr double mapped_beside = 1 << 30;
 
 /// Beyond this no process has addresses.
 constexpr std::uint64_t most_mapped_bytes = std::uint64_t{1} << 46;
@@ -114,7 +97,16 @@ std::uint64_t work_of(const SparseMatrix& matrix, const KernelCall& call, std::i
 }  // namespace
 
 std::uint64_t mapped_bytes(const SparseMatrix& matrix, const KernelCall& call, const BundleUnderTest& bundle) {
-  return mapped_bytes_of(matrix, call, bundle.dispatch, operand_matrices(bundle.nest));
+  const auto mapped = [&](const PlacedLayout& layout, std::int64_t rows, std::int64_t distance) {
+    return static_cast<double>(layout.outermost_extent(rows, call.product.n)) * static_cast<double>(distance) *
+           static_cast<double>(bytes_of(matrix.element));
+  };
+  const Dispatch& dispatch = bundle.dispatch;
+  const double like_c =
+      static_cast<double>(operand_matrices(bundle.nest)) * mapped(dispatch.c, matrix.rows, call.product.ldc + 1);
+  return static_cast<std::uint64_t>(mapped(dispatch.b, matrix.columns, call.product.ldb) +
+                                    mapped_of_written * mapped(dispatch.c, matrix.rows, call.product.ldc) + like_c +
+                                    mapped_beside);
 }
 
 void CallPlan::add(const KernelCall& call, const SparseMatrix& matrix, std::span<const std::byte> packed) {
@@ -172,7 +164,8 @@ void CallPlan::add_of(UnpackFunction function, const KernelCall& call, const Spa
   work_.push_back(static_cast<std::uint64_t>(std::min(products, most)));
   all_work_ += work_.back();
   most_touched_ = std::max(most_touched_, std::min(bytes, most_checked_bytes));
-  most_mapped_ = std::max(most_mapped_, mapped_bytes_of_written(bytes));
+  most_mapped_ = std::max(most_mapped_,
+                          static_cast<std::uint64_t>(mapped_of_written * static_cast<double>(bytes) + mapped_beside));
 }
 
 }  // namespace esc
