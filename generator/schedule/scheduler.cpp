@@ -8,12 +8,9 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
-#include <limits>
 
 #include "generator/schedule/bitmap_schedules.h"
-#include "generator/schedule/class_interpolation.h"
 #include "generator/schedule/element_types.h"
-#include "generator/schedule/even_panels.h"
 #include "generator/schedule/fitted_schedule.h"
 #include "generator/schedule/gathered_rows.h"
 #include "generator/schedule/half_step_streams.h"
@@ -66,64 +63,6 @@ bool has_listed_values(const ScheduleDatabase* database) {
                      [](const StreamSchedule& stream) { return stream.dense == StreamSchedule::Dense::listed; });
 }
 
-/// The choice with ratios that were measured of a schedule on layers of this kind, with so many columns of B.
-ScheduleChoice with_ratios(ScheduleChoice choice, const MeasuredCase& measured, MeasuredRatios ratios) {
-  ratios.device = measured.device.name;
-  choice.evidence = Measurement(measured, std::move(ratios));
-  return choice;
-}
-
-/// The time of the faster library on the nearest layers of as many columns of B of which it is known, where they are
-/// close.
-std::optional<double> library_microseconds(const ScheduleDatabase& database, const LayerShape& shape) {
-  double least = close_class;
-  std::optional<double> microseconds;
-  for (const ClassEntry& entry : database.classes_of(shape.bcol)) {
-    const double distance = class_distance(shape, entry.layers);
-    if (entry.exact_microseconds && distance <= least) {
-      least = distance;
-      microseconds = entry.exact_microseconds;
-    }
-  }
-  return microseconds;
-}
-
-/// What a database says of a schedule, which was measured on layers of this kind.
-MeasuredCase measured_case(const Schedule& schedule, const ScheduleDatabase& database, long long bcol, bool scattered) {
-  const DatabaseHead& head = database.head();
-  return {.schedule = schedule,
-          .scattered = scattered,
-          .dtype = head.dtype,
-          .layout = head.layout,
-          .bcol = bcol,
-          .device = {head.device, head.key}};
-}
-
-ScheduleChoice choice_of(const LayerEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
-  ScheduleChoice choice{fitted(entry.schedule, shape.product()),
-                        fmt::format("database: {}, this very layer", database.describe()),
-                        {},
-                        database.head()};
-  choice.is_own = !database.is_shipped();
-  return with_ratios(choice, measured_case(entry.schedule, database, entry.bcol, shape.scattered),
-                     {.over_exact = entry.over_exact,
-                      .over_tf32 = entry.over_tf32,
-                      .exact_microseconds = library_microseconds(database, shape),
-                      .where = fmt::format("this very layer on {}", database.describe())});
-}
-
-ScheduleChoice choice_of(const DefaultEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
-  return {fitted(entry.schedule, shape.product()),
-          fmt::format("database: {}, the best single schedule at bCol {}", database.describe(), entry.bcol),
-          {},
-          database.head()};
-}
-
-/// A library's time over that of a schedule which takes this many times as long as the best one.
-std::optional<double> over_slower(std::optional<double> over_best, double times) {
-  return over_best ? std::optional(*over_best / times) : std::nullopt;
-}
-
 /// About what panels of random rows take for each element of a matrix of this density, in bytes.
 double panel_bytes(const PanelSchedule& schedule, double density) {
   constexpr double column_bytes = 2;
@@ -158,70 +97,6 @@ ScheduleChoice with_lower_panels(ScheduleChoice choice, const LayerShape& shape)
   mark_changed(choice, fmt::format(", with panels of {} in place of {} rows", panel->ufi, measured));
   return choice;
 }
-
-/// What the classes of one database say of a layer.
-class ClassAdvice {
- public:
-  ClassAdvice(const LayerShape& shape, const ScheduleDatabase& database)
-      : shape_(&shape),
-        database_(&database),
-        classes_(interpolate_classes(database, shape)),
-        library_microseconds_(library_microseconds(database, shape)) {}
-
-  /// How far the nearest class is from the layer, in octaves; endless where there is none.
-  double distance() const {
-    return classes_ ? class_distance(*shape_, classes_->nearest->layers) : std::numeric_limits<double>::infinity();
-  }
-  /// The same with the distance to the class's bCol.
-  double distance_with_bcol() const {
-    return classes_ ? distance() + std::abs(std::log2(static_cast<double>(classes_->nearest->layers.bcol) /
-                                                      static_cast<double>(shape_->bcol)))
-                    : distance();
-  }
-  bool is_close() const { return distance_with_bcol() <= close_class; }
-  const ScheduleDatabase& database() const { return *database_; }
-
-  /// All candidates, the least loss first; none where there is no class.
-  std::vector<ScheduleChoice> choices() const {
-    std::vector<ScheduleChoice> choices;
-    if (classes_) {
-      for (const RankedCandidate& one : classes_->ranking) {
-        choices.push_back(choice_of(*one.candidate));
-      }
-    }
-    return choices;
-  }
-  /// The same with what the rows of the layer ask for.
-  std::vector<ScheduleChoice> choices_for(const KernelTarget& target) const {
-    return classes_ ? with_even_panels(choices(), *shape_, target, classes_->nearest->layers) : choices();
-  }
-
- private:
-  ScheduleChoice choice_of(const CandidateEntry& candidate) const {
-    const ClassEntry& nearest = *classes_->nearest;
-    const std::string whose =
-        fmt::format("{} of {}", classes_->own_class ? "the class" : "the nearest class", describe(nearest.layers));
-    std::string source = fmt::format("database: {}, {}", database_->describe(), whose);
-    if (classes_->classes > 1) {
-      source += fmt::format(", interpolated between {} classes", classes_->classes);
-    }
-    const ScheduleChoice choice{fitted(candidate.schedule, shape_->product()), source, {}, database_->head()};
-    if (!is_close()) {
-      return choice;
-    }
-    const double times = 1 + nearest.losses[static_cast<std::size_t>(candidate.number)].percent / 100;
-    return with_ratios(choice, measured_case(candidate.schedule, *database_, nearest.layers.bcol, true),
-                       {.over_exact = over_slower(nearest.over_exact, times),
-                        .over_tf32 = over_slower(nearest.over_tf32, times),
-                        .exact_microseconds = library_microseconds_,
-                        .where = fmt::format("{} on {}", whose, database_->describe())});
-  }
-
-  const LayerShape* shape_;
-  const ScheduleDatabase* database_;
-  std::optional<Interpolation> classes_;
-  std::optional<double> library_microseconds_;
-};
 
 /// Choices in the order in which they are added, each schedule once.
 class Ranking {

@@ -6,15 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "generator/schedule/database_advice.h"
 #include "generator/schedule/schedule_choice.h"
 #include "generator/schedule/target.h"
 
 namespace esc {
-
-/// A class within so many octaves of a layer is about such layers: what it says counts before what another database has
-/// for the layer. Between classes of the shipped database that are an octave apart, "TF32 is faster" in one holds for
-/// the other in 85 % of the cases, and the speed-ups differ by 12 %; at two octaves in 50 %, and by 26 %.
-constexpr double close_class = 1;
 
 /// A class that is farther from a layer than this many octaves says nothing of it: a power law resembles no layer that
 /// was measured, and family panel adds up each of its rows in one block.
