@@ -109,11 +109,11 @@ std::string device_note(const ScheduleChoice& choice, const LayerRequest& reques
                      "device, {}",
                      device.name, describe(known));
   }
-  return has_rules_for(device.key)
+  return has_measurements_of(device.key)
              ? ""
              : fmt::format(
-                   "no measurements of such layers on {}: the schedule is by rules that were measured on an "
-                   "H100 and an H200{}",
+                   "no kernels were measured on {}: the schedule is the one that a model expects to be the fastest, "
+                   "which was corrected by kernels of an H100 and an H200{}",
                    device.name, device_ceilings(device.key) ? "" : ", with the memory bandwidth of an H200");
 }
 

@@ -7,9 +7,9 @@
 #include "generator/emit/print_kernel.h"
 #include "generator/lower/lane_sums.h"
 #include "generator/lower/stream_windows.h"
+#include "generator/schedule/element_types.h"
 #include "generator/schedule/layer_class.h"
 #include "generator/schedule/stream_schedule.h"
-#include "generator/schedule/streamed_size.h"
 
 namespace esc {
 namespace {
@@ -30,12 +30,18 @@ constexpr double dealing_lanes = 4;
 /// share a window a part of the extras each.
 constexpr double split_extra_bytes = 10;
 
+/// Whether a layer is of 16 bits and so large that its elements do not stay in the cache.
+bool exceeds_cache(const LoopNest& nest, const SparseMatrix& matrix) {
+  constexpr double cached_elements = 32.0 * 1024 * 1024;  ///< of 2 bytes, in 50 to 60 MiB of L2
+  return is_half_type(name_of(nest.element())) &&
+         static_cast<double>(matrix.rows) * static_cast<double>(matrix.columns) >= cached_elements;
+}
+
 /// Whether columns of C are so few that the products are done before the next weights are there. With 16 of them and
 /// half steps an H100 waits for its memory and an H200 for the extras.
 bool waits_for_memory(const LoopNest& nest, const SparseMatrix& matrix) {
   const std::int64_t few_columns = nest.packed.quarter_steps ? 16 : 8;
-  return nest.packed.columns <= few_columns &&
-         exceeds_cache({.rows = matrix.rows, .columns = matrix.columns, .dtype = name_of(nest.element())});
+  return nest.packed.columns <= few_columns && exceeds_cache(nest, matrix);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ std::optional<DenseComparison> compare_with_dense(const LayerShape& shape, const
     return DenseComparison{.over_dense = known->over_dense};
   }
   const Device* const gpu = known_device(device.key);
-  if (gpu == nullptr || !gpu->has_rules || (shape.layout != "kn" && shape.layout != "nk")) {
+  if (gpu == nullptr || !gpu->has_measurements || (shape.layout != "kn" && shape.layout != "nk")) {
     return std::nullopt;
   }
   // Bitmaps are predicted with weights from memory, the other families as their journals were measured: from the cache.

@@ -8,7 +8,6 @@
 #include <limits>
 #include <utility>
 
-#include "generator/schedule/even_panels.h"
 #include "generator/schedule/fitted_schedule.h"
 
 namespace esc {
@@ -98,10 +97,6 @@ std::vector<ScheduleChoice> ClassAdvice::choices() const {
     }
   }
   return choices;
-}
-
-std::vector<ScheduleChoice> ClassAdvice::choices_for(const KernelTarget& target) const {
-  return classes_ ? with_even_panels(choices(), *shape_, target, classes_->nearest->layers) : choices();
 }
 
 ScheduleChoice ClassAdvice::choice_of(const CandidateEntry& candidate) const {

@@ -36,8 +36,6 @@ class ClassAdvice {
 
   /// All candidates, the least loss first; none where there is no class.
   std::vector<ScheduleChoice> choices() const;
-  /// The same with what the rows of the layer ask for.
-  std::vector<ScheduleChoice> choices_for(const KernelTarget& target) const;
 
  private:
   ScheduleChoice choice_of(const CandidateEntry& candidate) const;

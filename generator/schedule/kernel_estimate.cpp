@@ -6,7 +6,7 @@
 
 #include "generator/schedule/bitmap_schedules.h"
 #include "generator/schedule/element_types.h"
-#include "generator/schedule/streamed_size.h"
+#include "generator/schedule/stream_unit_bytes.h"
 
 namespace esc {
 namespace {

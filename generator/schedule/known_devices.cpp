@@ -44,8 +44,8 @@ class DeviceReader {
       device_.name = text(rest);
     } else if (key == "product") {
       device_.product = text(rest);
-    } else if (key == "rules") {
-      device_.has_rules = is_measured(rest);
+    } else if (key == "kernels") {
+      device_.has_measurements = is_measured(rest);
     } else if (key == "capability") {
       device_.key.capability = whole_number(rest);
     } else if (key == "multiprocessors") {

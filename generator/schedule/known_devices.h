@@ -23,7 +23,7 @@ struct Device {
   std::string name;     ///< "h200", as users name it
   std::string product;  ///< "NVIDIA H200 SXM"
   DeviceKey key;
-  bool has_rules = false;                       ///< whether rules for schedules were measured on it
+  bool has_measurements = false;  ///< whether kernels were measured on it, by which predictions are corrected
   std::optional<Figure> fp32_gigaflops = {};    ///< FMA units, two operations per FMA
   std::optional<Figure> tf32_gigaflops = {};    ///< tensor cores, dense, which add up in float32
   std::optional<Figure> f16_gigaflops = {};     ///< the same

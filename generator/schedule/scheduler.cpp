@@ -8,29 +8,19 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include "generator/schedule/bitmap_schedules.h"
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/fitted_schedule.h"
-#include "generator/schedule/gathered_rows.h"
-#include "generator/schedule/half_step_streams.h"
-#include "generator/schedule/high_panel_streams.h"
-#include "generator/schedule/lined_streams.h"
-#include "generator/schedule/listed_streams.h"
-#include "generator/schedule/one_column_streams.h"
-#include "generator/schedule/quartered_streams.h"
-#include "generator/schedule/sparse_panels.h"
-#include "generator/schedule/spread_schedules.h"
-#include "generator/schedule/streamed_schedules.h"
+#include "generator/schedule/kernel_estimate.h"
+#include "generator/schedule/search_space.h"
 #include "generator/support/error.h"
 
 namespace esc {
 namespace {
-
-/// One float32 sum of family panel runs over a whole row: not for rows of which a few are very long.
-bool suits(const Schedule& schedule, const LayerShape& shape) {
-  return !follows_power_law(shape) || !std::holds_alternative<PanelSchedule>(schedule);
-}
 
 ScheduleChoice family_default(const LayerShape& shape, std::span<const ScheduleDatabase* const> databases) {
   const bool power_law = follows_power_law(shape);
@@ -43,59 +33,14 @@ ScheduleChoice family_default(const LayerShape& shape, std::span<const ScheduleD
   return choice;
 }
 
-/// Whether a database is of measurements that had such streams among their schedules, so that there is no need for a
-/// rule.
-template <typename Predicate>
-bool has_streams(const ScheduleDatabase* database, Predicate is_such) {
-  return std::ranges::any_of(database->candidates(), [&](const CandidateEntry& candidate) {
-    const auto* const stream = std::get_if<StreamSchedule>(&candidate.schedule);
-    return stream != nullptr && is_such(*stream);
-  });
-}
-bool has_quarters(const ScheduleDatabase* database) {
-  return has_streams(database, [](const StreamSchedule& stream) { return stream.quarters; });
-}
-bool has_one_column(const ScheduleDatabase* database) {
-  return has_streams(database, [](const StreamSchedule& stream) { return stream.has_one_column(); });
-}
-bool has_listed_values(const ScheduleDatabase* database) {
-  return has_streams(database,
-                     [](const StreamSchedule& stream) { return stream.dense == StreamSchedule::Dense::listed; });
-}
-
-/// About what panels of random rows take for each element of a matrix of this density, in bytes.
-double panel_bytes(const PanelSchedule& schedule, double density) {
-  constexpr double column_bytes = 2;
-  constexpr double value_bytes = 4;
-  const double union_of_rows = 1 - std::pow(1 - density, schedule.ufi);
-  return union_of_rows * (column_bytes / schedule.ufi + value_bytes);
-}
-
 /// Whether random rows of this density would take more than twice the bytes of CSR, nearly all of them for explicit
 /// zeros; a stream also more than nobody minds.
 bool wastes_memory(const Schedule& schedule, const LayerShape& shape) {
   constexpr double csr_bytes = 8;
-  const double elements = static_cast<double>(shape.rows) * static_cast<double>(shape.columns);
   const double most = 2 * csr_bytes * static_cast<double>(shape.nonzeros);
-  if (shape.nonzeros == 0) {
-    return false;
-  }
-  if (const auto* panel = std::get_if<PanelSchedule>(&schedule)) {
-    return elements * panel_bytes(*panel, static_cast<double>(shape.nonzeros) / elements) > most;
-  }
-  const auto* const stream = std::get_if<StreamSchedule>(&schedule);
-  return stream != nullptr && streamed_bytes(shape, stream->dense) > std::max(unminded_bytes(shape), most);
-}
-
-/// The choice with panels of so few rows that they fill memory with no more zeros than may be.
-ScheduleChoice with_lower_panels(ScheduleChoice choice, const LayerShape& shape) {
-  auto* panel = std::get_if<PanelSchedule>(&choice.schedule);
-  const int measured = panel->ufi;
-  while (wastes_memory(choice.schedule, shape)) {
-    panel->ufi /= 2;
-  }
-  mark_changed(choice, fmt::format(", with panels of {} in place of {} rows", panel->ufi, measured));
-  return choice;
+  const double unminded = std::holds_alternative<StreamSchedule>(schedule) ? unminded_bytes(shape) : 0;
+  return shape.nonzeros > 0 &&
+         static_cast<double>(estimated_kernel(schedule, shape).packed_bytes) > std::max(unminded, most);
 }
 
 /// Choices in the order in which they are added, each schedule once.
@@ -116,56 +61,60 @@ class Ranking {
     std::ranges::stable_partition(
         choices_, [&](const ScheduleChoice& one) { return one.is_own || !wastes_memory(one.schedule, shape); });
   }
-  void leave_out_streamed() {
-    std::erase_if(choices_,
-                  [](const ScheduleChoice& one) { return std::holds_alternative<StreamSchedule>(one.schedule); });
-  }
-  void leave_out_clusters() {
-    std::erase_if(choices_, [](const ScheduleChoice& one) {
-      const auto* streamed = std::get_if<StreamSchedule>(&one.schedule);
-      return streamed != nullptr && streamed->cluster > 1;
-    });
-  }
   std::vector<ScheduleChoice> choices() && { return std::move(choices_); }
 
  private:
   std::vector<ScheduleChoice> choices_;
 };
 
-/// Adds what a database has of the very layer, and then of a close class.
-void add_close(Ranking& ranking, const LayerShape& shape, const KernelTarget& target, const ClassAdvice& advice) {
-  if (const LayerEntry* const entry = advice.database().layer(shape)) {
-    ranking.add(choice_of(*entry, shape, advice.database()));
-  }
-  if (advice.is_close()) {
-    ranking.add(advice.choices_for(target));
-  }
-}
-
-/// Adds what the user has measured of the layer or close to it, which counts before any rule. Gives the databases that
-/// are heard where it is asked whether a rule is needed: the program's own, and of the user's those. What was measured
-/// far away says nothing of the layer.
-std::vector<const ScheduleDatabase*> add_own_measurements(Ranking& ranking, const LayerShape& shape,
-                                                          const KernelTarget& target,
-                                                          const std::vector<ClassAdvice>& advices) {
-  std::vector<const ScheduleDatabase*> heard;
+/// Adds what the user has measured of the layer or close to it.
+void add_own_measurements(Ranking& ranking, const LayerShape& shape, const std::vector<ClassAdvice>& advices) {
   for (const ClassAdvice& advice : advices) {
     const ScheduleDatabase& database = advice.database();
-    if (!database.is_shipped()) {
-      add_close(ranking, shape, target, advice);
+    if (database.is_shipped()) {
+      continue;
     }
-    if (database.is_shipped() || advice.is_close() || database.layer(shape) != nullptr) {
-      heard.push_back(&database);
+    if (const LayerEntry* const entry = database.layer(shape)) {
+      ranking.add(choice_of(*entry, shape, database));
+    }
+    if (advice.is_close()) {
+      ranking.add(advice.choices());
     }
   }
-  return heard;
 }
 
-/// The choices without those whose schedule an earlier one has.
-std::vector<ScheduleChoice> each_once(const std::vector<ScheduleChoice>& choices) {
-  Ranking ranking;
-  ranking.add(choices);
-  return std::move(ranking).choices();
+/// The space of a layer's schedules. A model of many layers asks for few spaces, many times.
+const std::vector<Schedule>& space_of(const LayerShape& shape) {
+  thread_local std::map<std::tuple<std::string, std::string, long long, bool>, std::vector<Schedule>> spaces;
+  const auto [place, is_new] =
+      spaces.try_emplace({shape.dtype, shape.layout, shape.bcol, shape.contiguous}, std::vector<Schedule>());
+  if (is_new) {
+    place->second =
+        search_space(shape.product(), families_for(usual_families(), shape.dtype, shape.layout), shape.dtype);
+  }
+  return place->second;
+}
+
+/// What is expected to be the fastest, with the evidence of databases that have measured just that nearby.
+std::vector<ScheduleChoice> expected_schedules(const LayerShape& shape, const std::vector<ClassAdvice>& advices,
+                                               const KernelTarget& target, const ScheduleModel& model,
+                                               std::string_view left_out) {
+  std::vector<ScheduleChoice> choices;
+  for (const ExpectedSchedule& one : model.ranked(space_of(shape), shape, target, left_out)) {
+    choices.push_back({one.schedule, fmt::format("model: expected to take {:.3g} us", one.microseconds)});
+  }
+  for (const ClassAdvice& advice : advices) {
+    if (!advice.is_close()) {
+      continue;
+    }
+    for (ScheduleChoice& measured : advice.choices()) {
+      const auto found = std::ranges::find(choices, measured.schedule, &ScheduleChoice::schedule);
+      if (found != choices.end() && !found->database) {
+        *found = std::move(measured);
+      }
+    }
+  }
+  return choices;
 }
 
 }  // namespace
@@ -209,98 +158,29 @@ ScheduleChoice published_schedule(long long bcol) {
 
 std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
                                              std::span<const ScheduleDatabase* const> databases,
-                                             const KernelTarget& target) {
+                                             const KernelTarget& target, const ScheduleModel& model,
+                                             std::string_view left_out) {
   Ranking ranking;
   std::vector<ClassAdvice> advices;
   std::ranges::transform(databases, std::back_inserter(advices),
                          [&](const ScheduleDatabase* database) { return ClassAdvice(shape, *database); });
-  const std::vector<const ScheduleDatabase*> heard = add_own_measurements(ranking, shape, target, advices);
-  const bool knows_shipped_alone =
-      std::ranges::all_of(heard, [](const ScheduleDatabase* database) { return database->is_shipped(); });
-  if (knows_shipped_alone) {
-    ranking.add(preferred_bitmaps(shape, target));
-  }
-  const bool quarters_by_rule = std::ranges::none_of(heard, has_quarters);
-  if (quarters_by_rule) {
-    ranking.add(high_panel_streams(shape, target));
-  }
-  if (std::ranges::none_of(heard, has_listed_values)) {
-    ranking.add(listed_streams(shape, target));
-    ranking.add(half_step_streams(shape, target));
-  }
-  if (quarters_by_rule) {
-    ranking.add(quartered_streams(shape, target));
-  }
-  // What this program's tuner measures it measures with lines.
-  if (knows_shipped_alone) {
-    ranking.add(lined_streams(shape, target));
-  }
-  if (std::ranges::none_of(heard, has_one_column)) {
-    ranking.add(one_column_streams(shape, target));
-  }
-  // What is measured in the other types is measured with the family that streams, too.
-  if (std::ranges::all_of(heard, [](const ScheduleDatabase* database) { return database->head().dtype == "f32"; })) {
-    const std::vector<ScheduleChoice> gathered = gathered_rows(shape, target);
-    if (gathers_faster_than_streams(shape)) {
-      ranking.add(gathered);
-    }
-    ranking.add(streamed_schedules(shape, target));
-    ranking.add(gathered);
-    ranking.add(sparse_panels(shape, target));
-  }
-  for (const ClassAdvice& advice : advices) {
-    if (advice.database().is_shipped()) {
-      add_close(ranking, shape, target, advice);
-    }
-  }
-  std::ranges::stable_sort(advices, {}, &ClassAdvice::distance_with_bcol);
-  for (const ClassAdvice& advice : advices) {
-    if (advice.distance() <= farthest_class) {
-      ranking.add(advice.choices_for(target));
-    }
-  }
-  for (const ScheduleDatabase* database : databases) {
-    if (const DefaultEntry* entry = database->default_for(shape.bcol);
-        entry != nullptr && suits(entry->schedule, shape)) {
+  add_own_measurements(ranking, shape, advices);
+  ranking.add(preferred_bitmaps(shape, target));
+  for (const ScheduleDatabase* const database : databases) {
+    if (const LayerEntry* const entry = database->layer(shape)) {
       ranking.add(choice_of(*entry, shape, *database));
     }
   }
-  if (shape.contiguous) {
-    // What is best for other layers of the layout is better than what was never measured with it.
-    for (const ClassAdvice& advice : advices) {
-      for (const ScheduleChoice& choice : advice.choices()) {
-        if (suits(choice.schedule, shape)) {
-          ranking.add(choice);
-        }
-      }
-    }
-    // Where all of that is wasteful, the nearest to it that is not.
-    for (const ClassAdvice& advice : advices) {
-      for (const ScheduleChoice& choice : advice.choices()) {
-        if (std::holds_alternative<PanelSchedule>(choice.schedule) && suits(choice.schedule, shape) &&
-            wastes_memory(choice.schedule, shape)) {
-          ranking.add(with_lower_panels(choice, shape));
-        }
-      }
-    }
-    ranking.add(family_default(shape, databases));
-  }
+  ranking.add(expected_schedules(shape, advices, target, model, left_out));
+  ranking.add(family_default(shape, databases));
   ranking.put_wasteful_last(shape);
-  if (!shape.contiguous) {
-    ranking.add(spread_schedules(shape));
-  }
-  if (!can_stream(shape.dtype, shape.layout) || target.oldest_architecture < StreamSchedule::least_architecture) {
-    ranking.leave_out_streamed();
-  }
-  if (target.oldest_architecture < StreamSchedule::cluster_architecture) {
-    ranking.leave_out_clusters();
-  }
-  std::vector<ScheduleChoice> choices = std::move(ranking).choices();
-  if (quarters_by_rule) {
-    // Two that differ in this alone become one.
-    choices = each_once(with_quarter_steps(std::move(choices), shape));
-  }
-  return std::ranges::none_of(heard, has_one_column) ? with_one_column(std::move(choices), shape) : choices;
+  return std::move(ranking).choices();
+}
+
+std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
+                                             std::span<const ScheduleDatabase* const> databases,
+                                             const KernelTarget& target) {
+  return ranked_schedules(shape, databases, target, shipped_model(target.device));
 }
 
 namespace {

@@ -4,39 +4,37 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "generator/schedule/database_advice.h"
 #include "generator/schedule/schedule_choice.h"
+#include "generator/schedule/schedule_model.h"
 #include "generator/schedule/target.h"
 
 namespace esc {
-
-/// A class that is farther from a layer than this many octaves says nothing of it: a power law resembles no layer that
-/// was measured, and family panel adds up each of its rows in one block.
-constexpr double farthest_class = 4;
 
 /// Bytes that a stream of a layer may have though most of it is zeros: 1 MiB, or those of C, beside which they do not
 /// count.
 double unminded_bytes(const LayerShape& shape);
 
 /// The schedules that `--schedule auto` may stand for, each once, the best first. What a user's database has of the
-/// very layer or close to it comes before everything, and what it has far away changes nothing else. The first database
-/// is laid over the next ones: of each in turn, the schedule of the very layer, and by interpolation between the
-/// classes of the nearest bCol, the one that loses least first, where a class is close (`close_class`). Then the same
-/// by the database that has the nearest class, if that is no farther away than `farthest_class`; then the databases'
-/// single schedules for this bCol where their families suit the rows; then what suits them of any other class, the same
-/// with panels of fewer rows where those of the measured ones would fill memory with zeros, and the family's default
-/// for such rows or, for columns that do not stand one behind the other, what spread_schedules says. Elements of 16
-/// bits of which no database has measurements, and float32, get what streamed_schedules says for the target in front of
-/// all that. All are brought to this bCol and legal for every bCol >= 1; whether one is for the matrix too shows when
-/// that is packed. Those that would fill memory with explicit zeros come last, but what a user has measured of the very
-/// layer.
+/// very layer or of a close class (`close_class`) comes before everything, and what it has far away changes nothing.
+/// Then the bitmaps of preferred_bitmaps, what a shipped database has of the very layer, and all others by the time
+/// that a model expects of them, which is corrected by what was measured of layers nearby. Those that would fill memory
+/// with explicit zeros come last, but what a user has measured of the very layer. All are legal for the columns of the
+/// product, and the target can run them; whether one is for the matrix too shows when that is packed.
 ///
 /// What was measured of the very layer or of a close class is a choice's evidence; `settled` says what of it holds.
 std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
                                              std::span<const ScheduleDatabase* const> databases,
                                              const KernelTarget& target = {});
+
+/// The same by a given model, which is not told what was measured of the layer whose pattern is `left_out`.
+std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
+                                             std::span<const ScheduleDatabase* const> databases,
+                                             const KernelTarget& target, const ScheduleModel& model,
+                                             std::string_view left_out = {});
 
 /// The databases that say something of such layers, of each source the nearest one of the layer's element type and
 /// layout. Where a source has none, and columns stand one behind the other, that of layout kn: schedules depend on the

@@ -72,15 +72,22 @@ std::string names_of_architectures(const std::vector<int>& architectures) {
   return names;
 }
 
-bool has_rules_for(const DeviceKey& device) {
+bool has_measurements_of(const DeviceKey& device) {
   const Device* const known = known_device(device);
-  return known != nullptr && known->has_rules;
+  return known != nullptr && known->has_measurements;
 }
 
 KernelTarget kernel_target(const DeviceKey& device, const std::vector<int>& architectures) {
   KernelTarget target;
   if (device.multiprocessors > 0) {
     target.multiprocessors = device.multiprocessors;
+    target.device.multiprocessors = device.multiprocessors;
+  }
+  if (device.l2_bytes > 0) {
+    target.device.l2_bytes = device.l2_bytes;
+  }
+  if (device.capability > 0) {
+    target.device.capability = device.capability;
   }
   if (const std::optional<DeviceCeilings> ceilings = device_ceilings(device)) {
     target.memory_gigabytes = ceilings->memory_gigabytes;

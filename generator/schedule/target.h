@@ -43,8 +43,8 @@ bool is_architecture(const TargetDevice& device);
 /// "sm_80 and sm_90".
 std::string names_of_architectures(const std::vector<int>& architectures);
 
-/// Whether rules for schedules were measured on such a device: an H100 or an H200.
-bool has_rules_for(const DeviceKey& device);
+/// Whether predicted times were corrected by kernels of such a device: an H100 or an H200.
+bool has_measurements_of(const DeviceKey& device);
 
 /// What a kernel may count on that is built for several architectures, and the multiprocessors that its grid shall
 /// fill.
@@ -55,6 +55,7 @@ struct KernelTarget {
   std::uint64_t shared_bytes = 227 * 1024;  ///< of a block, on each of the architectures
   double memory_gigabytes =
       4800;  ///< per second, of the device that the kernel is made for; an H200's where that is not known
+  DeviceKey device = {90, 132, 60ULL << 20};  ///< that one; an H200's figures where they are not known
 };
 
 /// The target of a kernel that is made for a device, and built for these architectures too. A device of unknown size

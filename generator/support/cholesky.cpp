@@ -2,31 +2,45 @@
 #include "generator/support/cholesky.h"
 
 #include <cmath>
+#include <utility>
 
 namespace esc {
 
-std::vector<double> solve(SymmetricMatrix matrix, std::vector<double> right) {
-  const std::size_t size = right.size();
-  for (std::size_t i = 0; i < size; ++i) {
+CholeskyFactor::CholeskyFactor(SymmetricMatrix matrix) : factor_(std::move(matrix)) {
+  for (std::size_t i = 0; i < factor_.size(); ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
-      double sum = matrix.at(i, j);
+      double sum = factor_.at(i, j);
       for (std::size_t k = 0; k < j; ++k) {
-        sum -= matrix.at(i, k) * matrix.at(j, k);
+        sum -= factor_.at(i, k) * factor_.at(j, k);
       }
-      matrix.at(i, j) = i == j ? std::sqrt(sum) : sum / matrix.at(j, j);
+      factor_.at(i, j) = i == j ? std::sqrt(sum) : sum / factor_.at(j, j);
     }
-    for (std::size_t k = 0; k < i; ++k) {
-      right[i] -= matrix.at(i, k) * right[k];
-    }
-    right[i] /= matrix.at(i, i);
   }
-  for (std::size_t i = size; i-- > 0;) {
-    right[i] /= matrix.at(i, i);
+}
+
+std::vector<double> CholeskyFactor::solve_half(std::vector<double> right) const {
+  for (std::size_t i = 0; i < right.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
-      right[k] -= matrix.at(i, k) * right[i];
+      right[i] -= factor_.at(i, k) * right[k];
+    }
+    right[i] /= factor_.at(i, i);
+  }
+  return right;
+}
+
+std::vector<double> CholeskyFactor::solve(std::vector<double> right) const {
+  right = solve_half(std::move(right));
+  for (std::size_t i = right.size(); i-- > 0;) {
+    right[i] /= factor_.at(i, i);
+    for (std::size_t k = 0; k < i; ++k) {
+      right[k] -= factor_.at(i, k) * right[i];
     }
   }
   return right;
+}
+
+std::vector<double> solve(SymmetricMatrix matrix, std::vector<double> right) {
+  return CholeskyFactor(std::move(matrix)).solve(std::move(right));
 }
 
 }  // namespace esc

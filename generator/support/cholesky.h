@@ -13,13 +13,28 @@ class SymmetricMatrix {
   std::size_t size() const { return size_; }
   /// column <= row.
   double& at(std::size_t row, std::size_t column) { return elements_[row * (row + 1) / 2 + column]; }
+  double at(std::size_t row, std::size_t column) const { return elements_[row * (row + 1) / 2 + column]; }
 
  private:
   std::size_t size_;
   std::vector<double> elements_;
 };
 
-/// x with matrix * x = right, by Cholesky's decomposition. The matrix is positive definite.
+/// The lower factor of a positive definite matrix, by Cholesky's decomposition: matrix = factor * transposed factor.
+class CholeskyFactor {
+ public:
+  explicit CholeskyFactor(SymmetricMatrix matrix);
+
+  /// x with factor * x = right.
+  std::vector<double> solve_half(std::vector<double> right) const;
+  /// x with matrix * x = right.
+  std::vector<double> solve(std::vector<double> right) const;
+
+ private:
+  SymmetricMatrix factor_;
+};
+
+/// x with matrix * x = right. The matrix is positive definite.
 std::vector<double> solve(SymmetricMatrix matrix, std::vector<double> right);
 
 }  // namespace esc

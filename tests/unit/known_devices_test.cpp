@@ -47,7 +47,7 @@ TEST(KnownDevices, HaveFiguresOfBuiltArchitectures) {
 TEST(KnownDevices, AreReadWithTheirSources) {
   const Device device = parse_device(lines_of_a_device, "new.txt");
   EXPECT_EQ(device.key, (DeviceKey{90, 100, std::uint64_t{40} << 20}));
-  EXPECT_FALSE(device.has_rules);
+  EXPECT_FALSE(device.has_measurements);
   ASSERT_TRUE(device.memory_gigabytes);
   EXPECT_EQ(*device.memory_gigabytes, (Figure{3000.5, false, "data sheet, of 2026"}));
   EXPECT_EQ(device.l2_gigabytes, std::nullopt);
@@ -78,8 +78,8 @@ TEST(KnownDevices, AreFoundByTheirKeysAlone) {
   EXPECT_EQ(known_device(h200)->name, "h200");
   EXPECT_EQ(known_device({90, 131, h200.l2_bytes}), nullptr);
   EXPECT_EQ(known_device(device_of_gpu("gb200").key), nullptr) << "its multiprocessors are not settled";
-  EXPECT_TRUE(has_rules_for(h200));
-  EXPECT_FALSE(has_rules_for(device_of_gpu("a100").key));
+  EXPECT_TRUE(has_measurements_of(h200));
+  EXPECT_FALSE(has_measurements_of(device_of_gpu("a100").key));
 }
 
 TEST(KernelTargets, BeginWithTheArchitecturesThatAreNamed) {

@@ -13,6 +13,8 @@
 #include "tuner/publish/leave_one_out.h"
 #include "tuner/publish/publish.h"
 #include "tuner/records/record_text.h"
+#include "tuner/regret/device_measurements.h"
+#include "tuner/regret/read_journals.h"
 
 namespace esc {
 namespace {
@@ -24,6 +26,7 @@ struct PublishLine {
   std::vector<std::string> journals;
   std::string output;
   std::vector<std::string> layouts;  ///< none: all
+  bool corrections = false;
   bool json = false;
 };
 
@@ -135,7 +138,42 @@ std::vector<tuning::MeasuredDevice> devices_of(const PublishLine& line) {
   return devices;
 }
 
+void create_folder(const std::string& folder) {
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  if (problem) {
+    throw UserError(folder, "cannot be made: " + problem.message(), "choose another folder");
+  }
+}
+
+/// Writes what was measured on each device into a file, by which predicted times are corrected.
+ExitStatus write_corrections(const PublishLine& line) {
+  const std::vector<DeviceMeasurements> devices =
+      tuning::device_measurements(tuning::measured_items(tuning::read_journals(line.journals)).items);
+  if (devices.empty()) {
+    throw UserError(line.journals.front(), "has no right kernel, so there is nothing to publish",
+                    "measure first, with esctune run");
+  }
+  create_folder(line.output);
+  nlohmann::json results = nlohmann::json::array();
+  for (const DeviceMeasurements& device : devices) {
+    const fs::path file = fs::path(line.output) / file_name(device);
+    write_file_whole(file, print(device));
+    results.push_back({{"file", file_name(device)}, {"products", device.products.size()}});
+    if (!line.json) {
+      print_plain("corrections {} ({} products)\n", file.string(), device.products.size());
+    }
+  }
+  if (line.json) {
+    fmt::print("{}", json_result("published corrections", "done", {{"folder", line.output}, {"corrections", results}}));
+  }
+  return ExitStatus::done;
+}
+
 ExitStatus run(const PublishLine& line, const Console& console) {
+  if (line.corrections) {
+    return write_corrections(line);
+  }
   console.detail("reading the records");
   const std::vector<tuning::MeasuredDevice> devices = devices_of(line);
   // All are made before one is written: a device whose database cannot be made leaves the folder as it was.
@@ -144,11 +182,7 @@ ExitStatus run(const PublishLine& line, const Console& console) {
     console.detail("choosing schedules for " + device.head.device);
     publications.push_back({tuning::publish(device), tuning::leave_one_out(device)});
   }
-  std::error_code problem;
-  fs::create_directories(line.output, problem);
-  if (problem) {
-    throw UserError(line.output, "cannot be made: " + problem.message(), "choose another folder");
-  }
+  create_folder(line.output);
   std::map<std::string, std::vector<ScheduleDatabase>> files;
   for (const Publication& publication : publications) {
     files[file_name(publication.database.head())].push_back(publication.database);
@@ -188,6 +222,8 @@ void add_publish_command(CLI::App& program, const CommonOptions& common, Action&
       ->add_option("--layout", line->layouts,
                    "Layouts to publish, as records name them, nk,kn (default: all that were measured)")
       ->delimiter(',');
+  command->add_flag("--corrections", line->corrections,
+                    "Write what predicted times are corrected by, a file per device, in place of databases");
   command->add_flag("--json", line->json, "Print results as JSON");
   command->callback([line, &common, &action] { action = [=, &common] { return run(*line, common.console()); }; });
 }

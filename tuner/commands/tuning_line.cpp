@@ -20,6 +20,7 @@
 #include "generator/schedule/schedule_keys.h"
 #include "generator/schedule/schedule_list.h"
 #include "generator/schedule/scheduler.h"
+#include "generator/schedule/search_space.h"
 #include "generator/schedule/settings.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
@@ -29,7 +30,6 @@
 #include "tuner/search/recorded_lab.h"
 #include "tuner/space/cut_loss.h"
 #include "tuner/space/near_winners.h"
-#include "tuner/space/search_space.h"
 
 namespace esc {
 namespace {
@@ -111,13 +111,12 @@ Schedule incumbent_of(const tuning::WorkItem& item) {
 }
 
 std::set<std::string> families_of(const TuningLine& line) {
-  return line.families.empty() ? std::set<std::string>{"bitmap", "gather", "panel", "rows", "stream"}
-                               : std::set<std::string>(line.families.begin(), line.families.end());
+  return line.families.empty() ? usual_families() : std::set<std::string>(line.families.begin(), line.families.end());
 }
 
 /// Those that have kernels for the item.
 std::set<std::string> families_of(const TuningLine& line, const tuning::WorkItem& item) {
-  const std::set<std::string> families = tuning::families_for(families_of(line), item.dtype, item.nest.layout);
+  const std::set<std::string> families = families_for(families_of(line), item.dtype, item.nest.layout);
   if (families.empty()) {
     throw UserError(fmt::format("--families {}", fmt::join(line.families, ",")),
                     fmt::format("has no kernels for {} in layout {}", item.dtype, item.nest.layout),
@@ -185,8 +184,8 @@ tuning::Candidates CandidateChoice::operator()(const tuning::WorkItem& item) con
     const std::vector<Schedule> winners = tuning::near_winners(*database, item, families);
     always.insert(always.end(), winners.begin(), winners.end());
   }
-  return tuning::choose_candidates(tuning::search_space(item.product(), families, item.dtype), item,
-                                   {.most = line_.most}, always, line_.exhaustive);
+  return tuning::choose_candidates(search_space(item.product(), families, item.dtype), item, {.most = line_.most},
+                                   always, line_.exhaustive);
 }
 
 std::string loss_of_cuts(const TuningLine& line, const std::string& journal) {

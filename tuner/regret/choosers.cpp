@@ -22,9 +22,10 @@ Chosen first_of(const std::vector<ScheduleChoice>& ranking, const MeasuredItem& 
   return chosen;
 }
 
-Chosen choose_by(const std::vector<const Databases*>& sources, const MeasuredItem& item) {
+Chosen choose_by(const std::vector<const Databases*>& sources, const MeasuredItem& item,
+                 std::string_view left_out = {}) {
   return first_of(ranked_schedules(item.shape, databases_for(item.shape, item.work.device, sources),
-                                   kernel_target(item.work.device, {})),
+                                   kernel_target(item.work.device, {}), shipped_model(item.work.device), left_out),
                   item);
 }
 
@@ -42,7 +43,7 @@ class LeftOutChooser : public Chooser {
     for (const ScheduleDatabase* const database : databases_for(item.shape, item.work.device, {&shipped_databases()})) {
       others.push_back(without_layer(*database, item.shape));
     }
-    return choose_by({&others}, item);
+    return choose_by({&others}, item, item.shape.pattern);
   }
 };
 

@@ -10,10 +10,10 @@
 #include <set>
 
 #include "generator/schedule/schedule_database.h"
+#include "generator/schedule/search_space.h"
 #include "tuner/space/item_cost.h"
 #include "tuner/space/listing.h"
 #include "tuner/space/near_winners.h"
-#include "tuner/space/search_space.h"
 
 namespace esc::tuning {
 namespace {

@@ -13,10 +13,10 @@
 
 #include "generator/schedule/kernel_estimate.h"
 #include "generator/schedule/occupancy.h"
+#include "generator/schedule/search_space.h"
 #include "generator/schedule/spread_schedules.h"
 #include "generator/support/error.h"
 #include "tuner/space/item_cost.h"
-#include "tuner/space/search_space.h"
 
 namespace esc::tuning {
 namespace {

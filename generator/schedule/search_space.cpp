@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/space/search_space.h"
+#include "generator/schedule/search_space.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,7 +10,7 @@
 #include "generator/schedule/settings.h"
 #include "generator/support/error.h"
 
-namespace esc::tuning {
+namespace esc {
 namespace {
 
 constexpr int warp_lanes = 32;
@@ -56,6 +56,7 @@ struct StreamSpace {
   static constexpr int least_warps = 2;  ///< of a block
   static constexpr int most_warps = 16;
   static constexpr int stages[] = {2, 3, 4, 5};
+  static constexpr int shares[] = {1, 2, 4};  ///< of 32 bits; in 16 bits a warp's part of a K tile is too short
   static constexpr int rows[] = {16, 32};
   static constexpr int placed_rows[] = {32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192};
   static constexpr StreamSchedule::Copies copies[] = {StreamSchedule::Copies::lanes, StreamSchedule::Copies::units,
@@ -198,6 +199,39 @@ void add_atomic_family(LegalSchedules& found) {
   }
 }
 
+/// A stream with each kind of steps that its elements have.
+void add_steps(StreamSchedule schedule, bool is_half, LegalSchedules& found) {
+  found.add(schedule);
+  StreamSchedule listed = schedule;
+  listed.dense = StreamSchedule::Dense::listed;
+  found.add(listed);
+  schedule.quarters = is_half;
+  schedule.dense = is_half ? StreamSchedule::Dense::off : StreamSchedule::Dense::on;
+  found.add(schedule);
+}
+
+/// The stream with all stages, rows, copies and clusters.
+void add_pipelines(StreamSchedule schedule, bool is_half, LegalSchedules& found) {
+  for (const int stages : StreamSpace::stages) {
+    for (const int rows : StreamSpace::rows) {
+      for (const auto copies : StreamSpace::copies) {
+        // In 32 bits boxes are the faster ones by far, and of narrow windows there are none.
+        if (copies == StreamSchedule::Copies::units &&
+            (!is_half || schedule.columns < StreamSchedule::least_columns_of_boxes)) {
+          continue;
+        }
+        for (const int cluster : StreamSpace::clusters) {
+          schedule.stages = stages;
+          schedule.rows = rows;
+          schedule.copies = copies;
+          schedule.cluster = cluster;
+          add_steps(schedule, is_half, found);
+        }
+      }
+    }
+  }
+}
+
 void add_stream_family(bool is_half, bool has_one_column, LegalSchedules& found) {
   std::vector<int> widths{8, 16, 32, StreamSchedule::max_columns};
   if (is_half && has_one_column) {
@@ -209,31 +243,9 @@ void add_stream_family(bool is_half, bool has_one_column, LegalSchedules& found)
         if (panels * warps < StreamSpace::least_warps || panels * warps > StreamSpace::most_warps) {
           continue;
         }
-        for (const int stages : StreamSpace::stages) {
-          for (const int rows : StreamSpace::rows) {
-            for (const auto copies : StreamSpace::copies) {
-              // In 32 bits boxes are the faster ones by far, and of narrow windows there are none.
-              if (copies == StreamSchedule::Copies::units &&
-                  (!is_half || columns < StreamSchedule::least_columns_of_boxes)) {
-                continue;
-              }
-              for (const int cluster : StreamSpace::clusters) {
-                StreamSchedule schedule{.columns = columns,
-                                        .panels = panels,
-                                        .warps = warps,
-                                        .stages = stages,
-                                        .rows = rows,
-                                        .copies = copies,
-                                        .cluster = cluster};
-                found.add(schedule);
-                StreamSchedule listed = schedule;
-                listed.dense = StreamSchedule::Dense::listed;
-                found.add(listed);
-                schedule.quarters = is_half;
-                schedule.dense = is_half ? StreamSchedule::Dense::off : StreamSchedule::Dense::on;
-                found.add(schedule);
-              }
-            }
+        for (const int share : StreamSpace::shares) {
+          if (warps % share == 0 && (!is_half || share == 1)) {
+            add_pipelines({.columns = columns, .panels = panels, .warps = warps, .share = share}, is_half, found);
           }
         }
       }
@@ -329,6 +341,11 @@ const std::set<std::string>& all_families() {
   return families;
 }
 
+const std::set<std::string>& usual_families() {
+  static const std::set<std::string> families{"bitmap", "gather", "panel", "rows", "stream"};
+  return families;
+}
+
 std::set<std::string> families_for(const std::set<std::string>& families, const std::string& dtype,
                                    const std::string& layout) {
   std::set<std::string> usable = families;
@@ -384,4 +401,4 @@ std::vector<Schedule> search_space(const ProductColumns& columns, const std::set
   return found.take();
 }
 
-}  // namespace esc::tuning
+}  // namespace esc

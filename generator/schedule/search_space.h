@@ -7,10 +7,13 @@
 
 #include "generator/schedule/schedule.h"
 
-namespace esc::tuning {
+namespace esc {
 
 /// "atomic", "bitmap", "gather", "panel", "rows", "stream".
 const std::set<std::string>& all_families();
+
+/// Those that are tried where nothing else is said: all but "atomic", whose kernels are the paper's, for comparisons.
+const std::set<std::string>& usual_families();
 
 /// Those of the families that have kernels for such elements and such a layout.
 std::set<std::string> families_for(const std::set<std::string>& families, const std::string& dtype,
@@ -24,4 +27,4 @@ std::set<std::string> families_for(const std::set<std::string>& families, const 
 std::vector<Schedule> search_space(const ProductColumns& columns, const std::set<std::string>& families,
                                    const std::string& dtype = "f32");
 
-}  // namespace esc::tuning
+}  // namespace esc

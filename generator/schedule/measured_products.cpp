@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/schedule/measured_products.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "generator/schedule/database_line.h"
+#include "generator/schedule/schedule_text.h"
+
+namespace esc {
+namespace {
+
+constexpr const char* introduction =
+    "# What schedules took, in microseconds, of products for which several were measured beside each other. The times\n"
+    "# of a cost model are corrected by them. One schedule or product a line; a product names its schedules by their\n"
+    "# numbers: of each family the fastest, and some of the others. variation is the coefficient of variation of the\n"
+    "# lengths of rows; contiguous says whether the columns of a row of B stand one behind the other.\n"
+    "# schedule number text\n"
+    "# product type layout bcol contiguous rows columns nonzeros longest variation pattern number:microseconds...\n";
+
+constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+
+/// The schedules of a file by their numbers.
+using NumberedSchedules = std::map<int, Schedule>;
+
+NumberedSchedules::value_type schedule_in(DatabaseLine& line) {
+  const int number = static_cast<int>(line.number(0, std::numeric_limits<int>::max()));
+  return {number, parse_schedule(line.rest())};
+}
+
+/// "12:3.45".
+TimedSchedule timed_in(const std::string& word, const NumberedSchedules& schedules, const DatabaseLine& line) {
+  std::istringstream text(word);
+  int number = -1;
+  char colon = 0;
+  double microseconds = 0;
+  if (!(text >> number >> colon >> microseconds) || colon != ':' || !text.eof() || microseconds <= 0) {
+    line.refuse("'" + word + "' is no number of a schedule and its time, as in 12:3.45");
+  }
+  const auto schedule = schedules.find(number);
+  if (schedule == schedules.end()) {
+    line.refuse(fmt::format("there is no schedule {} in front of it", number));
+  }
+  return {schedule->second, microseconds};
+}
+
+TimedProduct product_in(DatabaseLine& line, const NumberedSchedules& schedules) {
+  TimedProduct product;
+  LayerShape& shape = product.shape;
+  shape.dtype = line.word();
+  shape.layout = line.word();
+  shape.bcol = line.number(1, most);
+  shape.contiguous = line.number(0, 1) == 1;
+  shape.rows = line.number(1, most);
+  shape.columns = line.number(1, most);
+  shape.nonzeros = line.number(0, most);
+  shape.longest_row = line.number(0, most);
+  shape.row_variation = static_cast<double>(line.number(0, most)) / 1000;
+  shape.pattern = line.word();
+  std::istringstream times(line.rest());
+  for (std::string word; times >> word;) {
+    product.schedules.push_back(timed_in(word, schedules, line));
+  }
+  return product;
+}
+
+std::string text_of(const TimedProduct& product, const std::map<std::string, int>& numbers) {
+  const LayerShape& shape = product.shape;
+  std::string text = fmt::format("product {} {} {} {} {} {} {} {} {} {}", shape.dtype, shape.layout, shape.bcol,
+                                 shape.contiguous ? 1 : 0, shape.rows, shape.columns, shape.nonzeros, shape.longest_row,
+                                 static_cast<long long>(shape.row_variation * 1000 + 0.5), shape.pattern);
+  for (const TimedSchedule& one : product.schedules) {
+    text += fmt::format(" {}:{:.4g}", numbers.at(compact(one.schedule)), one.microseconds);
+  }
+  return text;
+}
+
+}  // namespace
+
+TimedProduct thinned(TimedProduct product) {
+  constexpr std::size_t fastest = 8;
+  constexpr std::size_t others = 4;
+  std::ranges::stable_sort(product.schedules, {}, &TimedSchedule::microseconds);
+  std::map<std::size_t, std::vector<TimedSchedule>> families;
+  for (TimedSchedule& one : product.schedules) {
+    families[one.schedule.index()].push_back(std::move(one));
+  }
+  product.schedules.clear();
+  for (auto& [family, timed] : families) {
+    const std::size_t in_front = std::min(fastest, timed.size());
+    const std::size_t behind = timed.size() - in_front;
+    for (std::size_t place = 0; place < in_front; ++place) {
+      product.schedules.push_back(timed[place]);
+    }
+    for (std::size_t other = 0; other < std::min(others, behind); ++other) {
+      product.schedules.push_back(timed[in_front + other * behind / std::min(others, behind)]);
+    }
+  }
+  std::ranges::stable_sort(product.schedules, {}, &TimedSchedule::microseconds);
+  return product;
+}
+
+DeviceMeasurements measurements_in(std::string_view text, const std::string& file) {
+  DeviceMeasurements measurements;
+  NumberedSchedules schedules;
+  std::istringstream lines{std::string(text)};
+  int number = 0;
+  for (std::string words; std::getline(lines, words);) {
+    ++number;
+    if (words.empty() || words.front() == '#') {
+      continue;
+    }
+    DatabaseLine line(words, fmt::format("{}:{}", file, number));
+    const std::string kind = line.word();
+    if (kind == "device") {
+      measurements.key = line.device_key();
+    } else if (kind == "schedule") {
+      schedules.insert(schedule_in(line));
+    } else if (kind == "product") {
+      measurements.products.push_back(product_in(line, schedules));
+    } else {
+      line.refuse("a line is of a device, a schedule or a product, and not of '" + kind + "'");
+    }
+  }
+  return measurements;
+}
+
+std::string print(const DeviceMeasurements& measurements) {
+  std::map<std::string, int> numbers;
+  for (const TimedProduct& product : measurements.products) {
+    for (const TimedSchedule& one : product.schedules) {
+      numbers.try_emplace(compact(one.schedule), 0);
+    }
+  }
+  int next = 0;
+  std::string text = introduction + fmt::format("device {}\n", print(measurements.key));
+  for (auto& [schedule, number] : numbers) {
+    number = next++;
+    text += fmt::format("schedule {} {}\n", number, schedule);
+  }
+  std::vector<std::string> products;
+  std::ranges::transform(measurements.products, std::back_inserter(products),
+                         [&](const TimedProduct& product) { return text_of(product, numbers); });
+  std::ranges::sort(products);
+  for (const std::string& product : products) {
+    text += product + "\n";
+  }
+  return text;
+}
+
+std::string file_name(const DeviceMeasurements& measurements) { return print(measurements.key) + "_corrections.txt"; }
+
+extern const std::string_view h200_corrections;
+extern const std::string_view h100_corrections;
+
+const std::vector<DeviceMeasurements>& shipped_measurements() {
+  static const std::vector<DeviceMeasurements> measurements{
+      measurements_in(h200_corrections, "sm90-132sm-60mib_corrections.txt"),
+      measurements_in(h100_corrections, "sm90-132sm-50mib_corrections.txt")};
+  return measurements;
+}
+
+}  // namespace esc

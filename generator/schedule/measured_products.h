@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "generator/schedule/device_key.h"
+#include "generator/schedule/layer_class.h"
+#include "generator/schedule/schedule.h"
+
+namespace esc {
+
+/// A schedule and the time that was measured of it.
+struct TimedSchedule {
+  Schedule schedule;
+  double microseconds = 0;
+  bool operator==(const TimedSchedule&) const = default;
+};
+
+/// A product whose schedules were measured beside each other.
+struct TimedProduct {
+  LayerShape shape;
+  std::vector<TimedSchedule> schedules;  ///< the fastest first, each once
+};
+
+/// What was measured on one device.
+struct DeviceMeasurements {
+  DeviceKey key = {};
+  std::vector<TimedProduct> products = {};
+};
+
+/// The product with as many schedules of each family as say something of those nearby: the fastest of them, and some of
+/// the others.
+TimedProduct thinned(TimedProduct product);
+
+/// The measurements in the text of a file. Throws UserError (place: file and line) for anything but what `print`
+/// writes.
+DeviceMeasurements measurements_in(std::string_view text, const std::string& file);
+
+/// The text of a file: the device, the schedules by their numbers, and a product in each line, sorted. The same
+/// measurements give the same bytes.
+std::string print(const DeviceMeasurements& measurements);
+
+/// "sm90-132sm-60mib_corrections.txt".
+std::string file_name(const DeviceMeasurements& measurements);
+
+/// Those that are part of this program.
+const std::vector<DeviceMeasurements>& shipped_measurements();
+
+}  // namespace esc

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/schedule/schedule_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "generator/schedule/cost_model.h"
+#include "generator/schedule/element_types.h"
+#include "generator/schedule/kernel_estimate.h"
+
+namespace esc {
+namespace {
+
+/// So many schedules of the least predicted times are corrected, and of so many of these it is asked how far the
+/// correction may be off.
+constexpr std::size_t most_corrected = 512;
+constexpr std::size_t most_estimated = 96;
+
+/// A schedule is taken as slower than expected by so many deviations: among many that nothing is known of there is
+/// always one that is predicted to be faster than it is.
+constexpr double doubt = 1;
+
+double log_prediction(const Schedule& schedule, const LayerShape& shape, const DeviceKey& device,
+                      const KernelFacts& kernel) {
+  return std::log(predicted_cost(schedule, shape, device, kernel).microseconds);
+}
+
+/// Whether each architecture of the target has the instructions, and the device that it is chosen for copies so.
+bool has_instructions(const StreamSchedule& schedule, const KernelTarget& target) {
+  const int least = schedule.cluster > 1 ? StreamSchedule::cluster_architecture : StreamSchedule::least_architecture;
+  const bool copies_so =
+      schedule.copies == StreamSchedule::Copies::lanes || target.device.capability >= StreamSchedule::bulk_architecture;
+  return copies_so && target.oldest_architecture >= least &&
+         (!schedule.is_placed() || target.newest_architecture == StreamSchedule::placed_architecture);
+}
+
+bool has_instructions(const BitmapSchedule& schedule, const KernelTarget& target) {
+  constexpr int of_warpgroups = BitmapSchedule::warpgroup_architecture;
+  return schedule.has_warpgroups()
+             ? target.oldest_architecture == of_warpgroups && target.newest_architecture == of_warpgroups
+             : target.oldest_architecture >= BitmapSchedule::least_architecture;
+}
+
+bool has_instructions(const GatherSchedule&, const KernelTarget& target) {
+  return target.oldest_architecture >= GatherSchedule::least_architecture;
+}
+
+template <typename Family>
+bool has_instructions(const Family&, const KernelTarget&) {
+  return true;
+}
+
+/// Whether each architecture of the target can run such a kernel.
+bool runs_on(const Schedule& schedule, const KernelFacts& kernel, const KernelTarget& target) {
+  return std::cmp_less_equal(kernel.shared_bytes, target.shared_bytes) &&
+         std::visit([&](const auto& one) { return has_instructions(one, target); }, schedule);
+}
+
+/// A candidate on its way.
+struct Prospect {
+  const Schedule* schedule;
+  double log_time = 0;
+  double deviation = 0;
+
+  double pessimistic() const { return log_time + doubt * deviation; }
+};
+
+/// The first so many, in their order.
+template <typename Projection>
+void keep_least(std::vector<Prospect>& prospects, std::size_t most, Projection value) {
+  const std::size_t kept = std::min(most, prospects.size());
+  std::ranges::partial_sort(prospects, prospects.begin() + static_cast<std::ptrdiff_t>(kept), {}, value);
+  prospects.resize(kept);
+}
+
+}  // namespace
+
+ScheduleModel::ScheduleModel(const DeviceMeasurements& measured) : device_(measured.key) {
+  std::map<Group, std::vector<ProductPoints>> groups;
+  for (const TimedProduct& product : measured.products) {
+    std::map<std::size_t, std::vector<MeasuredPoint>> families;
+    for (const TimedSchedule& one : product.schedules) {
+      const double log_ratio =
+          std::log(one.microseconds) -
+          log_prediction(one.schedule, product.shape, device_, estimated_kernel(one.schedule, product.shape));
+      if (std::isfinite(log_ratio)) {
+        families[one.schedule.index()].push_back({schedule_point(one.schedule, product.shape), log_ratio});
+      }
+    }
+    for (auto& [family, points] : families) {
+      groups[{product.shape.dtype, product.shape.layout, family}].push_back({product.shape.pattern, std::move(points)});
+    }
+  }
+  for (auto& [group, products] : groups) {
+    corrections_.emplace(group, Correction(std::move(products)));
+  }
+}
+
+const Correction* ScheduleModel::correction_for(const LayerShape& shape, std::size_t family) const {
+  for (const std::string& dtype : types_like(shape.dtype)) {
+    for (const std::string& layout : {shape.layout, std::string("kn")}) {
+      if (const auto found = corrections_.find({dtype, layout, family}); found != corrections_.end()) {
+        return &found->second;
+      }
+    }
+  }
+  return nullptr;
+}
+
+std::vector<ExpectedSchedule> ScheduleModel::ranked(const std::vector<Schedule>& space, const LayerShape& shape,
+                                                    const KernelTarget& target, std::string_view left_out) const {
+  std::vector<const Correction*> corrections;
+  for (std::size_t family = 0; family < std::variant_size_v<Schedule>; ++family) {
+    corrections.push_back(correction_for(shape, family));
+  }
+  std::vector<Prospect> prospects;
+  for (const Schedule& schedule : space) {
+    const KernelFacts kernel = estimated_kernel(schedule, shape);
+    if (!runs_on(schedule, kernel, target)) {
+      continue;
+    }
+    const Correction* const correction = corrections[schedule.index()];
+    const double log_time =
+        log_prediction(schedule, shape, target.device, kernel) + (correction == nullptr ? 0 : correction->mean());
+    if (std::isfinite(log_time)) {
+      prospects.push_back({&schedule, log_time});
+    }
+  }
+  keep_least(prospects, most_corrected, &Prospect::log_time);
+  std::vector<std::optional<LocalCorrection>> near(corrections.size());
+  for (Prospect& one : prospects) {
+    const std::size_t family = one.schedule->index();
+    if (const Correction* const correction = corrections[family]) {
+      if (!near[family]) {
+        near[family] = correction->near(shape, left_out);
+      }
+      one.log_time += near[family]->log_ratio(schedule_point(*one.schedule, shape)) - correction->mean();
+    }
+  }
+  keep_least(prospects, prospects.size(), &Prospect::log_time);
+  for (std::size_t place = 0; place < std::min(most_estimated, prospects.size()); ++place) {
+    Prospect& one = prospects[place];
+    const std::optional<LocalCorrection>& local = near[one.schedule->index()];
+    one.deviation = local ? local->estimate(schedule_point(*one.schedule, shape)).deviation : unmeasured_deviation;
+  }
+  std::ranges::stable_sort(prospects.begin(),
+                           prospects.begin() + static_cast<std::ptrdiff_t>(std::min(most_estimated, prospects.size())),
+                           {}, &Prospect::pessimistic);
+  std::vector<ExpectedSchedule> ranked;
+  for (const Prospect& one : prospects) {
+    ranked.push_back({*one.schedule, std::exp(one.log_time), one.deviation});
+  }
+  return ranked;
+}
+
+const ScheduleModel& shipped_model(const DeviceKey& device) {
+  static const std::vector<ScheduleModel> models = [] {
+    std::vector<ScheduleModel> all;
+    for (const DeviceMeasurements& measured : shipped_measurements()) {
+      all.emplace_back(measured);
+    }
+    return all;
+  }();
+  return *std::ranges::min_element(models, {},
+                                   [&](const ScheduleModel& model) { return device_distance(model.device(), device); });
+}
+
+}  // namespace esc
