@@ -22,7 +22,7 @@ class SoughtName {
     if (other.size() != size) {
       return false;
     }
-    return size > 16  ? other == name_
+    return size > 16   ? other == name_
            : size >= 8 ? has_words_of<std::uint64_t>(other)
            : size >= 4 ? has_words_of<std::uint32_t>(other)
                        : has_bytes_of(other);
