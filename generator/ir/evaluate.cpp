@@ -14,24 +14,34 @@ namespace {
 std::int64_t whole(double value) { return static_cast<std::int64_t>(value); }
 std::uint64_t mask(double value) { return static_cast<std::uint64_t>(value); }
 
+std::size_t least_operands(Operator op) {
+  switch (op) {
+    case Operator::multiply:
+    case Operator::negate:
+    case Operator::population_count:
+    case Operator::lowest_set_bit:
+    case Operator::clear_lowest_set_bit:
+      return 1;
+    default:
+      return 2;
+  }
+}
+
 }  // namespace
 
 double calculate(Operator op, std::span<const double> operands) {
-  const auto operand = [&](std::size_t at) {
-    ESC_CHECK(at < operands.size(), "an operation has its operands");
-    return operands[at];
-  };
-  const double first = operand(0);
-  const auto second = [&] { return operand(1); };
-  const auto divisor = [&] {
-    ESC_CHECK(second() != 0, "a divisor is not zero");
-    return whole(second());
+  ESC_CHECK(operands.size() >= least_operands(op), "an operation has its operands");
+  const double first = operands[0];
+  const double second = operands.size() > 1 ? operands[1] : 0;
+  const auto divisor = [second] {
+    ESC_CHECK(second != 0, "a divisor is not zero");
+    return whole(second);
   };
   switch (op) {
     case Operator::add:
-      return first + second();
+      return first + second;
     case Operator::subtract:
-      return first - second();
+      return first - second;
     case Operator::multiply: {
       double product = 1;
       for (const double factor : operands) {
@@ -40,23 +50,23 @@ double calculate(Operator op, std::span<const double> operands) {
       return product;
     }
     case Operator::divide:
-      return first / second();
+      return first / second;
     case Operator::quotient:
       return static_cast<double>(whole(first) / divisor());
     case Operator::remainder:
       return static_cast<double>(whole(first) % divisor());
     case Operator::minimum:
-      return std::min(first, second());
+      return std::min(first, second);
     case Operator::negate:
       return -first;
     case Operator::less:
-      return first < second() ? 1 : 0;
+      return first < second ? 1 : 0;
     case Operator::at_most:
-      return first <= second() ? 1 : 0;
+      return first <= second ? 1 : 0;
     case Operator::equals:
-      return first == second() ? 1 : 0;
+      return first == second ? 1 : 0;
     case Operator::differs:
-      return first != second() ? 1 : 0;
+      return first != second ? 1 : 0;
     case Operator::population_count:
       return std::popcount(mask(first));
     case Operator::lowest_set_bit:

@@ -22,9 +22,10 @@ class SoughtName {
     if (other.size() != size) {
       return false;
     }
-    return size > 16 || size < 4 ? other == name_
-           : size >= 8           ? has_words_of<std::uint64_t>(other)
-                                 : has_words_of<std::uint32_t>(other);
+    return size > 16   ? other == name_
+           : size >= 8 ? has_words_of<std::uint64_t>(other)
+           : size >= 4 ? has_words_of<std::uint32_t>(other)
+                       : has_bytes_of(other);
   }
 
  private:
@@ -40,6 +41,12 @@ class SoughtName {
   bool has_words_of(std::string_view other) const {
     const std::size_t last = name_.size() - sizeof(Word);
     return word<Word>(other, 0) == word<Word>(name_, 0) && word<Word>(other, last) == word<Word>(name_, last);
+  }
+
+  /// Which are all of a name of up to three.
+  bool has_bytes_of(std::string_view other) const {
+    return name_.empty() || (other.front() == name_.front() && other.back() == name_.back() &&
+                             other[name_.size() / 2] == name_[name_.size() / 2]);
   }
 
   /// Of the first and the last bytes, which overlap in a short name.

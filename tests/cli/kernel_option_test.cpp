@@ -108,7 +108,7 @@ void multiply(int M, int K, int N, const double A[M][K], const double B[K][N], d
   for (const std::string schedule :
        {"auto", "4-7-1-32", "panel:ufi=2,columns=8,vector=2,groups=4,warps=2,panels=4,stage=on", "rows:columns=8"}) {
     ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "40", "-o", "own", "--force", "--schedule", schedule, "--kernel",
-                      "nest.c"})
+                      "nest.c", "--no-verify"})
                   .status,
               0)
         << schedule;

@@ -53,11 +53,11 @@ TEST_F(LargeSizes, ManyColumnsOfB) {
 }
 
 TEST_F(LargeSizes, ManyRows) {
-  write("tall.mtx", "%%MatrixMarket matrix coordinate real general\n4000000 3 2\n1 2 2.5\n4000000 3 1\n");
-  const ProcessResult generated = within(12288, "generate tall.mtx --bcol 32 -o out");
+  write("tall.mtx", "%%MatrixMarket matrix coordinate real general\n2000000 3 2\n1 2 2.5\n2000000 3 1\n");
+  const ProcessResult generated = within(12288, "generate tall.mtx --bcol 64 -o out");
   EXPECT_EQ(generated.status, 0) << generated.errors;
   EXPECT_THAT(generated.output,
-              HasSubstr("skipped    n 32 was not run, which takes too long or too much memory, but n 24"));
+              HasSubstr("skipped    n 64 was not run, which takes too long or too much memory, but n 58"));
 }
 
 }  // namespace

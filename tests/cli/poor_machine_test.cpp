@@ -179,7 +179,7 @@ TEST_F(PoorMachine, NoMemory) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer maps terabytes, which no limit of memory allows";
 #endif
-  ASSERT_EQ(escgen({"sample", "-o", "big.mtx", "--rows", "600", "--cols", "700", "-q"}).status, 0);
+  ASSERT_EQ(escgen({"sample", "-o", "big.mtx", "--rows", "300", "--cols", "350", "-q"}).status, 0);
   int whole = 0;
   int ended = 0;
   for (int megabytes = 320; megabytes <= 2000; megabytes += 120) {

@@ -39,7 +39,7 @@ std::vector<NamedMatrix> shapes_for_bitmaps() {
 
 /// One of the parts of the run, to be run beside each other: B and C in rows, and transposed.
 class BitmapSweep : public testing::TestWithParam<std::size_t> {};
-constexpr std::size_t parts = 6;
+constexpr std::size_t parts = 12;
 
 TEST_P(BitmapSweep, AgreesWithTheReference) {
   EmulatedSweep sweep(shapes_for_bitmaps(), GetParam(), GetParam() % 2 == 0 ? spmm_nest : linear_nk_nest);

@@ -9,13 +9,17 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "generator/emit/generate.h"
 #include "generator/emit/sources.h"
 #include "generator/ir/linear_nk_nest.h"
 #include "generator/matrix/round_values.h"
 #include "generator/matrix/sample.h"
+#include "tests/support/covering_sample.h"
 #include "tests/support/emulated_layer.h"
+#include "tests/support/run_size.h"
 
 namespace esc {
 namespace {
@@ -58,19 +62,36 @@ void expect_unpacked(const SparseMatrix& matrix, const BitmapSchedule& schedule)
   }
 }
 
-TEST(BitmapUnpacking, GivesTheMatrixWhateverItsTails) {
-  struct Shape {
-    std::int64_t rows;
-    std::int64_t columns;
-  };
-  for (const Shape& shape :
-       {Shape{1, 1}, Shape{15, 255}, Shape{16, 256}, Shape{17, 257}, Shape{33, 64}, Shape{40, 1030}, Shape{70, 63}}) {
+/// A matrix whose last panels and units lack rows and columns, or do not, and a schedule for it.
+struct Tails {
+  std::int64_t rows;
+  std::int64_t columns;
+  ScalarType element;
+  const BitmapSchedule* schedule;
+
+  SparseMatrix matrix() const { return sampled(rows, columns, rows == 1 ? 0 : 0.6, element); }
+};
+
+/// All of them in a whole run, else those in which all pairs of shape, type and schedule come up.
+std::vector<Tails> tails_of_the_run() {
+  std::vector<Tails> all;
+  for (const auto& [rows, columns] :
+       {std::pair(1, 1), {15, 255}, {16, 256}, {17, 257}, {33, 64}, {40, 1030}, {70, 63}}) {
     for (const ScalarType element : {ScalarType::f16, ScalarType::bf16}) {
-      const SparseMatrix matrix = sampled(shape.rows, shape.columns, shape.rows == 1 ? 0 : 0.6, element);
-      expect_unpacked(matrix, of_warps);
-      expect_unpacked(matrix, of_warpgroups);
-      expect_unpacked(matrix, of_clusters);
+      for (const BitmapSchedule* const schedule : {&of_warps, &of_warpgroups, &of_clusters}) {
+        all.push_back({rows, columns, element, schedule});
+      }
     }
+  }
+  return tests::full_sweep() ? all : tests::covering_part(all, [](const Tails& tails) {
+    return std::vector{static_cast<int>(tails.rows), static_cast<int>(tails.element), tails.schedule->cluster,
+                       static_cast<int>(tails.schedule->mma)};
+  });
+}
+
+TEST(BitmapUnpacking, GivesTheMatrixWhateverItsTails) {
+  for (const Tails& tails : tails_of_the_run()) {
+    expect_unpacked(tails.matrix(), *tails.schedule);
   }
 }
 
@@ -173,19 +194,9 @@ void expect_repacked(const SparseMatrix& matrix, const SparseMatrix& values, con
 }
 
 TEST(BitmapRepacking, GivesWhatOtherValuesPackToWhateverTheTails) {
-  struct Shape {
-    std::int64_t rows;
-    std::int64_t columns;
-  };
-  for (const Shape& shape :
-       {Shape{1, 1}, Shape{15, 255}, Shape{16, 256}, Shape{17, 257}, Shape{33, 64}, Shape{40, 1030}, Shape{70, 63}}) {
-    for (const ScalarType element : {ScalarType::f16, ScalarType::bf16}) {
-      const SparseMatrix matrix = sampled(shape.rows, shape.columns, shape.rows == 1 ? 0 : 0.6, element);
-      const SparseMatrix values = with_other_values(matrix);
-      expect_repacked(matrix, values, of_warps);
-      expect_repacked(matrix, values, of_warpgroups);
-      expect_repacked(matrix, values, of_clusters);
-    }
+  for (const Tails& tails : tails_of_the_run()) {
+    const SparseMatrix matrix = tails.matrix();
+    expect_repacked(matrix, with_other_values(matrix), *tails.schedule);
   }
 }
 

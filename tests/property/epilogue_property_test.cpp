@@ -17,6 +17,7 @@
 #include "tests/support/emulated_layer.h"
 #include "tests/support/nest_memory.h"
 #include "tests/support/run_size.h"
+#include "tests/support/schedule_part.h"
 #include "tests/unit/accepted_epilogues.h"
 
 namespace esc {
@@ -73,11 +74,11 @@ class Draw {
                             .rows = below(2) == 0 ? 16 : 32};
     }
     if (below(2) == 0) {
-      PanelSchedule panel = one_of(legal_panel_schedules(bcol));
+      PanelSchedule panel = one_of(tests::legal_panel_for(bcol));
       panel.pdl = below(2) == 0;
       return panel;
     }
-    std::vector<RowsSchedule> rows = legal_rows_schedules(bcol);
+    std::vector<RowsSchedule> rows = tests::legal_rows_for(bcol);
     // No row of these matrices is cut.
     std::erase_if(rows, [](const RowsSchedule& one) { return one.task < 32; });
     return one_of(rows);

@@ -8,6 +8,7 @@
 #include "generator/support/error.h"
 #include "tests/support/emulated_layer.h"
 #include "tests/support/random_case.h"
+#include "tests/support/schedule_part.h"
 
 namespace esc {
 namespace {
@@ -25,7 +26,7 @@ using tests::wide_half_matrix;
 
 /// Any schedule of family panel that is legal for bCol.
 rc::Gen<PanelSchedule> panel_schedule(std::int64_t bcol) {
-  return rc::gen::map(rc::gen::pair(rc::gen::elementOf(legal_panel_schedules(bcol)), rc::gen::arbitrary<bool>()),
+  return rc::gen::map(rc::gen::pair(rc::gen::elementOf(tests::legal_panel_for(bcol)), rc::gen::arbitrary<bool>()),
                       [](const std::pair<PanelSchedule, bool>& drawn) {
                         PanelSchedule schedule = drawn.first;
                         schedule.pdl = drawn.second;

@@ -211,25 +211,28 @@ TEST(EmittedStreamKernel, NeedsAllOfTheMeetingsOfItsRoles) {
                                                        .ahead = true,
                                                        .dense = StreamSchedule::Dense::placed});
   const std::string text = tests::kernel_text(layer);
-  const auto judged = [&](const std::string& changed, std::uint64_t order) {
-    return EmulatedKernel(layer, changed)
-        .multiply(matrix,
-                  KernelCall{.product = {.n = 64, .ldb = 64, .ldc = 64}, .compute_major = 9, .has_features = true},
-                  order);
+  const auto judged = [&](const EmulatedKernel& kernel, std::uint64_t order) {
+    return kernel.multiply(
+        matrix, KernelCall{.product = {.n = 64, .ldb = 64, .ldc = 64}, .compute_major = 9, .has_features = true},
+        order);
   };
-  for (std::uint64_t order = 0; order < 3; ++order) {
-    EXPECT_TRUE(judged(text, order).passed()) << tests::print(judged(text, order));
-    for (const auto& [right, wrong] : {std::pair("  arrive_as(0, part, turn);", ""),
-                                       {"  arrive_as(1, part, turn);", ""},
-                                       {"  wait_for_role(1, part, turn);", ""},
-                                       {"  wait_for_role(0, part, turn);", ""},
-                                       {"turn % 2 * roles", "0 * roles"},
-                                       {"roles + role", "roles"},
-                                       {"role) * turn_windows", "role) * 0"}}) {
-      const std::size_t at = text.find(right);
-      ASSERT_NE(at, text.npos) << right;
-      EXPECT_FALSE(judged(std::string(text).replace(at, std::string(right).size(), wrong), order).passed())
-          << right << " -> " << wrong << ", order " << order;
+  constexpr std::uint64_t orders = 3;
+  const EmulatedKernel whole(layer, text);
+  for (std::uint64_t order = 0; order < orders; ++order) {
+    EXPECT_TRUE(judged(whole, order).passed()) << tests::print(judged(whole, order));
+  }
+  for (const auto& [right, wrong] : {std::pair("  arrive_as(0, part, turn);", ""),
+                                     {"  arrive_as(1, part, turn);", ""},
+                                     {"  wait_for_role(1, part, turn);", ""},
+                                     {"  wait_for_role(0, part, turn);", ""},
+                                     {"turn % 2 * roles", "0 * roles"},
+                                     {"roles + role", "roles"},
+                                     {"role) * turn_windows", "role) * 0"}}) {
+    const std::size_t at = text.find(right);
+    ASSERT_NE(at, text.npos) << right;
+    const EmulatedKernel changed(layer, std::string(text).replace(at, std::string(right).size(), wrong));
+    for (std::uint64_t order = 0; order < orders; ++order) {
+      EXPECT_FALSE(judged(changed, order).passed()) << right << " -> " << wrong << ", order " << order;
     }
   }
 }

@@ -48,6 +48,13 @@ std::vector<std::pair<std::size_t, std::size_t>> parameters(const std::string& t
   return places;
 }
 
+/// What std::swap does, which would be compiled for all pairs of kinds of directives.
+void exchange(Directive& one, Directive& other) {
+  Directive kept = one;
+  one = other;
+  other = kept;
+}
+
 }  // namespace
 
 std::string print(const DrawnScript& drawn) {
@@ -220,11 +227,11 @@ void ScriptDraw::spoil(std::vector<Directive>& script) {
       script.erase(chosen);
       break;
     case 1:
-      std::iter_swap(chosen, script.begin() + somewhere(script.size()));
+      exchange(*chosen, script[static_cast<std::size_t>(somewhere(script.size()))]);
       break;
     case 2:
       if (chosen + 1 != script.end()) {
-        std::iter_swap(chosen, chosen + 1);
+        exchange(*chosen, *(chosen + 1));
       }
       break;
     case 3: {

@@ -28,6 +28,16 @@ std::vector<ScheduleFor> for_every_bcol(const Legal& legal) {
   return all;
 }
 
+template <class Schedule>
+const std::vector<Schedule>& found_once(std::vector<Schedule> (*legal)(long long), std::int64_t bcol) {
+  static std::map<std::int64_t, std::vector<Schedule>> found;
+  const auto [entry, is_new] = found.try_emplace(bcol);
+  if (is_new) {
+    entry->second = legal(bcol);
+  }
+  return entry->second;
+}
+
 struct KeysOf {
   int bcol = 0;
 
@@ -70,8 +80,12 @@ std::vector<ScheduleFor> legal_atomic() {
   return all;
 }
 
-std::vector<ScheduleFor> legal_panel() { return for_every_bcol(legal_panel_schedules); }
-std::vector<ScheduleFor> legal_rows() { return for_every_bcol(legal_rows_schedules); }
+const std::vector<PanelSchedule>& legal_panel_for(std::int64_t bcol) { return found_once(legal_panel_schedules, bcol); }
+
+const std::vector<RowsSchedule>& legal_rows_for(std::int64_t bcol) { return found_once(legal_rows_schedules, bcol); }
+
+std::vector<ScheduleFor> legal_panel() { return for_every_bcol(legal_panel_for); }
+std::vector<ScheduleFor> legal_rows() { return for_every_bcol(legal_rows_for); }
 
 std::vector<ScheduleFor> legal_gather() {
   std::vector<ScheduleFor> all;

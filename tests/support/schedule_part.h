@@ -27,6 +27,10 @@ std::vector<ScheduleFor> legal_gather();
 /// Each for one of those that are as wide as its columns, likewise.
 std::vector<ScheduleFor> legal_bitmap();
 
+/// All that are legal for a bCol, found once: checking each of thousands takes longer than making a kernel.
+const std::vector<PanelSchedule>& legal_panel_for(std::int64_t bcol);
+const std::vector<RowsSchedule>& legal_rows_for(std::int64_t bcol);
+
 /// The values of its parameters, bCol first.
 std::vector<int> keys_of(const ScheduleFor& one);
 
