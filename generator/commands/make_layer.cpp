@@ -273,11 +273,8 @@ ScheduleChoice choose_within(const Task& task, std::vector<ScheduleChoice> ranki
 /// Largest packed matrix that auto takes, over CSR, where a schedule behind it in rank packs smaller.
 const PackedLimit most_packed{2.0, PackedLimit::Of::csr};
 
-/// Whether it is a stream of so few bytes that nobody minds what is zero of them.
+/// Whether it takes so few bytes that nobody minds what is zero of them.
 bool fills_nothing(const Task& task, const ScheduleChoice& choice) {
-  if (!std::holds_alternative<StreamSchedule>(choice.schedule)) {
-    return false;
-  }
   try {
     return packed_bytes(task, choice) <= unminded_bytes(task.shape);
   } catch (const UnsuitableSchedule&) {

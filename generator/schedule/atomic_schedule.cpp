@@ -61,7 +61,7 @@ std::string print(const AtomicSchedule& schedule) {
 }
 
 void check_ranges(const AtomicSchedule& schedule) {
-  const std::string text = print(schedule);
+  const ScheduleText text(schedule);
   check_range(text, "thread M", schedule.ufi, 1, AtomicSchedule::max_ufi, 1,
               [&](long long rows) { return thread_text(rows, schedule.warptile); });
   check_range(text, "unroll_k", schedule.ufk, 1, AtomicSchedule::max_ufk, 1);

@@ -93,7 +93,7 @@ std::string print(const BitmapSchedule& schedule) {
 }
 
 void check_ranges(const BitmapSchedule& schedule) {
-  const std::string text = print(schedule);
+  const ScheduleText text(schedule);
   const bool has_warpgroups = schedule.has_warpgroups();
   const long long rows = 1LL * schedule.panels * BitmapSchedule::panel_rows;
   check_power_of_two(text, "tile N", schedule.columns, has_warpgroups ? BitmapSchedule::least_warpgroup_columns : 8,
@@ -112,7 +112,7 @@ void check_ranges(const BitmapSchedule& schedule) {
   if (schedule.step != BitmapSchedule::half_tile &&
       (has_warpgroups || schedule.step != BitmapSchedule::tile_columns_of_a)) {
     throw ScheduleError(
-        text, fmt::format("step={} is no K step of these warps", schedule.step),
+        text.str(), fmt::format("step={} is no K step of these warps", schedule.step),
         has_warpgroups ? "leave it out: warpgroups multiply 64 columns of A at a time" : "write step=128 or step=256");
   }
 }

@@ -48,7 +48,7 @@ std::string print(const GatherSchedule& schedule) {
 }
 
 void check_ranges(const GatherSchedule& schedule) {
-  const std::string text = print(schedule);
+  const ScheduleText text(schedule);
   check_range(text, "warps", schedule.warps, 1, GatherSchedule::max_warps, 1);
   check_range(text, "tile M / (4 * warps)", schedule.sets, 1, GatherSchedule::max_sets, 1,
               [&](long long sets) { return tile_text(sets * schedule.warps * GatherSchedule::set_rows); });

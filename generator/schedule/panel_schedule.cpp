@@ -31,27 +31,29 @@ std::string nearest_panels(const PanelSchedule& schedule, long long panels) {
 }
 
 void check_block(const PanelSchedule& schedule) {
-  const std::string text = print(schedule);
+  const ScheduleText text(schedule);
   check_group(text, lane_tile(schedule));
   if (schedule.groups > schedule.warp_groups()) {
     throw ScheduleError(
-        text, fmt::format("lane_groups={} is more than the {} of a warp", schedule.groups, schedule.warp_groups()),
+        text.str(),
+        fmt::format("lane_groups={} is more than the {} of a warp", schedule.groups, schedule.warp_groups()),
         fmt::format("the nearest legal value is lane_groups={}", schedule.warp_groups()));
   }
   if (schedule.panels < schedule.warp_panels()) {
-    throw ScheduleError(text,
+    throw ScheduleError(text.str(),
                         fmt::format("tile M={} is less than the {} rows of a warp", schedule.panels * schedule.ufi,
                                     schedule.warp_panels() * schedule.ufi),
                         nearest_panels(schedule, schedule.warp_panels()));
   }
   if (schedule.block_warps() > PanelSchedule::max_warps) {
     throw ScheduleError(
-        text, fmt::format("a block of {} warps is more than {}", schedule.block_warps(), PanelSchedule::max_warps),
+        text.str(),
+        fmt::format("a block of {} warps is more than {}", schedule.block_warps(), PanelSchedule::max_warps),
         nearest_panels(schedule, PanelSchedule::max_warps / schedule.warps * schedule.warp_panels()));
   }
   if (const int most = most_values(schedule.stage); schedule.ufi * schedule.ufk > most) {
     throw ScheduleError(
-        text,
+        text.str(),
         fmt::format("thread M * unroll_k = {} values of A at a time are more than {}, what a lane has registers for",
                     schedule.ufi * schedule.ufk, most),
         schedule.ufi * 4 <= most
@@ -59,13 +61,13 @@ void check_block(const PanelSchedule& schedule) {
             : fmt::format("the nearest legal value is thread={}x{}, or choose stage_a=on", most / 4, schedule.vector));
   }
   if (const int most = PanelSchedule::max_lane_sums; schedule.ufi * schedule.vector > most) {
-    throw ScheduleError(text,
+    throw ScheduleError(text.str(),
                         fmt::format("thread = {} sums of a lane are more than {}, what it has registers for",
                                     schedule.ufi * schedule.vector, most),
                         "the nearest legal value is " + lane_tile(schedule).thread_with(most / schedule.ufi));
   }
   if (schedule.sum_bytes() > most_sum_bytes) {
-    throw ScheduleError(text,
+    throw ScheduleError(text.str(),
                         fmt::format("the sums of the warps take {} bytes of shared memory, more than {}",
                                     schedule.sum_bytes(), most_sum_bytes),
                         "choose a smaller split_k or tile");
@@ -128,7 +130,7 @@ std::string print(const PanelSchedule& schedule) {
 }
 
 void check_ranges(const PanelSchedule& schedule) {
-  const std::string text = print(schedule);
+  const ScheduleText text(schedule);
   const LaneTile tile = lane_tile(schedule);
   check_power_of_two(text, "thread M", schedule.ufi, 1, PanelSchedule::max_ufi,
                      [&](long long rows) { return fmt::format("thread={}x{}", rows, schedule.vector); });

@@ -56,7 +56,7 @@ std::string print(const RowsSchedule& schedule) {
 }
 
 void check_ranges(const RowsSchedule& schedule) {
-  const std::string text = print(schedule);
+  const ScheduleText text(schedule);
   const LaneTile tile = lane_tile(schedule);
   check_power_of_two(text, "tile N", schedule.columns, 1, RowsSchedule::max_columns,
                      [&](long long columns) { return tile.tile_with(columns); });
@@ -68,13 +68,13 @@ void check_ranges(const RowsSchedule& schedule) {
   check_group(text, tile);
   if (const int most = RowsSchedule::max_parts; schedule.unroll * schedule.vector > most) {
     throw ScheduleError(
-        text,
+        text.str(),
         fmt::format("unroll_k * thread N = {} elements of B at a time are more than {}, what a lane has registers for",
                     schedule.unroll * schedule.vector, most),
         fmt::format("the nearest legal value is unroll_k={}", most / schedule.vector));
   }
   if (schedule.light > schedule.task) {
-    throw ScheduleError(text, fmt::format("light={} is more than task={}", schedule.light, schedule.task),
+    throw ScheduleError(text.str(), fmt::format("light={} is more than task={}", schedule.light, schedule.task),
                         fmt::format("the nearest legal value is light={}", schedule.task));
   }
 }

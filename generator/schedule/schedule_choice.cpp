@@ -30,11 +30,6 @@ std::vector<std::string> library_notes(const MeasuredRatios& known, const std::s
 
 }  // namespace
 
-void mark_changed(ScheduleChoice& choice, std::string_view how) {
-  choice.source += how;
-  choice.notes.clear();
-}
-
 ScheduleChoice settled(ScheduleChoice choice, const MeasuredCase& wanted) {
   ESC_CHECK(choice.script.empty() && wanted.schedule == choice.schedule, "the case is that of the choice");
   choice.measured.reset();

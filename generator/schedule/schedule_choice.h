@@ -28,10 +28,6 @@ struct ScheduleChoice {
   std::optional<DenseComparison> beside_dense = {};  ///< on the device that it is made for, where that is known
 };
 
-/// Adds to the source of a choice how its schedule is another one than was measured, and takes away the notes, which
-/// are of that one.
-void mark_changed(ScheduleChoice& choice, std::string_view how);
-
 /// The choice with what its evidence says of a case, whose schedule is that of the choice: the numbers that were
 /// measured of exactly that, or why there are none, and notes where a library was faster.
 ScheduleChoice settled(ScheduleChoice choice, const MeasuredCase& wanted);

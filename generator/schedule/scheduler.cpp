@@ -34,13 +34,12 @@ ScheduleChoice family_default(const LayerShape& shape, std::span<const ScheduleD
 }
 
 /// Whether random rows of this density would take more than twice the bytes of CSR, nearly all of them for explicit
-/// zeros; a stream also more than nobody minds.
+/// zeros, and more than nobody minds.
 bool wastes_memory(const Schedule& schedule, const LayerShape& shape) {
   constexpr double csr_bytes = 8;
   const double most = 2 * csr_bytes * static_cast<double>(shape.nonzeros);
-  const double unminded = std::holds_alternative<StreamSchedule>(schedule) ? unminded_bytes(shape) : 0;
   return shape.nonzeros > 0 &&
-         static_cast<double>(estimated_kernel(schedule, shape).packed_bytes) > std::max(unminded, most);
+         static_cast<double>(estimated_kernel(schedule, shape).packed_bytes) > std::max(unminded_bytes(shape), most);
 }
 
 /// Choices in the order in which they are added, each schedule once.
@@ -103,15 +102,18 @@ std::vector<ScheduleChoice> expected_schedules(const LayerShape& shape, const st
   for (const ExpectedSchedule& one : model.ranked(space_of(shape), shape, target, left_out)) {
     choices.push_back({one.schedule, fmt::format("model: expected to take {:.3g} us", one.microseconds)});
   }
-  for (const ClassAdvice& advice : advices) {
-    if (!advice.is_close()) {
-      continue;
+  const auto add_evidence = [&](ScheduleChoice measured) {
+    const auto found = std::ranges::find(choices, measured.schedule, &ScheduleChoice::schedule);
+    if (found != choices.end() && !found->database) {
+      *found = std::move(measured);
     }
-    for (ScheduleChoice& measured : advice.choices()) {
-      const auto found = std::ranges::find(choices, measured.schedule, &ScheduleChoice::schedule);
-      if (found != choices.end() && !found->database) {
-        *found = std::move(measured);
-      }
+  };
+  for (const ClassAdvice& advice : advices) {
+    if (const LayerEntry* const entry = advice.database().layer(shape)) {
+      add_evidence(choice_of(*entry, shape, advice.database()));
+    }
+    if (advice.is_close()) {
+      std::ranges::for_each(advice.choices(), add_evidence);
     }
   }
   return choices;
@@ -120,8 +122,8 @@ std::vector<ScheduleChoice> expected_schedules(const LayerShape& shape, const st
 }  // namespace
 
 double unminded_bytes(const LayerShape& shape) {
-  constexpr double small_stream = 1 << 20;
-  return std::max(small_stream,
+  constexpr double small = 1 << 20;
+  return std::max(small,
                   static_cast<double>(shape.rows) * static_cast<double>(shape.bcol) * bytes_of_type(shape.dtype));
 }
 
@@ -166,11 +168,6 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
                          [&](const ScheduleDatabase* database) { return ClassAdvice(shape, *database); });
   add_own_measurements(ranking, shape, advices);
   ranking.add(preferred_bitmaps(shape, target));
-  for (const ScheduleDatabase* const database : databases) {
-    if (const LayerEntry* const entry = database->layer(shape)) {
-      ranking.add(choice_of(*entry, shape, *database));
-    }
-  }
   ranking.add(expected_schedules(shape, advices, target, model, left_out));
   ranking.add(family_default(shape, databases));
   ranking.put_wasteful_last(shape);

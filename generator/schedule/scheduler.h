@@ -14,14 +14,13 @@
 
 namespace esc {
 
-/// Bytes that a stream of a layer may have though most of it is zeros: 1 MiB, or those of C, beside which they do not
-/// count.
+/// Bytes that a packed layer may have though most of it is zeros: 1 MiB, or those of C, beside which they do not count.
 double unminded_bytes(const LayerShape& shape);
 
 /// The schedules that `--schedule auto` may stand for, each once, the best first. What a user's database has of the
 /// very layer or of a close class (`close_class`) comes before everything, and what it has far away changes nothing.
-/// Then the bitmaps of preferred_bitmaps, what a shipped database has of the very layer, and all others by the time
-/// that a model expects of them, which is corrected by what was measured of layers nearby. Those that would fill memory
+/// Then the bitmaps of preferred_bitmaps, and all others by the time that a model expects of them, which is corrected
+/// by what was measured of the layer and of those nearby. Those that would fill memory
 /// with explicit zeros come last, but what a user has measured of the very layer. All are legal for the columns of the
 /// product, and the target can run them; whether one is for the matrix too shows when that is packed.
 ///

@@ -133,12 +133,12 @@ std::string nearest_text(std::string_view key, long long nearest, const SettingT
 
 }  // namespace
 
-int whole_parts(const std::string& schedule, std::string_view whole_name, long long whole, std::string_view part_name,
+int whole_parts(const ScheduleText& schedule, std::string_view whole_name, long long whole, std::string_view part_name,
                 long long part, const SettingText& written) {
   if (part >= 1 && whole >= part && whole % part == 0) {
     return static_cast<int>(whole / part);
   }
-  throw ScheduleError(schedule, fmt::format("{}={} is no multiple of {}={}", whole_name, whole, part_name, part),
+  throw ScheduleError(schedule.str(), fmt::format("{}={} is no multiple of {}={}", whole_name, whole, part_name, part),
                       part < 1 ? fmt::format("choose {} of 1 at least", part_name)
                                : nearest_text(whole_name, std::max(part, whole / part * part), written));
 }
@@ -164,7 +164,7 @@ std::string Settings::word(const std::string& key, const std::string& otherwise,
   return found->second;
 }
 
-void check_range(const std::string& schedule, std::string_view key, int value, int least, int most, int multiple,
+void check_range(const ScheduleText& schedule, std::string_view key, int value, int least, int most, int multiple,
                  const SettingText& written) {
   if (value >= least && value <= most && value % multiple == 0) {
     return;
@@ -174,16 +174,16 @@ void check_range(const std::string& schedule, std::string_view key, int value, i
   const std::string rule =
       multiple == 1 ? fmt::format("{}={} is outside {} to {}", key, value, least, most)
                     : fmt::format("{}={} is not a multiple of {} from {} to {}", key, value, multiple, least, most);
-  throw ScheduleError(schedule, rule, nearest_text(key, nearest, written));
+  throw ScheduleError(schedule.str(), rule, nearest_text(key, nearest, written));
 }
 
-void check_power_of_two(const std::string& schedule, std::string_view key, int value, int least, int most,
+void check_power_of_two(const ScheduleText& schedule, std::string_view key, int value, int least, int most,
                         const SettingText& written) {
   const auto bits = static_cast<unsigned>(std::clamp(value, least, most));
   if (value >= least && value <= most && std::has_single_bit(bits)) {
     return;
   }
-  throw ScheduleError(schedule, fmt::format("{}={} is not a power of two from {} to {}", key, value, least, most),
+  throw ScheduleError(schedule.str(), fmt::format("{}={} is not a power of two from {} to {}", key, value, least, most),
                       nearest_text(key, std::bit_floor(bits), written));
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "generator/schedule/schedule_keys.h"
@@ -49,11 +50,26 @@ std::string print_settings(const ScheduleFamily& family, const std::function<std
 /// "on" or "off".
 std::string on_or_off(bool value);
 
+/// The text of a schedule, which is written where somebody asks for it: most checks refuse nothing. What it is of
+/// outlives it.
+class ScheduleText {
+ public:
+  ScheduleText(const std::string& text) : write_([&text] { return text; }) {}
+  template <typename Family>
+    requires(!std::is_convertible_v<Family, std::string>)
+  explicit ScheduleText(const Family& schedule) : write_([&schedule] { return print(schedule); }) {}
+
+  std::string str() const { return write_(); }
+
+ private:
+  std::function<std::string()> write_;
+};
+
 /// How a number is written as a setting where that has others beside it: "tile=64x256x8" for its rows.
 using SettingText = std::function<std::string(long long)>;
 
 /// `whole` / `part`. Throws ScheduleError unless that is a whole number, 1 at least; both have names for that.
-int whole_parts(const std::string& schedule, std::string_view whole_name, long long whole, std::string_view part_name,
+int whole_parts(const ScheduleText& schedule, std::string_view whole_name, long long whole, std::string_view part_name,
                 long long part, const SettingText& written = {});
 
 /// a * b, or the largest int where that is more.
@@ -67,11 +83,11 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 
 /// Throws ScheduleError unless least <= value <= most and value is a multiple of `multiple`; names the nearest that is.
 /// `written` writes it where "key=value" does not.
-void check_range(const std::string& schedule, std::string_view key, int value, int least, int most, int multiple,
+void check_range(const ScheduleText& schedule, std::string_view key, int value, int least, int most, int multiple,
                  const SettingText& written = {});
 
 /// Throws ScheduleError unless value is a power of two from `least` to `most`, both powers of two; names the nearest.
-void check_power_of_two(const std::string& schedule, std::string_view key, int value, int least, int most,
+void check_power_of_two(const ScheduleText& schedule, std::string_view key, int value, int least, int most,
                         const SettingText& written = {});
 
 /// Whether a check of a schedule throws no ScheduleError: what is legal is said once, by the check.

@@ -138,12 +138,12 @@ std::string print(const StreamSchedule& schedule) {
 namespace {
 
 /// What values that are placed ask for.
-void check_placed(const StreamSchedule& schedule, const std::string& text) {
+void check_placed(const StreamSchedule& schedule, const ScheduleText& text) {
   const int warps = schedule.team_warps();
   if (warps % StreamSchedule::product_warps != 0 ||
       warps * StreamSchedule::warp_columns > StreamSchedule::max_placed_columns) {
     throw ScheduleError(
-        text,
+        text.str(),
         fmt::format("tile M / warp_m={} with split_k={} are {} warps that multiply the same K tile, and "
                     "decompressed values are multiplied for 4 or 8",
                     schedule.panels, schedule.share, warps),
@@ -151,36 +151,36 @@ void check_placed(const StreamSchedule& schedule, const std::string& text) {
   }
   if (const int most = schedule.most_block_rows(); schedule.block_rows() > most) {
     throw ScheduleError(
-        text,
+        text.str(),
         fmt::format("tile M={} is more than the lanes of {} warps have registers for: the sums of {} rows",
                     schedule.block_rows(), schedule.threads() / 32, most),
         fmt::format("choose a tile M of {} at most", most));
   }
   if (schedule.columns != warps * StreamSchedule::warp_columns) {
-    throw ScheduleError(text, fmt::format("{} warps have {} columns each", warps, StreamSchedule::warp_columns),
+    throw ScheduleError(text.str(), fmt::format("{} warps have {} columns each", warps, StreamSchedule::warp_columns),
                         "the nearest legal value is " +
                             tile_text(schedule, schedule.block_rows(), warps * StreamSchedule::warp_columns));
   }
 }
 
 /// What values that are placed ahead ask for.
-void check_ahead(const StreamSchedule& schedule, const std::string& text) {
+void check_ahead(const StreamSchedule& schedule, const ScheduleText& text) {
   if (!schedule.is_placed()) {
-    throw ScheduleError(text, "warp_specialized=on is for values that warps decompress",
+    throw ScheduleError(text.str(), "warp_specialized=on is for values that warps decompress",
                         "write format=decompress, or leave it out");
   }
   if (schedule.copies == StreamSchedule::Copies::lanes) {
-    throw ScheduleError(text, "warps that decompress values meet those that multiply them where bulk copies end",
+    throw ScheduleError(text.str(), "warps that decompress values meet those that multiply them where bulk copies end",
                         "write copy=tma");
   }
   if (schedule.stages < StreamSchedule::least_stages_ahead) {
-    throw ScheduleError(text,
+    throw ScheduleError(text.str(),
                         fmt::format("values that are decompressed an iteration ahead are copied in {} stages at least",
                                     StreamSchedule::least_stages_ahead),
                         fmt::format("the nearest legal value is stages={}", StreamSchedule::least_stages_ahead));
   }
   if (schedule.panels * schedule.warps > StreamSchedule::max_warps_ahead) {
-    throw ScheduleError(text,
+    throw ScheduleError(text.str(),
                         fmt::format("{} warps that multiply and as many that decompress leave too few registers for a "
                                     "product of the tensor core",
                                     schedule.panels * schedule.warps),
@@ -189,13 +189,13 @@ void check_ahead(const StreamSchedule& schedule, const std::string& text) {
 }
 
 /// What one column by itself asks for.
-void check_one_column(const StreamSchedule& schedule, const std::string& text) {
+void check_one_column(const StreamSchedule& schedule, const ScheduleText& text) {
   if (schedule.dense != StreamSchedule::Dense::off) {
-    throw ScheduleError(text, "dense steps multiply 8 columns of C at once",
+    throw ScheduleError(text.str(), "dense steps multiply 8 columns of C at once",
                         "leave format out, or choose a tile N of 8");
   }
   if (schedule.share > 1 || schedule.cluster > 1) {
-    throw ScheduleError(text,
+    throw ScheduleError(text.str(),
                         "of one column of C the lanes of a row deal the products to each other, and neither warps nor "
                         "blocks divide K tiles",
                         "leave split_k and cluster out, or choose a tile N of 8");
@@ -205,7 +205,7 @@ void check_one_column(const StreamSchedule& schedule, const std::string& text) {
 }  // namespace
 
 void check_ranges(const StreamSchedule& schedule) {
-  const std::string text = print(schedule);
+  const ScheduleText text(schedule);
   if (schedule.has_one_column()) {
     check_one_column(schedule, text);
   } else {
@@ -221,7 +221,7 @@ void check_ranges(const StreamSchedule& schedule) {
   check_range(text, "stages", schedule.stages, 2, StreamSchedule::max_stages, 1);
   check_power_of_two(text, "split_k", schedule.share, 1, StreamSchedule::max_share);
   if (schedule.warps % schedule.share != 0) {
-    throw ScheduleError(text,
+    throw ScheduleError(text.str(),
                         fmt::format("the {} warps of the same rows cannot be divided into groups of split_k={}",
                                     schedule.warps, schedule.share),
                         fmt::format("the nearest legal value is split_k={}", std::gcd(schedule.warps, schedule.share)));

@@ -19,7 +19,7 @@ std::string LaneTile::thread_with(long long other_columns) const {
   return fmt::format("thread={}x{}", rows, other_columns);
 }
 
-void check_vector(const std::string& schedule, LaneTile tile, bool contiguous) {
+void check_vector(const ScheduleText& schedule, LaneTile tile, bool contiguous) {
   const bool is_wide = tile.vector > 0 && tile.vector <= PanelSchedule::max_spread_vector &&
                        std::has_single_bit(static_cast<unsigned>(tile.vector));
   if (contiguous || !is_wide) {
@@ -28,25 +28,27 @@ void check_vector(const std::string& schedule, LaneTile tile, bool contiguous) {
   }
 }
 
-void check_group(const std::string& schedule, LaneTile tile) {
+void check_group(const ScheduleText& schedule, LaneTile tile) {
   if (tile.vector > tile.columns) {
-    throw ScheduleError(schedule, fmt::format("thread N={} is more than tile N={}", tile.vector, tile.columns),
+    throw ScheduleError(schedule.str(), fmt::format("thread N={} is more than tile N={}", tile.vector, tile.columns),
                         "the nearest legal value is " + tile.thread_with(tile.columns));
   }
   if (tile.columns / tile.vector > 32) {
     throw ScheduleError(
-        schedule, fmt::format("tile N / thread N = {} lanes are more than a warp's 32", tile.columns / tile.vector),
+        schedule.str(),
+        fmt::format("tile N / thread N = {} lanes are more than a warp's 32", tile.columns / tile.vector),
         "the nearest legal value is " + tile.tile_with(32LL * tile.vector));
   }
 }
 
-void check_tile(const std::string& schedule, LaneTile tile, const ProductColumns& product) {
+void check_tile(const ScheduleText& schedule, LaneTile tile, const ProductColumns& product) {
   if (tile.columns > widest_tile(product)) {
-    throw ScheduleError(schedule, fmt::format("tile N={} is more than N={} asks for", tile.columns, product.count),
+    throw ScheduleError(schedule.str(),
+                        fmt::format("tile N={} is more than N={} asks for", tile.columns, product.count),
                         "the nearest legal value is " + tile.tile_with(widest_tile(product)));
   }
   if (tile.vector > widest_vector(product)) {
-    throw ScheduleError(schedule, fmt::format("thread N={} does not divide N={}", tile.vector, product.count),
+    throw ScheduleError(schedule.str(), fmt::format("thread N={} does not divide N={}", tile.vector, product.count),
                         "the nearest legal value is " + tile.thread_with(widest_vector(product)));
   }
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "generator/schedule/product_columns.h"
+#include "generator/schedule/settings.h"
 
 namespace esc {
 
@@ -24,12 +25,12 @@ struct LaneTile {
 
 /// Unless a lane may hold so many columns: 1, 2 or 4 that are moved at once, and where they do not stand one behind the
 /// other 8 or 16 too.
-void check_vector(const std::string& schedule, LaneTile tile, bool contiguous);
+void check_vector(const ScheduleText& schedule, LaneTile tile, bool contiguous);
 
 /// Unless the columns are whole vectors, at most one for each lane of a warp.
-void check_group(const std::string& schedule, LaneTile tile);
+void check_group(const ScheduleText& schedule, LaneTile tile);
 
 /// Unless there is use for the columns and, where they stand one behind the other, a multiple of the vector of them.
-void check_tile(const std::string& schedule, LaneTile tile, const ProductColumns& product);
+void check_tile(const ScheduleText& schedule, LaneTile tile, const ProductColumns& product);
 
 }  // namespace esc

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "generator/schedule/scheduler.h"
-#include "generator/schedule/streamed_size.h"
-#include "tests/support/rule_layers.h"
+#include "tests/support/layer_shapes.h"
 
 namespace esc {
 namespace {

@@ -21,8 +21,15 @@ LayerShape layer(std::int64_t rows, std::int64_t row_length = 64, long long bcol
   return {.bcol = bcol, .rows = rows, .columns = 1024, .nonzeros = rows * row_length, .longest_row = row_length};
 }
 
-MeasuredPoint measured(const std::string& schedule, const LayerShape& shape, double log_ratio, std::size_t number) {
-  return {schedule_point(parse_schedule(schedule), shape), log_ratio, number};
+/// One time of a product.
+ProductPoints measured(const std::string& schedule, const LayerShape& shape, double log_ratio, std::size_t number) {
+  return {fmt::format("layer {}", number), {{schedule_point(parse_schedule(schedule), shape), log_ratio}}};
+}
+
+/// What is to be added to the logarithm of the time of a schedule.
+double at(const Correction& correction, const std::string& schedule, const LayerShape& shape,
+          const std::string& left_out = {}) {
+  return correction.near(shape, left_out).log_ratio(schedule_point(parse_schedule(schedule), shape));
 }
 
 const std::string narrow = "panel:ufi=1,warps=4";
@@ -50,25 +57,36 @@ TEST(Cholesky, SolvesSystems) {
   EXPECT_TRUE(solve(SymmetricMatrix(0), {}).empty());
 }
 
-TEST(Correction, OfNothingIsNothing) {
-  EXPECT_EQ(Correction({}).at(schedule_point(parse_schedule(narrow), layer(512))), 0);
-}
+TEST(Correction, OfNothingIsNothing) { EXPECT_EQ(at(Correction({}), narrow, layer(512)), 0); }
 
 TEST(Correction, IsWhatWasMeasuredOfTheVeryLayer) {
   const Correction correction({measured(narrow, layer(512), 0.4, 0), measured(wide, layer(512), -0.2, 0),
                                measured(narrow, layer(65536), 0, 1)});
-  EXPECT_NEAR(correction.at(schedule_point(parse_schedule(narrow), layer(512))), 0.4, 0.05);
-  EXPECT_NEAR(correction.at(schedule_point(parse_schedule(wide), layer(512))), -0.2, 0.05);
+  EXPECT_NEAR(at(correction, narrow, layer(512)), 0.4, 0.05);
+  EXPECT_NEAR(at(correction, wide, layer(512)), -0.2, 0.05);
+}
+
+/// What nothing near was measured of may be far off; what was measured itself is not.
+TEST(Correction, SaysHowFarItMayBeOff) {
+  const Correction correction({measured(narrow, layer(512), 0.4, 0), measured(wide, layer(4096), -0.2, 1)});
+  const auto deviation = [&](const std::string& schedule, const LayerShape& shape) {
+    return correction.near(shape).estimate(schedule_point(parse_schedule(schedule), shape)).deviation;
+  };
+  EXPECT_LT(deviation(narrow, layer(512)), 0.1);
+  EXPECT_GT(deviation(wide, layer(512)), deviation(narrow, layer(512)));
+  EXPECT_GT(deviation(narrow, layer(1LL << 40, 1 << 10, 1 << 20)), 0.25);
+  EXPECT_NEAR(correction.near(layer(512)).estimate(schedule_point(parse_schedule(narrow), layer(512))).log_ratio,
+              at(correction, narrow, layer(512)), 1e-12);
 }
 
 TEST(Correction, KnowsNothingOfALayerThatIsLeftOut) {
-  const std::vector<MeasuredPoint> others{measured(narrow, layer(1024), 0.1, 1), measured(wide, layer(1024), 0.3, 1)};
-  std::vector<MeasuredPoint> all = others;
+  const std::vector<ProductPoints> others{measured(narrow, layer(1024), 0.1, 1), measured(wide, layer(1024), 0.3, 1)};
+  std::vector<ProductPoints> all = others;
   // As much as the others, so that the mean of all stays.
   all.push_back(measured(narrow, layer(512), 0.2, 0));
-  const SchedulePoint asked = schedule_point(parse_schedule(narrow), layer(512));
-  EXPECT_NEAR(Correction(all).at(asked, 0), Correction(others).at(asked), 1e-12);
-  EXPECT_GT(std::abs(Correction(all).at(asked) - Correction(all).at(asked, 0)), 0.01);
+  const double left_out = at(Correction(all), narrow, layer(512), "layer 0");
+  EXPECT_NEAR(left_out, at(Correction(others), narrow, layer(512)), 1e-12);
+  EXPECT_GT(std::abs(at(Correction(all), narrow, layer(512)) - left_out), 0.01);
 }
 
 TEST(Correction, ComparesSchedulesByAllTheirParameters) {
@@ -91,23 +109,24 @@ TEST(Correction, DoesNotReachFarAwayLayers) {
   std::uniform_real_distribution<double> ratio(-0.5, 0.5);
   std::uniform_int_distribution<int> exponent(5, 9);
   for (int round = 0; round < 50; ++round) {
-    std::vector<MeasuredPoint> near;
+    std::vector<ProductPoints> near;
     for (std::size_t number = 0; number < 40; ++number) {
       near.push_back(
           measured(number % 2 == 0 ? narrow : wide, layer(1LL << exponent(random), 16), ratio(random), number));
     }
     double mean = 0;
-    for (const MeasuredPoint& one : near) {
-      mean += one.log_ratio / static_cast<double>(near.size());
+    for (const ProductPoints& one : near) {
+      mean += one.points.front().log_ratio / static_cast<double>(near.size());
     }
     // As far from the mean of all as is usual, so that this stays where it was.
-    std::vector<MeasuredPoint> with_far = near;
+    std::vector<ProductPoints> with_far = near;
     for (const double beside : {-0.3, 0.3}) {
       with_far.push_back(measured(narrow, layer(1LL << 40, 1 << 10, 1 << 20), mean + beside, 1000));
     }
     for (const std::string& schedule : {narrow, wide}) {
-      const SchedulePoint asked = schedule_point(parse_schedule(schedule), layer(1LL << exponent(random), 16));
-      EXPECT_NEAR(Correction(with_far).at(asked), Correction(near).at(asked), 0.002) << fmt::format("round {}", round);
+      const LayerShape asked = layer(1LL << exponent(random), 16);
+      EXPECT_NEAR(at(Correction(with_far), schedule, asked), at(Correction(near), schedule, asked), 0.002)
+          << fmt::format("round {}", round);
     }
   }
 }

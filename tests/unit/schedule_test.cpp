@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "generator/schedule/scheduler.h"
-#include "generator/schedule/spread_schedules.h"
 #include "generator/schedule/target.h"
 #include "tests/unit/refused_schedule.h"
 
@@ -77,26 +76,18 @@ TEST(Scheduler, TakesThePublishedScheduleOfTheNearestBColBelow) {
 }
 
 TEST(Scheduler, IsLegalForEveryBCol) {
-  for (long long bcol = 1; bcol <= 300; ++bcol) {
+  for (const long long bcol : {1, 2, 3, 7, 8, 12, 31, 32, 33, 64, 100, 255, 300}) {
     for (const std::int64_t size : {1, 64, 512, 100000}) {
-      const ScheduleChoice choice = choose_schedule({bcol, size, size, size * size / 7});
-      EXPECT_NO_THROW(check_legal(choice.schedule, bcol)) << print(choice.schedule) << ", bCol " << bcol;
-      const bool is_large = size == 100000 && bcol >= 32;
-      EXPECT_THAT(choice.source,
-                  testing::StartsWith(!is_large    ? "database: one NVIDIA H200"
-                                      : bcol == 32 ? "by rule: large layers of few non-zeros gather rows of B"
-                                                   : "by rule: layers of this size and share of zeros are streamed"));
-    }
-    EXPECT_NO_THROW(check_legal(uneven_rows_schedule(bcol).schedule, bcol)) << bcol;
-    for (const LayerShape& shape : {LayerShape{bcol, 64, 64, 400}, LayerShape{bcol, 2048, 512, 99999},
-                                    LayerShape{bcol, 512, 512, 9999, 500, 3.0}}) {
-      const std::vector<ScheduleChoice> spread = spread_schedules(shape);
-      EXPECT_TRUE(std::holds_alternative<RowsSchedule>(spread.back().schedule));
-      for (const ScheduleChoice& choice : spread) {
-        EXPECT_NO_THROW(check_legal(choice, {bcol, false})) << print(choice.schedule) << ", bCol " << bcol;
-        EXPECT_EQ(choice.source, "by rule: not measured for this layout");
+      for (const bool contiguous : {true, false}) {
+        const LayerShape shape{
+            .bcol = bcol, .rows = size, .columns = size, .nonzeros = size * size / 7, .contiguous = contiguous};
+        const ScheduleChoice choice = choose_schedule(shape);
+        EXPECT_NO_THROW(check_legal(choice.schedule, shape.product())) << print(choice.schedule) << ", bCol " << bcol;
       }
     }
+  }
+  for (long long bcol = 1; bcol <= 300; ++bcol) {
+    EXPECT_NO_THROW(check_legal(uneven_rows_schedule(bcol).schedule, bcol)) << bcol;
     EXPECT_NO_THROW(check_legal(published_schedule(bcol).schedule, bcol)) << bcol;
   }
 }

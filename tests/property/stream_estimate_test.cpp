@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is estimated of streams before a matrix is packed.
+
+#include <gtest/gtest.h>
+
+#include "generator/emit/generate.h"
+#include "generator/matrix/round_values.h"
+#include "generator/matrix/sample.h"
+#include "generator/schedule/stream_unit_bytes.h"
+#include "generator/support/error.h"
+
+namespace esc {
+namespace {
+
+SparseMatrix sample(std::int64_t rows, std::int64_t columns, double zeros, SampleStructure structure,
+                    ScalarType type = ScalarType::f16) {
+  SparseMatrix matrix =
+      sample_matrix({.rows = rows, .columns = columns, .sparsity = zeros, .structure = structure, .seed = 5});
+  round_values(matrix, type);
+  return matrix;
+}
+
+/// Whether there is a kernel of this schedule; false where the matrix does not suit it.
+bool is_generated(const SparseMatrix& matrix, const ScheduleChoice& choice, long long bcol, int architecture,
+                  ScalarType type = ScalarType::f16) {
+  try {
+    const GeneratedLayer layer = generate_layer(
+        matrix, spmm_nest(type),
+        {.name = "layer", .source_file = "layer.npy", .bcol = bcol, .architectures = {architecture}, .choice = choice});
+    return !layer.bytes().empty();
+  } catch (const UnsuitableSchedule&) {
+    return false;
+  }
+}
+
+/// Whether a schedule fits is asked before the matrix is packed.
+TEST(StreamEstimate, KnowsHowLongListedUnitsOfRandomPatternsAre) {
+  for (const auto& [type, dtype] : {std::pair(ScalarType::f16, "f16"), std::pair(ScalarType::f32, "f32")}) {
+    for (const double zeros : {0.5, 0.8}) {
+      const SparseMatrix matrix = sample(512, 2048, zeros, SampleStructure::uniform, type);
+      for (const int rows : {16, 32}) {
+        const ScheduleChoice choice{StreamSchedule{.columns = 8,
+                                                   .panels = 2,
+                                                   .warps = 2,
+                                                   .stages = 2,
+                                                   .rows = rows,
+                                                   .dense = StreamSchedule::Dense::listed},
+                                    "user"};
+        const GeneratedLayer layer = generate_layer(
+            matrix, spmm_nest(type),
+            {.name = "layer", .source_file = "layer.npy", .bcol = 8, .architectures = {80}, .choice = choice});
+        const auto bytes = static_cast<double>(std::get<transformer::FragmentFormat>(layer.layer.format).unit_bytes());
+        EXPECT_NEAR(static_cast<double>(listed_unit_bytes(dtype, 1 - zeros, rows)) / bytes, 1, 0.05)
+            << dtype << ", " << rows << " rows, zeros " << zeros;
+      }
+    }
+  }
+}
+
+TEST(StreamEstimate, KernelsNeedSparseTensorCores) {
+  const SparseMatrix matrix = sample(512, 512, 0.7, SampleStructure::uniform);
+  const ScheduleChoice choice{parse_schedule("stream:columns=8,panels=1,warps=2,stages=2"), "user"};
+  EXPECT_TRUE(is_generated(matrix, choice, 8, 80));
+  EXPECT_FALSE(is_generated(matrix, choice, 8, 75));
+}
+
+}  // namespace
+}  // namespace esc
