@@ -16,11 +16,11 @@ namespace {
 /// So many schedules of the least predicted times are corrected, and of so many of these it is asked how far the
 /// correction may be off.
 constexpr std::size_t most_corrected = 512;
-constexpr std::size_t most_estimated = 96;
+constexpr std::size_t most_estimated = 256;
 
 /// A schedule is taken as slower than expected by so many deviations: among many that nothing is known of there is
 /// always one that is predicted to be faster than it is.
-constexpr double doubt = 1;
+constexpr double doubt = 3;
 
 double log_prediction(const Schedule& schedule, const LayerShape& shape, const DeviceKey& device,
                       const KernelFacts& kernel) {

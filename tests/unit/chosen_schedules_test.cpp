@@ -34,10 +34,10 @@ class ChosenSchedules : public testing::TestWithParam<std::string> {};
 TEST_P(ChosenSchedules, AreLegalAndForTheirDevice) {
   const DeviceKey device = device_of_gpu(GetParam()).key;
   const KernelTarget target = kernel_target(device, {device.capability});
-  for (const std::int64_t rows : {1, 500, 2048, 11008}) {
+  for (const std::int64_t rows : {1, 500, 11008}) {
     for (const std::int64_t columns : {1, 300, 4096}) {
-      for (const double density : {0.02, 0.3, 0.5}) {
-        for (const long long bcol : {1, 8, 32, 200}) {
+      for (const double density : {0.02, 0.4}) {
+        for (const long long bcol : {1, 32, 200}) {
           for (const char* const dtype : {"f16", "bf16", "f32", "tf32", "f64"}) {
             const LayerShape shape = test::layer_of(rows, columns, density, bcol, dtype);
             const auto databases = databases_for(shape, device, {&shipped_databases()});
