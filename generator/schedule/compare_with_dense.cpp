@@ -4,11 +4,11 @@
 #include <cmath>
 #include <variant>
 
-#include "generator/schedule/cost_model.h"
 #include "generator/schedule/dense_cost.h"
 #include "generator/schedule/half_speeds.h"
 #include "generator/schedule/known_devices.h"
 #include "generator/schedule/measurement.h"
+#include "generator/schedule/schedule_model.h"
 
 namespace esc {
 
@@ -24,7 +24,7 @@ std::optional<DenseComparison> compare_with_dense(const LayerShape& shape, const
   }
   // Bitmaps are predicted with weights from memory, the other families as their journals were measured: from the cache.
   const Operands operands = std::holds_alternative<BitmapSchedule>(schedule) ? Operands::in_memory : Operands::in_cache;
-  const double kernel = predicted_cost(schedule, shape, device.key).microseconds;
+  const double kernel = shipped_model(device.key).expected_microseconds(schedule, shape, device.key);
   const std::optional<double> dense = dense_microseconds(shape, *gpu, operands);
   if (!dense || !std::isfinite(kernel)) {
     return std::nullopt;

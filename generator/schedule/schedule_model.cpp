@@ -19,7 +19,8 @@ constexpr std::size_t most_corrected = 512;
 constexpr std::size_t most_estimated = 256;
 
 /// A schedule is taken as slower than expected by so many deviations: among many that nothing is known of there is
-/// always one that is predicted to be faster than it is.
+/// always one that is predicted to be faster than it is. With 1 in place of 3, what was never measured was taken more
+/// often and lost more: DLMC in float32 took 1.000 in place of 0.991 of the time that rules took before.
 constexpr double doubt = 3;
 
 double log_prediction(const Schedule& schedule, const LayerShape& shape, const DeviceKey& device,
@@ -107,6 +108,15 @@ const Correction* ScheduleModel::correction_for(const LayerShape& shape, std::si
     }
   }
   return nullptr;
+}
+
+double ScheduleModel::expected_microseconds(const Schedule& schedule, const LayerShape& shape,
+                                            const DeviceKey& device) const {
+  const double predicted = predicted_cost(schedule, shape, device).microseconds;
+  const Correction* const correction = correction_for(shape, schedule.index());
+  return correction == nullptr
+             ? predicted
+             : predicted * std::exp(correction->near(shape).log_ratio(schedule_point(schedule, shape)));
 }
 
 std::vector<ExpectedSchedule> ScheduleModel::ranked(const std::vector<Schedule>& space, const LayerShape& shape,

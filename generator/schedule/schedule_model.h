@@ -33,6 +33,9 @@ class ScheduleModel {
   std::vector<ExpectedSchedule> ranked(const std::vector<Schedule>& space, const LayerShape& shape,
                                        const KernelTarget& target, std::string_view left_out = {}) const;
 
+  /// What one schedule is expected to take on a device, in microseconds.
+  double expected_microseconds(const Schedule& schedule, const LayerShape& shape, const DeviceKey& device) const;
+
  private:
   using Group = std::tuple<std::string, std::string, std::size_t>;  ///< element type, layout, family
 

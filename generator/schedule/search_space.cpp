@@ -232,12 +232,20 @@ void add_pipelines(StreamSchedule schedule, bool is_half, LegalSchedules& found)
   }
 }
 
-void add_stream_family(bool is_half, bool has_one_column, LegalSchedules& found) {
-  std::vector<int> widths{8, 16, 32, StreamSchedule::max_columns};
-  if (is_half && has_one_column) {
-    widths.insert(widths.begin(), 1);
+/// Columns of C that a block may compute: no more than there are.
+std::vector<int> stream_widths(bool is_half, long long bcol) {
+  std::vector<int> widths;
+  if (is_half && bcol == 1) {
+    widths.push_back(1);
   }
-  for (const int columns : widths) {
+  for (int columns = 8; columns <= widest_stream(bcol); columns *= 2) {
+    widths.push_back(columns);
+  }
+  return widths;
+}
+
+void add_stream_family(bool is_half, long long bcol, LegalSchedules& found) {
+  for (const int columns : stream_widths(is_half, bcol)) {
     for (const int panels : StreamSpace::panels) {
       for (const int warps : StreamSpace::warps) {
         if (panels * warps < StreamSpace::least_warps || panels * warps > StreamSpace::most_warps) {
@@ -255,9 +263,8 @@ void add_stream_family(bool is_half, bool has_one_column, LegalSchedules& found)
 
 /// Of 32 bits with placed values: blocks of one panel, in teams of four or eight warps, which multiply the same
 /// windows; two teams or more, or placed ahead.
-void add_placed_streams(LegalSchedules& found) {
-  for (int columns = StreamSchedule::max_placed_columns / 2; columns <= StreamSchedule::max_placed_columns;
-       columns *= 2) {
+void add_placed_streams(long long bcol, LegalSchedules& found) {
+  for (int columns = StreamSchedule::max_placed_columns / 2; columns <= widest_placed_stream(bcol); columns *= 2) {
     const int team_warps = columns / StreamSchedule::warp_columns;
     for (int warps = team_warps; warps <= StreamSpace::most_warps; warps += team_warps) {
       for (const int rows : StreamSpace::placed_rows) {
@@ -294,8 +301,8 @@ void add_gather_family(LegalSchedules& found) {
 }
 
 /// Bitmaps that four warps multiply at once.
-void add_warpgroup_bitmaps(LegalSchedules& found) {
-  for (int columns = BitmapSchedule::least_warpgroup_columns; columns <= BitmapSchedule::max_columns; columns *= 2) {
+void add_warpgroup_bitmaps(long long bcol, LegalSchedules& found) {
+  for (int columns = BitmapSchedule::least_warpgroup_columns; columns <= widest_bitmap_tile(bcol); columns *= 2) {
     for (const int panels : BitmapSpace::warpgroup_panels) {
       for (const int warps : BitmapSpace::warpgroup_warps) {
         for (const int stages : BitmapSpace::warpgroup_stages) {
@@ -316,9 +323,9 @@ void add_warpgroup_bitmaps(LegalSchedules& found) {
   }
 }
 
-void add_bitmap_family(LegalSchedules& found) {
-  add_warpgroup_bitmaps(found);
-  for (int columns = 8; columns <= BitmapSchedule::max_warp_columns; columns *= 2) {
+void add_bitmap_family(long long bcol, LegalSchedules& found) {
+  add_warpgroup_bitmaps(bcol, found);
+  for (int columns = 8; columns <= std::min(widest_bitmap_tile(bcol), BitmapSchedule::max_warp_columns); columns *= 2) {
     for (const int panels : BitmapSpace::panels) {
       for (const int warps : BitmapSpace::warps) {
         for (const int stages : BitmapSpace::stages) {
@@ -386,14 +393,14 @@ std::vector<Schedule> search_space(const ProductColumns& columns, const std::set
     add_atomic_family(found);
   }
   if (families.contains("stream")) {
-    add_stream_family(is_half_type(dtype), columns.count == 1, found);
+    add_stream_family(is_half_type(dtype), columns.count, found);
     constexpr long long few_columns = 32;
     if (!is_half_type(dtype) && columns.count > few_columns) {
-      add_placed_streams(found);
+      add_placed_streams(columns.count, found);
     }
   }
   if (families.contains("bitmap")) {
-    add_bitmap_family(found);
+    add_bitmap_family(columns.count, found);
   }
   if (families.contains("gather")) {
     add_gather_family(found);
