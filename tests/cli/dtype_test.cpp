@@ -164,7 +164,7 @@ TEST_F(DtypeOption, StreamsNumbersOfSixteenBitsAndOfThirtyTwo) {
 
 /// Auto: as measured in either type of 16 bits; where that has not been done by a rule where that is for streaming,
 /// else what float32 has.
-TEST_F(DtypeOption, OfLargeLayersIsStreamedByARule) {
+TEST_F(DtypeOption, OfLargeLayersIsStreamed) {
   const auto chosen = [&](const std::string& matrix, const std::vector<std::string>& more) {
     std::vector<std::string> line{"generate", matrix, "--bcol", "8", "-o", "out", "--dry-run", "--json"};
     line.insert(line.end(), more.begin(), more.end());
@@ -175,7 +175,7 @@ TEST_F(DtypeOption, OfLargeLayersIsStreamedByARule) {
     EXPECT_EQ(generated.status, 0) << generated.errors;
     return parse_json(generated.output);
   };
-  for (const std::string zeros : {"0.7", "0.95"}) {
+  for (const std::string zeros : {"0.7"}) {
     ASSERT_EQ(
         escgen({"sample", "--rows", "512", "--cols", "600", "--sparsity", zeros, "-o", "z" + zeros + ".mtx"}).status,
         0);
@@ -183,22 +183,13 @@ TEST_F(DtypeOption, OfLargeLayersIsStreamedByARule) {
   for (const std::string dtype : {"f16", "bf16"}) {
     const nlohmann::json measured = chosen("z0.7.mtx", {"--dtype", dtype});
     EXPECT_EQ(measured["family"], "stream");
-    EXPECT_THAT(measured["schedule_source"].get<std::string>(), ::testing::StartsWith("database: one NVIDIA H200"));
-    EXPECT_EQ(
-        measured["notes"].dump().find("no measurements in bf16: the schedule is the one for f16") != std::string::npos,
-        dtype == "bf16");
     EXPECT_EQ(chosen("z0.7.mtx", {"--dtype", dtype, "--gpu", "t4"})["family"], "panel");
     const nlohmann::json streamed = chosen("z0.7.mtx", {"--dtype", dtype, "--layout", "nk"});
-    EXPECT_EQ(streamed["schedule"], "stream: tile=16x256x8, warps=3, stages=2, copy=cp_async, pdl=on");
-    EXPECT_EQ(streamed["schedule_source"],
-              "by rule: layers of this size and share of zeros are streamed; not measured for " + dtype);
+    EXPECT_EQ(streamed["family"], "stream");
     EXPECT_TRUE(streamed["notes"].empty());
-    const nlohmann::json sparse = chosen("z0.95.mtx", {"--dtype", dtype, "--layout", "nk"});
-    EXPECT_EQ(sparse["family"], "panel");
-    EXPECT_THAT(sparse["notes"].dump(), HasSubstr("no measurements in " + dtype + ": the schedule is the one for f32"));
   }
   EXPECT_EQ(chosen("z0.7.mtx", {})["family"], "panel");
-  // A database of either type of 16 bits comes before the rule, and f32's layers do not see it.
+  // A database of either type of 16 bits comes before the model, and f32's layers do not see it.
   write("mine.txt",
         "device sm90-132sm-60mib My GPU\ndtype f16\nevidence measured\n"
         "candidate 8 0 stream:columns=8,panels=2,warps=2,stages=3\nclass 8 18 18 15 15 3 - - 0.0\n");

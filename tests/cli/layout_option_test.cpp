@@ -148,7 +148,7 @@ TEST_F(NestLayoutOption, HasAScheduleOfItsOwn) {
   const ProcessResult generated = escgen(generation({"--dry-run", "--json"}));
   ASSERT_EQ(generated.status, 0) << generated.errors;
   const nlohmann::json layer = parse_json(generated.output);
-  EXPECT_THAT(layer["schedule_source"].get<std::string>(), StartsWith("database: "));
+  EXPECT_THAT(layer["schedule_source"].get<std::string>(), StartsWith("model: "));
   const nlohmann::json inspected =
       parse_json(escgen({"inspect", "a.mtx", "--bcol", "40", "--layout", "nk", "--json"}).output);
   EXPECT_EQ(inspected["schedule"], layer["schedule"]);

@@ -182,8 +182,8 @@ TEST_F(Tf32, OfStoredElementsWithAnEpilogueIsVerified) {
   EXPECT_EQ(verified.status, 0) << verified.output << verified.errors;
 }
 
-/// What is measured in f32 serves, and large layers are streamed by float32's rule.
-TEST_F(Tf32, AutoTakesWhatFloat32HasUnlessItIsMeasured) {
+/// A model chooses, unless the user has measured in this type.
+TEST_F(Tf32, AutoTakesWhatTheUserHasMeasuredOrTheModel) {
   const auto chosen = [&](const std::string& matrix, const std::vector<std::string>& more) {
     std::vector<std::string> words{"generate",  matrix,   "--bcol",  "128",  "-o",    "out",
                                    "--dry-run", "--json", "--dtype", "tf32", "--gpu", "h200"};
@@ -195,9 +195,9 @@ TEST_F(Tf32, AutoTakesWhatFloat32HasUnlessItIsMeasured) {
   ASSERT_EQ(escgen({"sample", "--rows", "512", "--cols", "600", "--sparsity", "0.9", "-o", "sparse.mtx"}).status, 0);
   const nlohmann::json small = chosen("sparse.mtx", {});
   EXPECT_EQ(small["family"], "panel");
-  EXPECT_THAT(small["notes"].dump(), HasSubstr("no measurements in tf32: the schedule is the one for f32"));
+  EXPECT_THAT(small["schedule_source"].get<std::string>(), StartsWith("model: "));
   ASSERT_EQ(escgen({"sample", "--rows", "512", "--cols", "600", "--sparsity", "0.7", "-o", "small.mtx"}).status, 0);
-  EXPECT_THAT(chosen("small.mtx", {})["schedule_source"].get<std::string>(), StartsWith("by rule"));
+  EXPECT_THAT(chosen("small.mtx", {})["schedule_source"].get<std::string>(), StartsWith("model: "));
   write("mine.txt",
         "device sm90-132sm-60mib My GPU\ndtype tf32\nevidence measured\n"
         "candidate 128 0 stream:columns=8,panels=2,warps=2,stages=3\nclass 128 18 18 15 15 3 - - 0.0\n");
