@@ -336,11 +336,9 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
   command
       ->add_option(
           "--schedule", line->layer.schedule,
-          "auto: the fastest by measurements, or by rules where there are none; published: the paper's for the A100, "
-          "of "
-          "family atomic; bitmap: in 16 bits, one packed matrix for every N; 'FAMILY: key=value, ...'; or directives "
-          "as in "
-          "'unroll(i, 2); enumerate(); ...'")
+          "auto: what is expected to be the fastest, by a model that measurements correct; published: the paper's for "
+          "the A100, of family atomic; bitmap: in 16 bits, one packed matrix for every N; 'FAMILY: key=value, ...'; or "
+          "directives as in 'unroll(i, 2); enumerate(); ...'")
       ->type_name("SCHEDULE")
       ->capture_default_str()
       ->excludes(spec);

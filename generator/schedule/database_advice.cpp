@@ -66,13 +66,6 @@ ScheduleChoice choice_of(const LayerEntry& entry, const LayerShape& shape, const
                       .where = fmt::format("this very layer on {}", database.describe())});
 }
 
-ScheduleChoice choice_of(const DefaultEntry& entry, const LayerShape& shape, const ScheduleDatabase& database) {
-  return {fitted(entry.schedule, shape.product()),
-          fmt::format("database: {}, the best single schedule at bCol {}", database.describe(), entry.bcol),
-          {},
-          database.head()};
-}
-
 ClassAdvice::ClassAdvice(const LayerShape& shape, const ScheduleDatabase& database)
     : shape_(&shape),
       database_(&database),

@@ -19,9 +19,6 @@ inline constexpr double close_class = 1;
 /// What a database has of this very layer, with the evidence that was measured; fitted to the layer's columns.
 ScheduleChoice choice_of(const LayerEntry& entry, const LayerShape& shape, const ScheduleDatabase& database);
 
-/// The best single schedule of a database for such a number of columns.
-ScheduleChoice choice_of(const DefaultEntry& entry, const LayerShape& shape, const ScheduleDatabase& database);
-
 /// What the classes of one database say of a layer. Both must outlive it.
 class ClassAdvice {
  public:

@@ -22,15 +22,10 @@
 namespace esc {
 namespace {
 
-ScheduleChoice family_default(const LayerShape& shape, std::span<const ScheduleDatabase* const> databases) {
-  const bool power_law = follows_power_law(shape);
-  ScheduleChoice choice = power_law ? uneven_rows_schedule(shape.bcol)
-                                    : ScheduleChoice{fitted(PanelSchedule{}, shape.bcol), "default: of family panel"};
-  for (const ScheduleDatabase* database : databases) {
-    choice.source += fmt::format("; the database of {} has nothing for {}", database->describe(),
-                                 power_law ? "power-law rows" : "such layers");
-  }
-  return choice;
+/// What every matrix allows whose rows are not far too long for it.
+ScheduleChoice family_default(const LayerShape& shape) {
+  return follows_power_law(shape) ? uneven_rows_schedule(shape.bcol)
+                                  : ScheduleChoice{fitted(PanelSchedule{}, shape.bcol), "default: of family panel"};
 }
 
 /// Whether random rows of this density would take more than twice the bytes of CSR, nearly all of them for explicit
@@ -169,7 +164,7 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
   add_own_measurements(ranking, shape, advices);
   ranking.add(preferred_bitmaps(shape, target));
   ranking.add(expected_schedules(shape, advices, target, model, left_out));
-  ranking.add(family_default(shape, databases));
+  ranking.add(family_default(shape));
   ranking.put_wasteful_last(shape);
   return std::move(ranking).choices();
 }

@@ -88,11 +88,6 @@ struct StreamSchedule {
   static constexpr int bulk_architecture = 90;     ///< the first one whose engine copies in bulk
   static constexpr int cluster_architecture = 90;  ///< the first one with clusters of blocks
 
-  /// Who copies the fastest in float32, for this architecture and newer ones.
-  static constexpr Copies measured_copies(int oldest_architecture) {
-    return oldest_architecture >= bulk_architecture ? Copies::bulk : Copies::lanes;
-  }
-
   int row_strips() const { return rows / strip_rows; }
   bool is_placed() const { return dense == Dense::placed; }
   bool has_one_column() const { return columns == 1; }
