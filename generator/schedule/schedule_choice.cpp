@@ -33,7 +33,8 @@ std::vector<std::string> library_notes(const MeasuredRatios& known, const std::s
 ScheduleChoice settled(ScheduleChoice choice, const MeasuredCase& wanted) {
   ESC_CHECK(choice.script.empty() && wanted.schedule == choice.schedule, "the case is that of the choice");
   choice.measured.reset();
-  choice.not_measured = choice.evidence ? choice.evidence->why_not(wanted) : "no library was measured beside this schedule";
+  choice.not_measured =
+      choice.evidence ? choice.evidence->why_not(wanted) : "no library was measured beside this schedule";
   if (!choice.evidence) {
     return choice;
   }

@@ -75,7 +75,7 @@ ScheduleChoice first_with(const LayerShape& shape, const std::vector<ScheduleDat
   return ranked_schedules(shape, databases_for(shape, h200, {&mine, &shipped_databases()}), {}).front();
 }
 
-constexpr int draws_of_a_run = 300;
+constexpr int draws_of_a_run = 60;
 
 TEST(FarMeasurements, ChangeNoChoice) {
   std::mt19937_64 draws(tests::seed_of_the_run());
