@@ -116,7 +116,7 @@ double simulated_loss_by_class_alone(const MeasuredDevice& device) {
 TEST(Interpolation, ServesLayersThatWereNeverMeasured) {
   double interpolated = 0;
   double by_class_alone = 0;
-  for (const unsigned seed : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U}) {
+  for (const unsigned seed : {1U, 2U, 3U, 4U}) {
     const MeasuredDevice device = only_device(simulated_night(seed));
     const double loss = simulated_loss(publish(device));
     EXPECT_LT(loss, 0.03) << "seed " << seed;
@@ -124,7 +124,7 @@ TEST(Interpolation, ServesLayersThatWereNeverMeasured) {
     interpolated += loss;
     by_class_alone += simulated_loss_by_class_alone(device);
   }
-  EXPECT_LT(interpolated, 0.8 * by_class_alone) << interpolated / 8 << " and " << by_class_alone / 8;
+  EXPECT_LT(interpolated, 0.8 * by_class_alone) << interpolated / 4 << " and " << by_class_alone / 4;
 }
 
 }  // namespace
