@@ -4,15 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <utility>
 
 #include "generator/schedule/database_line.h"
 #include "generator/schedule/schedule_text.h"
+#include "generator/schedule/settings.h"
 
 namespace esc {
 namespace {
@@ -35,20 +38,27 @@ NumberedSchedules::value_type schedule_in(DatabaseLine& line) {
   return {number, parse_schedule(line.rest())};
 }
 
+/// The number that a text is; absent where it is none.
+template <typename Number>
+std::optional<Number> number_of(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
 /// "12:3.45".
-TimedSchedule timed_in(const std::string& word, const NumberedSchedules& schedules, const DatabaseLine& line) {
-  std::istringstream text(word);
-  int number = -1;
-  char colon = 0;
-  double microseconds = 0;
-  if (!(text >> number >> colon >> microseconds) || colon != ':' || !text.eof() || microseconds <= 0) {
-    line.refuse("'" + word + "' is no number of a schedule and its time, as in 12:3.45");
+TimedSchedule timed_in(std::string_view word, const NumberedSchedules& schedules, const DatabaseLine& line) {
+  const std::size_t colon = std::min(word.find(':'), word.size());
+  const std::optional<int> number = number_of<int>(word.substr(0, colon));
+  const std::optional<double> microseconds = number_of<double>(word.substr(std::min(colon + 1, word.size())));
+  if (!number || !microseconds || *microseconds <= 0) {
+    line.refuse(fmt::format("'{}' is no number of a schedule and its time, as in 12:3.45", word));
   }
-  const auto schedule = schedules.find(number);
+  const auto schedule = schedules.find(*number);
   if (schedule == schedules.end()) {
-    line.refuse(fmt::format("there is no schedule {} in front of it", number));
+    line.refuse(fmt::format("there is no schedule {} in front of it", *number));
   }
-  return {schedule->second, microseconds};
+  return {schedule->second, *microseconds};
 }
 
 TimedProduct product_in(DatabaseLine& line, const NumberedSchedules& schedules) {
@@ -64,8 +74,8 @@ TimedProduct product_in(DatabaseLine& line, const NumberedSchedules& schedules) 
   shape.longest_row = line.number(0, most);
   shape.row_variation = static_cast<double>(line.number(0, most)) / 1000;
   shape.pattern = line.word();
-  std::istringstream times(line.rest());
-  for (std::string word; times >> word;) {
+  const std::string times = line.rest();
+  for (const std::string_view word : split(times, ' ')) {
     product.schedules.push_back(timed_in(word, schedules, line));
   }
   return product;
@@ -160,11 +170,17 @@ std::string file_name(const DeviceMeasurements& measurements) { return print(mea
 extern const std::string_view h200_corrections;
 extern const std::string_view h100_corrections;
 
-const std::vector<DeviceMeasurements>& shipped_measurements() {
-  static const std::vector<DeviceMeasurements> measurements{
-      measurements_in(h200_corrections, "sm90-132sm-60mib_corrections.txt"),
-      measurements_in(h100_corrections, "sm90-132sm-50mib_corrections.txt")};
-  return measurements;
+DeviceMeasurements shipped_measurements(const DeviceKey& device) {
+  struct Shipped {
+    std::string_view text;
+    const char* file;
+    DeviceKey key;
+  };
+  const Shipped all[] = {{h200_corrections, "sm90-132sm-60mib_corrections.txt", {90, 132, 60ULL << 20}},
+                         {h100_corrections, "sm90-132sm-50mib_corrections.txt", {90, 132, 50ULL << 20}}};
+  const Shipped& nearest =
+      *std::ranges::min_element(all, {}, [&](const Shipped& shipped) { return device_distance(shipped.key, device); });
+  return measurements_in(nearest.text, nearest.file);
 }
 
 }  // namespace esc

@@ -45,7 +45,7 @@ std::string print(const DeviceMeasurements& measurements);
 /// "sm90-132sm-60mib_corrections.txt".
 std::string file_name(const DeviceMeasurements& measurements);
 
-/// Those that are part of this program.
-const std::vector<DeviceMeasurements>& shipped_measurements();
+/// Those that are part of this program, of the device that is the most like this one.
+DeviceMeasurements shipped_measurements(const DeviceKey& device);
 
 }  // namespace esc

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -166,15 +168,17 @@ std::vector<ExpectedSchedule> ScheduleModel::ranked(const std::vector<Schedule>&
 }
 
 const ScheduleModel& shipped_model(const DeviceKey& device) {
-  static const std::vector<ScheduleModel> models = [] {
-    std::vector<ScheduleModel> all;
-    for (const DeviceMeasurements& measured : shipped_measurements()) {
-      all.emplace_back(measured);
-    }
-    return all;
-  }();
-  return *std::ranges::min_element(models, {},
-                                   [&](const ScheduleModel& model) { return device_distance(model.device(), device); });
+  static std::mutex mutex;
+  static std::map<DeviceKey, std::shared_ptr<const ScheduleModel>> models;
+  const std::scoped_lock lock(mutex);
+  std::shared_ptr<const ScheduleModel>& model = models[device];
+  if (model == nullptr) {
+    const auto made = std::make_shared<const ScheduleModel>(shipped_measurements(device));
+    const auto same = std::ranges::find_if(
+        models, [&](const auto& known) { return known.second != nullptr && known.second->device() == made->device(); });
+    model = same == models.end() ? made : same->second;
+  }
+  return *model;
 }
 
 }  // namespace esc

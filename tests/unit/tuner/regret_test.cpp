@@ -226,7 +226,7 @@ TEST(LeftOut, KnowsNothingOfALayerNorOfItsClass) {
 }
 
 TEST(LeftOut, AutoKnowsALayerThatItChoosesForOtherwise) {
-  const DeviceMeasurements& measured = shipped_measurements().front();
+  const DeviceMeasurements measured = shipped_measurements(shipped_database().head().key);
   ASSERT_GT(measured.products.size(), 100U);
   int other_choices = 0;
   for (std::size_t number = 0; number < 50; ++number) {
