@@ -59,8 +59,8 @@ struct Work {
     const double columns = up(static_cast<double>(shape.bcol), schedule.columns);
     const double blocks =
         up(static_cast<double>(shape.rows), BitmapSchedule::panel_rows * schedule.panels) * columns * schedule.cluster;
-    busiest = up(blocks, target.multiprocessors);
-    waves = up(blocks, target.multiprocessors * resident_blocks(schedule, shape, target));
+    busiest = up(blocks, target.device.multiprocessors);
+    waves = up(blocks, target.device.multiprocessors * resident_blocks(schedule, shape, target));
     units = busiest * schedule.panels * schedule.warps * turns;
   }
 

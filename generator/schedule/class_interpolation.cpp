@@ -58,12 +58,17 @@ double expected_loss(std::span<const ClassEntry> classes, const std::vector<doub
   return loss;
 }
 
-const ClassEntry& nearest_of(std::span<const ClassEntry> classes, const LayerShape& shape) {
-  return *std::ranges::min_element(classes, {},
-                                   [&](const ClassEntry& entry) { return class_distance(shape, entry.layers); });
-}
-
 }  // namespace
+
+const ClassEntry* nearest_class(const ScheduleDatabase& database, const LayerShape& shape) {
+  if (const ClassEntry* const own = database.own_class(shape)) {
+    return own;
+  }
+  const std::optional<long long> bcol = database.nearest_bcol(shape.bcol);
+  return bcol ? &*std::ranges::min_element(database.classes_of(*bcol), {},
+                                           [&](const ClassEntry& entry) { return class_distance(shape, entry.layers); })
+              : nullptr;
+}
 
 std::optional<Interpolation> interpolate_classes(const ScheduleDatabase& database, const LayerShape& shape) {
   const std::optional<long long> bcol = database.nearest_bcol(shape.bcol);
@@ -72,10 +77,9 @@ std::optional<Interpolation> interpolate_classes(const ScheduleDatabase& databas
   }
   const std::span<const ClassEntry> classes = database.classes_of(*bcol);
   const std::vector<double> by_class = weights(classes, shape);
-  const ClassEntry* own = database.own_class(shape);
   Interpolation result{.ranking = {},
-                       .nearest = own != nullptr ? own : &nearest_of(classes, shape),
-                       .own_class = own != nullptr,
+                       .nearest = nearest_class(database, shape),
+                       .own_class = database.own_class(shape) != nullptr,
                        .classes = static_cast<int>(classes.size())};
   for (const CandidateEntry& candidate : database.candidates_of(*bcol)) {
     const auto number = static_cast<std::size_t>(candidate.number);

@@ -23,6 +23,10 @@ struct Interpolation {
   int classes = 0;  ///< that were interpolated between
 };
 
+/// The layer's own class where it has an entry, else the nearest one of the nearest bCol; null for a database without
+/// classes.
+const ClassEntry* nearest_class(const ScheduleDatabase& database, const LayerShape& shape);
+
 /// What each candidate of the nearest bCol is expected to lose on a layer, by all classes of that bCol. The logarithms
 /// of the losses are interpolated as kriging does it: two places at the distance d have the correlation exp(-d / 3),
 /// the mean over all layers is what holds far from all of them, and one layer's measurements have a tenth of the

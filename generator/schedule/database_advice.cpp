@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "generator/schedule/fitted_schedule.h"
@@ -46,6 +45,12 @@ MeasuredCase measured_case(const Schedule& schedule, const ScheduleDatabase& dat
           .device = {head.device, head.key}};
 }
 
+/// How far a class is from a layer, in octaves, the distance to the class's bCol included.
+double distance_with_bcol(const LayerShape& shape, const LayerClass& layers) {
+  return class_distance(shape, layers) +
+         std::abs(std::log2(static_cast<double>(layers.bcol) / static_cast<double>(shape.bcol)));
+}
+
 /// A library's time over that of a schedule which takes this many times as long as the best one.
 std::optional<double> over_slower(std::optional<double> over_best, double times) {
   return over_best ? std::optional(*over_best / times) : std::nullopt;
@@ -67,19 +72,11 @@ ScheduleChoice choice_of(const LayerEntry& entry, const LayerShape& shape, const
 }
 
 ClassAdvice::ClassAdvice(const LayerShape& shape, const ScheduleDatabase& database)
-    : shape_(&shape),
-      database_(&database),
-      classes_(interpolate_classes(database, shape)),
-      library_microseconds_(library_microseconds(database, shape)) {}
-
-double ClassAdvice::distance() const {
-  return classes_ ? class_distance(*shape_, classes_->nearest->layers) : std::numeric_limits<double>::infinity();
-}
-
-double ClassAdvice::distance_with_bcol() const {
-  return classes_ ? distance() + std::abs(std::log2(static_cast<double>(classes_->nearest->layers.bcol) /
-                                                    static_cast<double>(shape_->bcol)))
-                  : distance();
+    : shape_(&shape), database_(&database), library_microseconds_(library_microseconds(database, shape)) {
+  if (const ClassEntry* const nearest = nearest_class(database, shape);
+      nearest != nullptr && distance_with_bcol(shape, nearest->layers) <= close_class) {
+    classes_ = interpolate_classes(database, shape);
+  }
 }
 
 std::vector<ScheduleChoice> ClassAdvice::choices() const {
@@ -101,9 +98,6 @@ ScheduleChoice ClassAdvice::choice_of(const CandidateEntry& candidate) const {
     source += fmt::format(", interpolated between {} classes", classes_->classes);
   }
   const ScheduleChoice choice{fitted(candidate.schedule, shape_->product()), source, {}, database_->head()};
-  if (!is_close()) {
-    return choice;
-  }
   const double times = 1 + nearest.losses[static_cast<std::size_t>(candidate.number)].percent / 100;
   return with_ratios(choice, measured_case(candidate.schedule, *database_, nearest.layers.bcol, true),
                      {.over_exact = over_slower(nearest.over_exact, times),

@@ -7,7 +7,6 @@
 #include "generator/schedule/class_interpolation.h"
 #include "generator/schedule/schedule_choice.h"
 #include "generator/schedule/schedule_database.h"
-#include "generator/schedule/target.h"
 
 namespace esc {
 
@@ -19,19 +18,14 @@ inline constexpr double close_class = 1;
 /// What a database has of this very layer, with the evidence that was measured; fitted to the layer's columns.
 ScheduleChoice choice_of(const LayerEntry& entry, const LayerShape& shape, const ScheduleDatabase& database);
 
-/// What the classes of one database say of a layer. Both must outlive it.
+/// What the classes of one database say of a layer that one of them is close to. Both must outlive it.
 class ClassAdvice {
  public:
   ClassAdvice(const LayerShape& shape, const ScheduleDatabase& database);
 
-  /// How far the nearest class is from the layer, in octaves; endless where there is none.
-  double distance() const;
-  /// The same with the distance to the class's bCol.
-  double distance_with_bcol() const;
-  bool is_close() const { return distance_with_bcol() <= close_class; }
   const ScheduleDatabase& database() const { return *database_; }
 
-  /// All candidates, the least loss first; none where there is no class.
+  /// All candidates, the least loss first; none where no class is close.
   std::vector<ScheduleChoice> choices() const;
 
  private:
@@ -39,7 +33,7 @@ class ClassAdvice {
 
   const LayerShape* shape_;
   const ScheduleDatabase* database_;
-  std::optional<Interpolation> classes_;
+  std::optional<Interpolation> classes_;  ///< absent where no class is close
   std::optional<double> library_microseconds_;
 };
 

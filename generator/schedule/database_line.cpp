@@ -11,17 +11,13 @@
 #include "generator/support/error.h"
 
 namespace esc {
-namespace {
 
-/// The finite number that is the whole of a text.
-std::optional<double> real(std::string_view text) {
+std::optional<double> finite_in(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool is_whole = error == std::errc() && end == text.data() + text.size();
   return is_whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
-
-}  // namespace
 
 DatabaseLine::DatabaseLine(const std::string& text, std::string place) : stream_(text), place_(std::move(place)) {}
 
@@ -87,7 +83,7 @@ std::optional<double> DatabaseLine::positive(const char* what) {
   if (text == "-") {
     return std::nullopt;
   }
-  const std::optional<double> value = real(text);
+  const std::optional<double> value = finite_in(text);
   if (!value || *value <= 0) {
     refuse(fmt::format("has '{}' where {}, above 0, or - is needed", text, what));
   }
@@ -108,7 +104,7 @@ std::vector<CandidateLoss> DatabaseLine::losses() {
   std::vector<CandidateLoss> result;
   for (std::string text; stream_ >> text;) {
     const bool estimated = text.starts_with('~');
-    const std::optional<double> percent = real(std::string_view(text).substr(estimated ? 1 : 0));
+    const std::optional<double> percent = finite_in(std::string_view(text).substr(estimated ? 1 : 0));
     if (!percent || *percent < 0) {
       refuse(fmt::format("has '{}' where a loss in per cent, 0 or more, with or without ~ in front, is needed", text));
     }

@@ -4,11 +4,15 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "generator/schedule/schedule_database.h"
 
 namespace esc {
+
+/// The finite number that is the whole of a text; absent where it is none.
+std::optional<double> finite_in(std::string_view text);
 
 /// The words of one line of a schedule database, taken from the front. Each that is not what is asked for is refused
 /// by a UserError, whose place is that of the line.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -16,6 +15,7 @@
 #include "generator/schedule/database_line.h"
 #include "generator/schedule/schedule_text.h"
 #include "generator/schedule/settings.h"
+#include "generator/support/number_in.h"
 
 namespace esc {
 namespace {
@@ -38,19 +38,11 @@ NumberedSchedules::value_type schedule_in(DatabaseLine& line) {
   return {number, parse_schedule(line.rest())};
 }
 
-/// The number that a text is; absent where it is none.
-template <typename Number>
-std::optional<Number> number_of(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 /// "12:3.45".
 TimedSchedule timed_in(std::string_view word, const NumberedSchedules& schedules, const DatabaseLine& line) {
   const std::size_t colon = std::min(word.find(':'), word.size());
-  const std::optional<int> number = number_of<int>(word.substr(0, colon));
-  const std::optional<double> microseconds = number_of<double>(word.substr(std::min(colon + 1, word.size())));
+  const std::optional<int> number = number_in<int>(word.substr(0, colon));
+  const std::optional<double> microseconds = finite_in(word.substr(std::min(colon + 1, word.size())));
   if (!number || !microseconds || *microseconds <= 0) {
     line.refuse(fmt::format("'{}' is no number of a schedule and its time, as in 12:3.45", word));
   }
@@ -165,22 +157,25 @@ std::string print(const DeviceMeasurements& measurements) {
   return text;
 }
 
-std::string file_name(const DeviceMeasurements& measurements) { return print(measurements.key) + "_corrections.txt"; }
+std::string file_name(const DeviceKey& device) { return print(device) + "_corrections.txt"; }
 
 extern const std::string_view h200_corrections;
 extern const std::string_view h100_corrections;
 
+namespace {
+
+constexpr DeviceKey h200{90, 132, 60ULL << 20};
+constexpr DeviceKey h100{90, 132, 50ULL << 20};
+
+}  // namespace
+
+DeviceKey nearest_measured_device(const DeviceKey& device) {
+  return device_distance(h200, device) <= device_distance(h100, device) ? h200 : h100;
+}
+
 DeviceMeasurements shipped_measurements(const DeviceKey& device) {
-  struct Shipped {
-    std::string_view text;
-    const char* file;
-    DeviceKey key;
-  };
-  const Shipped all[] = {{h200_corrections, "sm90-132sm-60mib_corrections.txt", {90, 132, 60ULL << 20}},
-                         {h100_corrections, "sm90-132sm-50mib_corrections.txt", {90, 132, 50ULL << 20}}};
-  const Shipped& nearest =
-      *std::ranges::min_element(all, {}, [&](const Shipped& shipped) { return device_distance(shipped.key, device); });
-  return measurements_in(nearest.text, nearest.file);
+  const DeviceKey nearest = nearest_measured_device(device);
+  return measurements_in(nearest == h200 ? h200_corrections : h100_corrections, file_name(nearest));
 }
 
 }  // namespace esc

@@ -43,9 +43,10 @@ DeviceMeasurements measurements_in(std::string_view text, const std::string& fil
 std::string print(const DeviceMeasurements& measurements);
 
 /// "sm90-132sm-60mib_corrections.txt".
-std::string file_name(const DeviceMeasurements& measurements);
+std::string file_name(const DeviceKey& device);
 
-/// Those that are part of this program, of the device that is the most like this one.
+/// Of the devices whose measurements are part of this program the one that is the most like a device, and those.
+DeviceKey nearest_measured_device(const DeviceKey& device);
 DeviceMeasurements shipped_measurements(const DeviceKey& device);
 
 }  // namespace esc

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -121,8 +120,8 @@ double ScheduleModel::expected_microseconds(const Schedule& schedule, const Laye
              : predicted * std::exp(correction->near(shape).log_ratio(schedule_point(schedule, shape)));
 }
 
-std::vector<ExpectedSchedule> ScheduleModel::ranked(const std::vector<Schedule>& space, const LayerShape& shape,
-                                                    const KernelTarget& target, std::string_view left_out) const {
+std::vector<Schedule> ScheduleModel::ranked(const std::vector<Schedule>& space, const LayerShape& shape,
+                                            const KernelTarget& target, std::string_view left_out) const {
   std::vector<const Correction*> corrections;
   for (std::size_t family = 0; family < std::variant_size_v<Schedule>; ++family) {
     corrections.push_back(correction_for(shape, family));
@@ -160,25 +159,23 @@ std::vector<ExpectedSchedule> ScheduleModel::ranked(const std::vector<Schedule>&
   std::ranges::stable_sort(prospects.begin(),
                            prospects.begin() + static_cast<std::ptrdiff_t>(std::min(most_estimated, prospects.size())),
                            {}, &Prospect::pessimistic);
-  std::vector<ExpectedSchedule> ranked;
+  std::vector<Schedule> ranked;
   for (const Prospect& one : prospects) {
-    ranked.push_back({*one.schedule, std::exp(one.log_time), one.deviation});
+    ranked.push_back(*one.schedule);
   }
   return ranked;
 }
 
 const ScheduleModel& shipped_model(const DeviceKey& device) {
   static std::mutex mutex;
-  static std::map<DeviceKey, std::shared_ptr<const ScheduleModel>> models;
+  static std::map<DeviceKey, ScheduleModel> models;
+  const DeviceKey measured = nearest_measured_device(device);
   const std::scoped_lock lock(mutex);
-  std::shared_ptr<const ScheduleModel>& model = models[device];
-  if (model == nullptr) {
-    const auto made = std::make_shared<const ScheduleModel>(shipped_measurements(device));
-    const auto same = std::ranges::find_if(
-        models, [&](const auto& known) { return known.second != nullptr && known.second->device() == made->device(); });
-    model = same == models.end() ? made : same->second;
+  auto model = models.find(measured);
+  if (model == models.end()) {
+    model = models.emplace(measured, ScheduleModel(shipped_measurements(measured))).first;
   }
-  return *model;
+  return model->second;
 }
 
 }  // namespace esc

@@ -13,13 +13,6 @@
 
 namespace esc {
 
-/// A schedule with the time that is expected of it.
-struct ExpectedSchedule {
-  Schedule schedule;
-  double microseconds = 0;
-  double deviation = 0;  ///< standard deviation of its logarithm
-};
-
 /// What schedules take: the time that the cost model predicts, corrected by what was measured on one device.
 class ScheduleModel {
  public:
@@ -30,8 +23,8 @@ class ScheduleModel {
   /// The schedules of a space that a target can run, what is expected to be the fastest first, where what nothing near
   /// was measured of stands behind what is as fast by measurements. Those that are predicted to be far slower are left
   /// out. What was measured of the layer whose pattern is `left_out` is not asked.
-  std::vector<ExpectedSchedule> ranked(const std::vector<Schedule>& space, const LayerShape& shape,
-                                       const KernelTarget& target, std::string_view left_out = {}) const;
+  std::vector<Schedule> ranked(const std::vector<Schedule>& space, const LayerShape& shape, const KernelTarget& target,
+                               std::string_view left_out = {}) const;
 
   /// What one schedule is expected to take on a device, in microseconds.
   double expected_microseconds(const Schedule& schedule, const LayerShape& shape, const DeviceKey& device) const;

@@ -8,8 +8,6 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
-#include <map>
-#include <tuple>
 #include <utility>
 
 #include "generator/schedule/bitmap_schedules.h"
@@ -71,22 +69,8 @@ void add_own_measurements(Ranking& ranking, const LayerShape& shape, const std::
     if (const LayerEntry* const entry = database.layer(shape)) {
       ranking.add(choice_of(*entry, shape, database));
     }
-    if (advice.is_close()) {
-      ranking.add(advice.choices());
-    }
+    ranking.add(advice.choices());
   }
-}
-
-/// The space of a layer's schedules. A model of many layers asks for few spaces, many times.
-const std::vector<Schedule>& space_of(const LayerShape& shape) {
-  thread_local std::map<std::tuple<std::string, std::string, long long, bool>, std::vector<Schedule>> spaces;
-  const auto [place, is_new] =
-      spaces.try_emplace({shape.dtype, shape.layout, shape.bcol, shape.contiguous}, std::vector<Schedule>());
-  if (is_new) {
-    place->second =
-        search_space(shape.product(), families_for(usual_families(), shape.dtype, shape.layout), shape.dtype);
-  }
-  return place->second;
 }
 
 /// What is expected to be the fastest, with the evidence of databases that have measured just that nearby.
@@ -94,8 +78,8 @@ std::vector<ScheduleChoice> expected_schedules(const LayerShape& shape, const st
                                                const KernelTarget& target, const ScheduleModel& model,
                                                std::string_view left_out) {
   std::vector<ScheduleChoice> choices;
-  for (const ExpectedSchedule& one : model.ranked(space_of(shape), shape, target, left_out)) {
-    choices.push_back({one.schedule, "model: expected to be the fastest"});
+  for (const Schedule& schedule : model.ranked(usual_space(shape), shape, target, left_out)) {
+    choices.push_back({schedule, "model: expected to be the fastest"});
   }
   const auto add_evidence = [&](ScheduleChoice measured) {
     const auto found = std::ranges::find(choices, measured.schedule, &ScheduleChoice::schedule);
@@ -107,9 +91,7 @@ std::vector<ScheduleChoice> expected_schedules(const LayerShape& shape, const st
     if (const LayerEntry* const entry = advice.database().layer(shape)) {
       add_evidence(choice_of(*entry, shape, advice.database()));
     }
-    if (advice.is_close()) {
-      std::ranges::for_each(advice.choices(), add_evidence);
-    }
+    std::ranges::for_each(advice.choices(), add_evidence);
   }
   return choices;
 }

@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/settings.h"
@@ -406,6 +408,17 @@ std::vector<Schedule> search_space(const ProductColumns& columns, const std::set
     add_gather_family(found);
   }
   return found.take();
+}
+
+const std::vector<Schedule>& usual_space(const LayerShape& shape) {
+  thread_local std::map<std::tuple<std::string, std::string, long long, bool>, std::vector<Schedule>> spaces;
+  const auto [place, is_new] =
+      spaces.try_emplace({shape.dtype, shape.layout, shape.bcol, shape.contiguous}, std::vector<Schedule>());
+  if (is_new) {
+    place->second =
+        search_space(shape.product(), families_for(usual_families(), shape.dtype, shape.layout), shape.dtype);
+  }
+  return place->second;
 }
 
 }  // namespace esc

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/schedule/layer_class.h"
 #include "generator/schedule/schedule.h"
 
 namespace esc {
@@ -26,5 +27,9 @@ std::set<std::string> families_for(const std::set<std::string>& families, const 
 /// columns of A rather than of C. Throws UserError for a family that there is not and for less than one column.
 std::vector<Schedule> search_space(const ProductColumns& columns, const std::set<std::string>& families,
                                    const std::string& dtype = "f32");
+
+/// That of a layer's product in the usual families. A model of many layers asks for few spaces, many times: each thread
+/// keeps those that it has asked for.
+const std::vector<Schedule>& usual_space(const LayerShape& shape);
 
 }  // namespace esc

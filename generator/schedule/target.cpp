@@ -80,7 +80,6 @@ bool has_measurements_of(const DeviceKey& device) {
 KernelTarget kernel_target(const DeviceKey& device, const std::vector<int>& architectures) {
   KernelTarget target;
   if (device.multiprocessors > 0) {
-    target.multiprocessors = device.multiprocessors;
     target.device.multiprocessors = device.multiprocessors;
   }
   if (device.l2_bytes > 0) {

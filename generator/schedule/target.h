@@ -46,12 +46,11 @@ std::string names_of_architectures(const std::vector<int>& architectures);
 /// Whether predicted times were corrected by kernels of such a device: an H100 or an H200.
 bool has_measurements_of(const DeviceKey& device);
 
-/// What a kernel may count on that is built for several architectures, and the multiprocessors that its grid shall
+/// What a kernel may count on that is built for several architectures, and the device whose multiprocessors its grid shall
 /// fill.
 struct KernelTarget {
   int oldest_architecture = 90;
   int newest_architecture = 90;
-  int multiprocessors = 132;
   std::uint64_t shared_bytes = 227 * 1024;  ///< of a block, on each of the architectures
   double memory_gigabytes =
       4800;  ///< per second, of the device that the kernel is made for; an H200's where that is not known

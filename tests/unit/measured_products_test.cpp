@@ -54,7 +54,7 @@ TEST(MeasuredProducts, RoundTrip) {
   EXPECT_FALSE(second.shape.contiguous);
   EXPECT_EQ(second.shape.row_variation, 0.125);
   EXPECT_EQ(second.schedules, measurements().products[0].schedules);
-  EXPECT_EQ(file_name(read), "sm90-132sm-60mib_corrections.txt");
+  EXPECT_EQ(file_name(read.key), "sm90-132sm-60mib_corrections.txt");
 }
 
 TEST(MeasuredProducts, DoNotDependOnTheirOrder) {

@@ -157,9 +157,9 @@ ExitStatus write_corrections(const PublishLine& line) {
   create_folder(line.output);
   nlohmann::json results = nlohmann::json::array();
   for (const DeviceMeasurements& device : devices) {
-    const fs::path file = fs::path(line.output) / file_name(device);
+    const fs::path file = fs::path(line.output) / file_name(device.key);
     write_file_whole(file, print(device));
-    results.push_back({{"file", file_name(device)}, {"products", device.products.size()}});
+    results.push_back({{"file", file_name(device.key)}, {"products", device.products.size()}});
     if (!line.json) {
       print_plain("corrections {} ({} products)\n", file.string(), device.products.size());
     }

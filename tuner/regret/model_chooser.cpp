@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "generator/schedule/schedule_model.h"
@@ -34,7 +33,7 @@ class ModelChooser : public Chooser {
       chosen.measured = item.place_of(*best);
       chosen.free = *best;
     }
-    std::vector<Schedule> all = space_of(item);
+    std::vector<Schedule> all = usual_space(item.shape);
     std::ranges::move(measured, std::back_inserter(all));
     if (const std::optional<Schedule> best = first_of(model, all, item)) {
       chosen.free = *best;
@@ -49,24 +48,13 @@ class ModelChooser : public Chooser {
 
   static std::optional<Schedule> first_of(const ScheduleModel& model, const std::vector<Schedule>& space,
                                           const MeasuredItem& item) {
-    const std::vector<ExpectedSchedule> ranked =
+    const std::vector<Schedule> ranked =
         model.ranked(space, item.shape, kernel_target(item.work.device, {}), item.shape.pattern);
-    return ranked.empty() ? std::nullopt : std::optional(ranked.front().schedule);
-  }
-
-  const std::vector<Schedule>& space_of(const MeasuredItem& item) const {
-    const auto key = std::tuple(item.shape.dtype, item.shape.layout, item.shape.bcol, item.shape.contiguous);
-    const auto [place, is_new] = spaces_.try_emplace(key);
-    if (is_new) {
-      place->second = search_space(
-          item.shape.product(), families_for(usual_families(), item.shape.dtype, item.shape.layout), item.shape.dtype);
-    }
-    return place->second;
+    return ranked.empty() ? std::nullopt : std::optional(ranked.front());
   }
 
   std::string name_;
   mutable std::map<DeviceKey, ScheduleModel> models_;
-  mutable std::map<std::tuple<std::string, std::string, long long, bool>, std::vector<Schedule>> spaces_;
 };
 
 }  // namespace

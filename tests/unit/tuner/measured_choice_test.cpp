@@ -32,7 +32,7 @@ const std::vector<MeasuredItem>& items_of_journals() {
 TEST(Corrections, AreThoseOfTheJournals) {
   try {
     for (const DeviceMeasurements& device : device_measurements(items_of_journals())) {
-      EXPECT_EQ(print(device), read_file(ESC_SOURCE_DIR "/generator/schedule/" + file_name(device)))
+      EXPECT_EQ(print(device), read_file(ESC_SOURCE_DIR "/generator/schedule/" + file_name(device.key)))
           << "esctune publish --corrections tests/bench/journals -o generator/schedule";
     }
   } catch (const UserError& problem) {
