@@ -46,8 +46,7 @@ std::string names_of_architectures(const std::vector<int>& architectures);
 /// Whether predicted times were corrected by kernels of such a device: an H100 or an H200.
 bool has_measurements_of(const DeviceKey& device);
 
-/// What a kernel may count on that is built for several architectures, and the device whose multiprocessors its grid shall
-/// fill.
+/// What a kernel may count on that is built for several architectures, and the device that it is made for.
 struct KernelTarget {
   int oldest_architecture = 90;
   int newest_architecture = 90;
