@@ -7,6 +7,7 @@
 
 #include "generator/emit/half_text.h"
 #include "generator/emit/operand_text.h"
+#include "generator/emit/shared_arrays.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -60,21 +61,24 @@ std::string CudaExpressions::leading_dimension(const ArrayDeclaration& array) co
 }
 
 std::string CudaExpressions::position(const ArrayDeclaration& array, const Access& access) const {
-  ESC_CHECK(access.subscripts.size() <= 2, "an array of the kernel has one or two dimensions: " + access.array);
-  if (access.subscripts.empty()) {
+  // A pointer is into the memory of the running block, which a store to another one knows by its rank.
+  const std::span subscripts = std::span(access.subscripts).subspan(array.role == ArrayRole::cluster ? 1 : 0);
+  const std::size_t dimensions = extents_in_block(array).size();
+  ESC_CHECK(subscripts.size() <= 2, "an array of the kernel has one or two dimensions: " + access.array);
+  if (subscripts.empty()) {
     return "";
   }
-  const Subscript& row = access.subscripts.front();
-  const Subscript& last = access.subscripts.back();
+  const Subscript& row = subscripts.front();
+  const Subscript& last = subscripts.back();
   if (array.layout) {
-    ESC_CHECK(access.subscripts.size() == 2 && array.role != ArrayRole::dense,
+    ESC_CHECK(subscripts.size() == 2 && array.role != ArrayRole::dense,
               "an element of what is like C: " + access.array);
     return fmt::format("place_in_{}({}, {}, {})", array.name, index_text(row), index_text(last),
                        leading_dimension(array));
   }
-  const bool is_element = access.subscripts.size() == array.extents.size();
+  const bool is_element = subscripts.size() == dimensions;
   const std::string inner = !is_element || last == Subscript{} ? "" : index_text(last);
-  if (is_element && (array.extents.size() == 1 || row == Subscript{})) {
+  if (is_element && (dimensions == 1 || row == Subscript{})) {
     return inner;
   }
   return fmt::format("{} * {}{}{}", factor_text(row), leading_dimension(array), inner.empty() ? "" : " + ", inner);

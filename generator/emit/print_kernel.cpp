@@ -13,6 +13,7 @@
 #include "generator/emit/print_cases.h"
 #include "generator/emit/print_statement.h"
 #include "generator/emit/region_text.h"
+#include "generator/emit/shared_arrays.h"
 #include "generator/ir/build.h"
 #include "generator/ir/performed_instructions.h"
 #include "generator/ir/rewrite.h"
@@ -197,7 +198,7 @@ class KernelPrinter {
   /// Where the array ends, of sums as the next one is.
   static std::string behind(const ArrayDeclaration& array) {
     std::string elements;
-    for (const Affine& extent : array.extents) {
+    for (const Affine& extent : extents_in_block(array)) {
       elements += (elements.empty() ? "" : " * ") + esc::print(extent);
     }
     return fmt::format("{} + {}", array.name, elements);

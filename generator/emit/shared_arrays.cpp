@@ -3,6 +3,10 @@
 
 namespace esc {
 
+std::span<const Affine> extents_in_block(const ArrayDeclaration& array) {
+  return std::span(array.extents).subspan(array.role == ArrayRole::cluster ? 1 : 0);
+}
+
 std::int64_t declared_shared_bytes(const LoopNest& nest) {
   const Environment constants = constants_of(nest);
   std::int64_t bytes = 0;
@@ -11,7 +15,7 @@ std::int64_t declared_shared_bytes(const LoopNest& nest) {
       continue;
     }
     std::int64_t elements = 1;
-    for (const Affine& extent : array.extents) {
+    for (const Affine& extent : extents_in_block(array)) {
       elements *= extent.evaluate(constants);
     }
     bytes += elements * bytes_of(array.type);

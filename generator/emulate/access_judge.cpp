@@ -214,7 +214,7 @@ void AccessJudge::refuse_mode(const Region& region, std::uint64_t address, std::
   stop();
 }
 
-const AccessJudge::Occupied* AccessJudge::find_occupied(std::uint64_t address, std::uint64_t size) const {
+const Occupied* AccessJudge::find_occupied(std::uint64_t address, std::uint64_t size) const {
   const auto behind = occupied_.lower_bound(address + size);
   return behind == occupied_.begin() || std::prev(behind)->second.end <= address ? nullptr : &std::prev(behind)->second;
 }
@@ -330,13 +330,52 @@ void AccessJudge::expect_store(std::uint64_t shared, std::uint64_t bytes, std::u
   occupied_[shared] = {shared + bytes, Occupant::cluster_store, thread};
 }
 
-void AccessJudge::receive_store(std::uint64_t shared, std::span<const std::byte> bytes) {
+void AccessJudge::receive_store(std::uint64_t shared, std::span<const std::byte> bytes, std::uint32_t site,
+                                const Dim3& thread) {
   occupied_.erase(shared);
   std::memcpy(reinterpret_cast<void*>(shared), bytes.data(), bytes.size());
   const Region* region = memory_.find(shared, bytes.size());
   for (std::uint64_t at = 0; at < bytes.size(); at += 4) {
-    clock_.settle(region->word(shared + at));
+    WordShadow& word = region->word(shared + at);
+    if (std::max(shadow_entry::interval(word.read), shadow_entry::interval(word.write)) >= clock_.previous_turn()) {
+      report(FaultKind::race, site, region->name, [&] {
+        return fmt::format(
+            "thread {} of another block of the cluster stores {} bytes at offset {} of {}, which this block has used "
+            "between the same two barriers of the cluster",
+            describe(thread), bytes.size(), shared - region->base, region->name);
+      });
+    }
+    clock_.settle(word);
   }
+}
+
+std::vector<Region*> AccessJudge::block_regions() const {
+  std::vector<Region*> regions;
+  for (const auto& region : memory_.regions()) {
+    if (region->lasts_a_block) {
+      regions.push_back(region.get());
+    }
+  }
+  return regions;
+}
+
+SuspendedBlock AccessJudge::suspend_block() {
+  SuspendedBlock block{{}, std::exchange(occupied_, {}), clock_.suspend()};
+  for (const Region* const region : block_regions()) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(region->base);
+    block.memory.push_back({{bytes, bytes + region->bytes}, {region->shadow(), region->shadow() + region->words()}});
+  }
+  return block;
+}
+
+void AccessJudge::resume_block(SuspendedBlock block) {
+  const std::vector<Region*> regions = block_regions();
+  for (std::size_t at = 0; at < regions.size(); ++at) {
+    std::ranges::copy(block.memory.at(at).bytes, reinterpret_cast<std::byte*>(regions[at]->base));
+    std::ranges::copy(block.memory.at(at).shadow, regions[at]->shadow());
+  }
+  occupied_ = std::move(block.occupied);
+  clock_.resume(std::move(block.clock));
 }
 
 void AccessJudge::check_bulk_source(std::uint64_t global, std::uint64_t bytes, std::uint64_t note) {

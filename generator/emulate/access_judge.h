@@ -32,6 +32,26 @@ enum class Use { read, write, atomic };
 /// block of the cluster under way to it, or an asynchronous barrier that lies there.
 enum class Occupant { copy, bulk_copy, cluster_store, barrier };
 
+/// Shared memory of a block, and what is known of it.
+struct BlockMemory {
+  std::vector<std::byte> bytes;
+  std::vector<WordShadow> shadow;
+};
+
+/// Where an occupied stretch ends, by what, and which thread has begun that.
+struct Occupied {
+  std::uint64_t end = 0;
+  Occupant occupant = Occupant::copy;
+  Dim3 thread;
+};
+
+/// A block that waits while others of its cluster run, which have its addresses.
+struct SuspendedBlock {
+  std::vector<BlockMemory> memory;             ///< of each region
+  std::map<std::uint64_t, Occupied> occupied;  ///< by where they begin
+  BlockClock clock;
+};
+
 /// Judges every access of the running code before it happens, collects faults, and stops code that may not go on. Knows
 /// what runs (a program, perhaps a launch of it, on some stack), not who lets it run.
 class AccessJudge {
@@ -75,7 +95,8 @@ class AccessJudge {
   /// `receive_store` has them. A fault where an occupant is: the device may write an asynchronous barrier even behind
   /// all waits for it.
   void expect_store(std::uint64_t shared, std::uint64_t bytes, std::uint32_t site, const Dim3& thread);
-  void receive_store(std::uint64_t shared, std::span<const std::byte> bytes);
+  /// A fault where the running block has touched them in its turn before.
+  void receive_store(std::uint64_t shared, std::span<const std::byte> bytes, std::uint32_t site, const Dim3& thread);
   /// Judges a read of global memory by the engine of the bulk copies, in the name of the running thread.
   void check_bulk_source(std::uint64_t global, std::uint64_t bytes, std::uint64_t note);
   /// Judges a read of shared memory by the asynchronous proxy in the name of the running thread, one of those that are
@@ -87,6 +108,9 @@ class AccessJudge {
   }
   /// A block begins, whose memory nothing occupies.
   void forget_occupants() { occupied_.clear(); }
+  /// The running block waits, with all of its threads, while others run; later it goes on.
+  SuspendedBlock suspend_block();
+  void resume_block(SuspendedBlock block);
   /// The region that holds all of the bytes, or null.
   const Region* find_region(std::uint64_t address, std::uint64_t bytes) const { return memory_.find(address, bytes); }
 
@@ -141,12 +165,8 @@ class AccessJudge {
   void report_race(const Region& region, std::uint64_t address, std::uint64_t size, std::uint64_t note, Use use,
                    const Conflict& conflict);
 
-  /// Where an occupied stretch ends, by what, and which thread has begun that.
-  struct Occupied {
-    std::uint64_t end = 0;
-    Occupant occupant = Occupant::copy;
-    Dim3 thread;
-  };
+  /// The regions of a block's shared memory.
+  std::vector<Region*> block_regions() const;
   const Occupied* find_occupied(std::uint64_t address, std::uint64_t size) const;
 
   EmulationOptions options_;

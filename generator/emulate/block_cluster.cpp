@@ -16,14 +16,9 @@ constexpr std::uint32_t kAddressMask = (1u << kRankShift) - 1;
 
 }  // namespace
 
-void BlockCluster::begin_block(std::uint32_t rank, std::uint32_t blocks) {
-  rank_ = rank;
-  blocks_ = blocks;
-  passed_ = 0;
-  if (rank + 1 == blocks) {
-    left_.assign(blocks, {});
-    passed_by_others_.reset();
-  }
+void BlockCluster::begin(std::uint32_t blocks) {
+  passed_.assign(blocks, 0);
+  left_.assign(blocks, {});
 }
 
 void BlockCluster::end_block() {
@@ -35,34 +30,34 @@ void BlockCluster::end_block() {
           left.thread.x, left.thread.y, left.thread.z, left.block.x, left.block.y, left.block.z, left.bytes.size());
     });
   }
-  if (passed_by_others_ && *passed_by_others_ != passed_) {
-    judge_.report(FaultKind::divergent_barrier, judge_.site(), "cluster", [&] {
-      return fmt::format("the block passes {} barriers of its cluster, another one {}", passed_, *passed_by_others_);
-    });
-  }
-  passed_by_others_ = passed_;
+}
+
+void BlockCluster::report_uneven_barriers(std::uint32_t site) {
+  judge_.report(FaultKind::divergent_barrier, site, "cluster", [&] {
+    return fmt::format(
+        "the block waits at a barrier of its cluster, number {}, which another block of it never reaches",
+        passed_[rank_] + 1);
+  });
 }
 
 void BlockCluster::pass_barrier() {
-  ++passed_;
+  const std::uint32_t passed = ++passed_[rank_];
   LeftAt& here = left_[rank_];
   for (auto at = here.begin(); at != here.end();) {
-    if (at->second.barriers < passed_) {
-      judge_.receive_store(at->first, at->second.bytes);
+    if (at->second.barriers < passed) {
+      judge_.receive_store(at->first, at->second.bytes, at->second.site, at->second.thread);
       at = here.erase(at);
     } else {
-      if (at->second.barriers == passed_) {
-        judge_.expect_store(at->first, at->second.bytes.size(), at->second.site, at->second.thread);
-      }
+      judge_.expect_store(at->first, at->second.bytes.size(), at->second.site, at->second.thread);
       ++at;
     }
   }
 }
 
 std::uint32_t BlockCluster::map(std::uint32_t address, std::uint32_t rank) const {
-  if (rank >= blocks_) {
+  if (rank >= left_.size()) {
     judge_.refuse(FaultKind::bad_operand, kStore,
-                  [&] { return fmt::format("mapa to block {} of a cluster of {}", rank, blocks_); });
+                  [&] { return fmt::format("mapa to block {} of a cluster of {}", rank, left_.size()); });
   }
   if (address > kAddressMask) {
     judge_.refuse(FaultKind::limit, kStore,
@@ -73,7 +68,7 @@ std::uint32_t BlockCluster::map(std::uint32_t address, std::uint32_t rank) const
 
 void BlockCluster::store(std::uint32_t mapped, std::vector<std::byte> bytes) {
   const std::uint32_t target = mapped >> kRankShift;
-  if (target == 0 || target > blocks_) {
+  if (target == 0 || target > left_.size()) {
     judge_.refuse(FaultKind::bad_operand, kStore,
                   [] { return fmt::format("{} to an address that mapa has not given", kStore); });
   }
@@ -90,13 +85,12 @@ void BlockCluster::store(std::uint32_t mapped, std::vector<std::byte> bytes) {
       return fmt::format("{} of {} bytes at offset {} of {}", kStore, size, address - region->base, region->name);
     });
   }
-  if (target - 1 >= rank_) {
+  if (target - 1 == rank_) {
     judge_.refuse(FaultKind::limit, kStore, [&] {
-      return fmt::format("block {} of a cluster stores into block {}: followed are stores to blocks in front alone",
-                         rank_, target - 1);
+      return fmt::format("block {} of a cluster stores into itself: followed are stores to other blocks alone", rank_);
     });
   }
-  if (passed_ == 0) {
+  if (passed_[rank_] == 0) {
     judge_.refuse(FaultKind::race, kStore, [&] {
       return fmt::format(
           "store into block {} of the cluster, which may not have begun: no barrier of the cluster stands in front",
@@ -115,7 +109,7 @@ void BlockCluster::store(std::uint32_t mapped, std::vector<std::byte> bytes) {
           other.block.x, other.block.y, other.block.z);
     });
   }
-  there[address] = {std::move(bytes), passed_, judge_.site(), judge_.registers().block_index,
+  there[address] = {std::move(bytes), passed_[rank_], judge_.site(), judge_.registers().block_index,
                     judge_.registers().thread_index};
 }
 

@@ -4,26 +4,29 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <vector>
 
 #include "generator/emulate/access_judge.h"
 
 namespace esc {
 
-/// The blocks of a cluster and what they leave in each other's shared memory. They run one after the other, the last
-/// one first, and never wait for each other: so a block may leave something only for one in front of it, which finds it
-/// behind the barrier of the cluster that the store was in front of, as late as can be, and which it may not touch from
-/// the barrier on that the store was behind. All must pass the barrier as often. What depends on another order is a
-/// fault that stops the running thread.
+/// The blocks of a cluster and what they store to each other's shared memory. They take turns: each runs up to a barrier
+/// of the cluster, and then the next one does. What a block stores to another one's memory is there behind the next
+/// barrier, as late as can be, and from the barrier in front of the store on the other one may not touch the place. All
+/// must pass the barrier as often.
 class BlockCluster {
  public:
   explicit BlockCluster(AccessJudge& judge) : judge_(judge) {}
 
-  /// A block of a cluster of so many begins, the last one of it first.
-  void begin_block(std::uint32_t rank, std::uint32_t blocks);
-  /// Reports what nobody has waited for, and another number of barriers than the other blocks have passed.
+  /// The blocks of a cluster of so many begin.
+  void begin(std::uint32_t blocks);
+  std::uint32_t blocks() const { return static_cast<std::uint32_t>(passed_.size()); }
+  /// From here on the block of this rank runs.
+  void enter(std::uint32_t rank) { rank_ = rank; }
+  /// The running block ends. Reports what nobody has waited for.
   void end_block();
+  /// Reports that the running block waits at a barrier of the cluster, `site`, which others do not come to.
+  void report_uneven_barriers(std::uint32_t site);
 
   /// All threads of the block have met at the barrier of the cluster, behind which a new interval has begun.
   void pass_barrier();
@@ -46,10 +49,8 @@ class BlockCluster {
 
   AccessJudge& judge_;
   std::uint32_t rank_ = 0;
-  std::uint32_t blocks_ = 1;
-  std::uint32_t passed_ = 0;  ///< barriers, by the running block
-  std::optional<std::uint32_t> passed_by_others_;
-  std::vector<LeftAt> left_;  ///< by rank
+  std::vector<std::uint32_t> passed_;  ///< barriers, by rank
+  std::vector<LeftAt> left_;           ///< by rank
 };
 
 }  // namespace esc

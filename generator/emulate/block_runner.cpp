@@ -2,26 +2,28 @@
 #include "generator/emulate/block_runner.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <utility>
 
 namespace esc {
 namespace {
 
-constexpr std::size_t kMaxThreads = 1024;
+/// Stacks come in so many times a power of two: each launch has another number of threads.
+constexpr std::uint32_t kLeastFibres = 128;
 
 }  // namespace
 
 void BlockRunner::begin_launch(const Launch& launch) {
-  if (!fibres_) {
-    fibres_.emplace(kMaxThreads, kThreadStackBytes);
-    threads_.resize(kMaxThreads);
-    for (std::uint32_t fibre = kMaxThreads; fibre-- > 0;) {
-      idle_fibres_.push_back(fibre);
-    }
-  }
   launch_ = &launch;
   const auto count = static_cast<std::uint32_t>(launch.block.volume());
+  if (threads_.size() < count) {
+    const std::uint32_t most = std::max(kLeastFibres, std::bit_ceil(count));
+    fibres_.emplace(most, kThreadStackBytes);
+    threads_.resize(most);
+    idle_fibres_.resize(most);
+    std::iota(idle_fibres_.rbegin(), idle_fibres_.rend(), 0u);
+  }
   thread_indices_.resize(count);
   for (std::uint32_t thread = 0; thread < count; ++thread) {
     thread_indices_[thread] = launch.block.at(thread);
@@ -37,13 +39,12 @@ void BlockRunner::begin_launch(const Launch& launch) {
 void BlockRunner::begin_block(std::uint64_t linear_block) {
   Registers& registers = judge_.registers();
   registers.block_index = launch_->grid.at(linear_block);
+  linear_block_ = linear_block;
   judge_.forget_occupants();
   async_barriers_.begin_block();
   named_barriers_.begin_block(static_cast<std::uint32_t>(thread_indices_.size()));
   products_.begin_block(static_cast<std::uint32_t>(thread_indices_.size()));
   registers_.begin_block(static_cast<std::uint32_t>(thread_indices_.size()));
-  const std::uint32_t cluster_blocks = launch_->kernel->facts.cluster_blocks;
-  cluster_.begin_block(static_cast<std::uint32_t>(linear_block % cluster_blocks), cluster_blocks);
   meets_cluster_ = false;
   live_ = static_cast<std::uint32_t>(thread_indices_.size());
   at_barrier_ = 0;
@@ -71,31 +72,57 @@ void BlockRunner::begin_block(std::uint64_t linear_block) {
   }
 }
 
-bool BlockRunner::run(std::uint64_t linear_block) {
+BlockProgress BlockRunner::run(std::uint64_t linear_block) {
   begin_block(linear_block);
   if (!judge_.clock().begin_block(linear_block)) {
     judge_.report(FaultKind::limit, 0, "",
                   [] { return "more blocks and barriers in one launch than can be told apart"; });
-    return false;
+    return BlockProgress::abandoned;
   }
   ++judge_.counters().blocks;
   judge_.counters().threads += live_;
-  const std::uint32_t first = pick();
+  return run_threads(pick());
+}
+
+std::uint32_t BlockRunner::first_waiting() const {
+  std::uint32_t thread = 0;
+  while (threads_[thread].state != State::at_barrier) {
+    ++thread;
+  }
+  return thread;
+}
+
+BlockProgress BlockRunner::go_on() {
+  judge_.registers().block_index = launch_->grid.at(linear_block_);
+  completes_cluster_ = true;
+  return run_threads(first_waiting());
+}
+
+void BlockRunner::report_uneven_barriers() {
+  const std::uint32_t thread = first_waiting();
+  judge_.registers().block_index = launch_->grid.at(linear_block_);
+  judge_.registers().thread_index = thread_indices_[thread];
+  cluster_.report_uneven_barriers(threads_[thread].site);
+}
+
+BlockProgress BlockRunner::run_threads(std::uint32_t first) {
   activate(first);
   Context::switch_to(scheduler_, context_of(first));
-  const bool whole = !judge_.stopped() && live_ == 0;
-  if (!whole) {
+  if (!judge_.stopped() && live_ != 0 && meets_cluster_ && at_barrier_ == live_) {
+    return BlockProgress::at_cluster_barrier;
+  }
+  if (judge_.stopped() || live_ != 0) {
     if (!judge_.stopped()) {
       report_deadlock();
     }
     release_fibres();
-  } else {
-    async_barriers_.end_block();
-    products_.end_block();
-    registers_.end_block();
-    cluster_.end_block();
+    return BlockProgress::abandoned;
   }
-  return whole;
+  async_barriers_.end_block();
+  products_.end_block();
+  registers_.end_block();
+  cluster_.end_block();
+  return BlockProgress::finished;
 }
 
 /// The life of a fibre: it runs threads from their beginning, one after the other.
@@ -219,7 +246,7 @@ void BlockRunner::finish_thread() {
       complete_warp_operation(index, operation);
     }
   }
-  if (live_ != 0 && at_barrier_ == live_) {
+  if (live_ != 0 && at_barrier_ == live_ && !meets_cluster_) {
     complete_barrier();
   }
 }

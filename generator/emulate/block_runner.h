@@ -20,6 +20,13 @@
 
 namespace esc {
 
+/// How far a block has come.
+enum class BlockProgress : std::uint8_t {
+  finished,
+  at_cluster_barrier,  ///< with all of its threads
+  abandoned            ///< after a fault, with every thread where it stood
+};
+
 /// How a barrier combines the threads' predicates; values are passed by the stand-in headers.
 enum class BarrierReduction : std::int32_t { count, all, any };
 
@@ -28,18 +35,23 @@ enum class BarrierReduction : std::int32_t { count, all, any };
 /// warp operations.
 class BlockRunner {
  public:
-  explicit BlockRunner(AccessJudge& judge)
+  BlockRunner(AccessJudge& judge, BlockCluster& cluster)
       : judge_(judge),
         async_barriers_(judge),
         named_barriers_(judge),
         products_(judge),
         registers_(judge),
-        cluster_(judge) {}
+        cluster_(cluster) {}
 
   void begin_launch(const Launch& launch);
-  /// Runs one block, of those of a cluster the last one first. False when it was abandoned after a fault, with every
-  /// thread where it stood.
-  bool run(std::uint64_t linear_block);
+  /// Runs a block from its beginning to its end, or to a barrier of its cluster.
+  BlockProgress run(std::uint64_t linear_block);
+  /// Goes on behind that barrier, which all blocks of the cluster have reached.
+  BlockProgress go_on();
+  /// Reports that others do not come to that barrier.
+  void report_uneven_barriers();
+  /// Gives up the block, which waits there.
+  void give_up() { release_fibres(); }
 
   // For the hooks, on the stack of the running thread:
 
@@ -101,6 +113,8 @@ class BlockRunner {
     std::vector<std::uint64_t> grid_constants;
   };
 
+  BlockProgress run_threads(std::uint32_t first);
+  std::uint32_t first_waiting() const;
   void run_fibre(std::uint32_t fibre);
   void begin_block(std::uint64_t linear_block);
   std::uint32_t pick();
@@ -127,7 +141,7 @@ class BlockRunner {
   NamedBarriers named_barriers_;
   WarpgroupProducts products_;
   RegisterPool registers_;
-  BlockCluster cluster_;
+  BlockCluster& cluster_;
   std::optional<FibrePool> fibres_;
   Context scheduler_;
   const Launch* launch_ = nullptr;
@@ -145,7 +159,9 @@ class BlockRunner {
   std::uint32_t at_barrier_ = 0;
   BarrierReduction reduction_ = BarrierReduction::count;
   int barrier_result_ = 0;
-  bool meets_cluster_ = false;  ///< whether the barrier that threads wait at is one of the cluster
+  bool meets_cluster_ = false;      ///< whether the barrier that threads wait at is one of the cluster
+  bool completes_cluster_ = false;  ///< whether the thread that goes on next is to complete that
+  std::uint64_t linear_block_ = 0;
 };
 
 }  // namespace esc

@@ -18,7 +18,7 @@ int BlockRunner::barrier(int predicate, BarrierReduction reduction) {
   thread.predicate = predicate;
   thread.state = State::at_barrier;
   reduction_ = reduction;
-  if (++at_barrier_ < live_) {
+  if (++at_barrier_ < live_ || meets_cluster_) {
     wait(State::at_barrier);
     return barrier_result_;
   }
@@ -26,9 +26,15 @@ int BlockRunner::barrier(int predicate, BarrierReduction reduction) {
   return barrier_result_;
 }
 
+/// The last thread to arrive waits, too, as other blocks of the cluster have their turns first. One of them then
+/// completes the barrier.
 void BlockRunner::cluster_barrier() {
   meets_cluster_ = true;
   barrier(1, BarrierReduction::all);
+  if (std::exchange(completes_cluster_, false)) {
+    threads_[current_].state = State::at_barrier;
+    complete_barrier();
+  }
 }
 
 /// Lets all go on; the running thread, where it was the last to arrive, without a switch.

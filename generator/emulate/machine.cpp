@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/emulate/machine.h"
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 #include <set>
@@ -71,28 +72,89 @@ std::optional<std::vector<std::uint64_t>> Machine::choose_blocks(const Launch& l
   return blocks;
 }
 
-/// The same of a kernel with clusters, which run with all of their blocks, the last one first.
-std::optional<std::vector<std::uint64_t>> Machine::choose_whole_clusters(const Launch& launch) {
-  std::optional<std::vector<std::uint64_t>> blocks = choose_blocks(launch);
+/// The clusters of these blocks, by the first block of each, which run with all of their blocks.
+std::optional<std::vector<std::uint64_t>> Machine::choose_clusters(const Launch& launch) {
+  const std::optional<std::vector<std::uint64_t>> blocks = choose_blocks(launch);
   const std::uint64_t cluster_blocks = launch.kernel->facts.cluster_blocks;
-  if (cluster_blocks == 1) {
+  if (cluster_blocks == 1 || !blocks) {
     return blocks;
   }
-  if (!blocks) {
-    blocks.emplace(launch.grid.volume());
-    std::iota(blocks->begin(), blocks->end(), std::uint64_t{0});
-  }
   std::set<std::uint64_t> begun;
-  std::vector<std::uint64_t> whole;
+  std::vector<std::uint64_t> firsts;
   for (const std::uint64_t block : *blocks) {
-    if (begun.insert(block / cluster_blocks).second) {
-      const std::uint64_t first = block / cluster_blocks * cluster_blocks;
-      for (std::uint64_t rank = cluster_blocks; rank-- > 0;) {
-        whole.push_back(first + rank);
+    const std::uint64_t first = block / cluster_blocks * cluster_blocks;
+    if (begun.insert(first).second) {
+      firsts.push_back(first);
+    }
+  }
+  return firsts;
+}
+
+/// From here on the block of this rank in its cluster runs.
+BlockRunner& Machine::enter(std::uint32_t rank) {
+  while (runners_.size() <= rank) {
+    runners_.push_back(std::make_unique<BlockRunner>(*this, cluster_));
+  }
+  cluster_.enter(rank);
+  return *(running_ = runners_[rank].get());
+}
+
+/// The last block first, or by chance.
+std::vector<std::uint32_t> Machine::order_of_turns(std::uint64_t first_block, std::uint32_t turn) const {
+  std::vector<std::uint32_t> ranks(cluster_.blocks());
+  std::iota(ranks.rbegin(), ranks.rend(), 0u);
+  if (options().shuffle_seed && ranks.size() > 1) {
+    std::mt19937_64 random(*options().shuffle_seed + first_block + turn);
+    for (std::size_t left = ranks.size(); left > 1; --left) {
+      std::swap(ranks[left - 1], ranks[random() % left]);
+    }
+  }
+  return ranks;
+}
+
+/// The blocks of a cluster take turns, each up to the next barrier of the cluster. False when they were given up.
+bool Machine::run_cluster(const Launch& launch, std::uint64_t first_block) {
+  const std::uint32_t blocks = launch.kernel->facts.cluster_blocks;
+  cluster_.begin(blocks);
+  std::vector<SuspendedBlock> suspended(blocks);
+  std::vector<BlockProgress> progress(blocks, BlockProgress::finished);
+  const auto some_are = [&](BlockProgress wanted) { return std::ranges::find(progress, wanted) != progress.end(); };
+  for (std::uint32_t turn = 0; turn == 0 || some_are(BlockProgress::at_cluster_barrier); ++turn) {
+    if (turn > 0 && some_are(BlockProgress::finished)) {
+      give_up_waiting(progress, true);
+      return false;
+    }
+    for (const std::uint32_t rank : order_of_turns(first_block, turn)) {
+      BlockRunner& runner = enter(rank);
+      if (turn > 0 && blocks > 1) {
+        resume_block(std::move(suspended[rank]));
+      }
+      progress[rank] = turn > 0 ? runner.go_on() : runner.run(first_block + rank);
+      if (progress[rank] == BlockProgress::abandoned) {
+        // What the rest of the cluster would find says nothing.
+        give_up_waiting(progress, false);
+        return false;
+      }
+      if (progress[rank] == BlockProgress::at_cluster_barrier && blocks > 1) {
+        suspended[rank] = suspend_block();
       }
     }
   }
-  return whole;
+  return true;
+}
+
+/// Gives up the blocks that wait at a barrier of the cluster, which others have not come to, where they are `uneven`.
+void Machine::give_up_waiting(const std::vector<BlockProgress>& progress, bool uneven) {
+  for (std::uint32_t rank = 0; rank < progress.size(); ++rank) {
+    if (progress[rank] != BlockProgress::at_cluster_barrier) {
+      continue;
+    }
+    BlockRunner& runner = enter(rank);
+    if (uneven) {
+      runner.report_uneven_barriers();
+    }
+    runner.give_up();
+  }
 }
 
 bool Machine::run_launch(const Launch& launch) {
@@ -103,31 +165,24 @@ bool Machine::run_launch(const Launch& launch) {
   if (options().before_launch) {
     options().before_launch(info_of(launch));
   }
-  const std::optional<std::vector<std::uint64_t>> blocks = choose_whole_clusters(launch);
+  const std::optional<std::vector<std::uint64_t>> clusters = choose_clusters(launch);
   begin_launch(launch);
   registers().grid_extent = launch.grid;
   registers().block_extent = launch.block;
-  runner_.begin_launch(launch);
+  const std::uint32_t cluster_blocks = launch.kernel->facts.cluster_blocks;
+  for (std::uint32_t rank = 0; rank < cluster_blocks; ++rank) {
+    enter(rank).begin_launch(launch);
+  }
   bool whole = true;
-  const std::uint64_t cluster_blocks = launch.kernel->facts.cluster_blocks;
-  std::optional<std::uint64_t> abandoned_cluster;
-  const std::uint64_t count = blocks ? blocks->size() : launch.grid.volume();
+  const std::uint64_t count = clusters ? clusters->size() : launch.grid.volume() / cluster_blocks;
   for (std::uint64_t index = 0; index < count; ++index) {
-    const std::uint64_t block = blocks ? (*blocks)[index] : index;
-    // What the rest of its cluster would find says nothing where a block was abandoned.
-    if (abandoned_cluster == block / cluster_blocks) {
-      continue;
-    }
-    if (!runner_.run(block)) {
-      whole = false;
-      abandoned_cluster = cluster_blocks > 1 ? std::optional(block / cluster_blocks) : std::nullopt;
-    }
+    whole = run_cluster(launch, clusters ? (*clusters)[index] : index * cluster_blocks) && whole;
     if (launch_stopped() || exhausted()) {
       whole = false;
       break;
     }
     if (options().after_block) {
-      options().after_block(launch.kernel->facts.name, index + 1, count);
+      options().after_block(launch.kernel->facts.name, (index + 1) * cluster_blocks, count * cluster_blocks);
     }
   }
   ++counters().launches;

@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,7 +20,7 @@ namespace esc {
 /// The state behind an EmulatedDevice: what hooks work on. Runs host functions and launches, their accesses judged.
 class Machine : public AccessJudge {
  public:
-  explicit Machine(EmulationOptions options) : AccessJudge(std::move(options)), runner_(*this) {}
+  explicit Machine(EmulationOptions options) : AccessJudge(std::move(options)), cluster_(*this) { enter(0); }
 
   /// Runs `work`, which calls functions of `program`, on a stack of its own. False when a fault ended it early.
   /// An exception of `work` or of the emulator passes through.
@@ -31,7 +32,8 @@ class Machine : public AccessJudge {
   /// Ends the host function with an exception for the caller of `run_host`.
   [[noreturn]] void stop_with(std::exception_ptr error);
 
-  BlockRunner& runner() { return runner_; }
+  /// Of the block that runs.
+  BlockRunner& runner() { return *running_; }
 
   /// State of the CUDA runtime: the latest error, and limits raised per kernel (by address).
   int last_error = 0;
@@ -44,9 +46,15 @@ class Machine : public AccessJudge {
  private:
   LaunchInfo info_of(const Launch& launch);
   std::optional<std::vector<std::uint64_t>> choose_blocks(const Launch& launch);
-  std::optional<std::vector<std::uint64_t>> choose_whole_clusters(const Launch& launch);
+  std::optional<std::vector<std::uint64_t>> choose_clusters(const Launch& launch);
+  bool run_cluster(const Launch& launch, std::uint64_t first_block);
+  std::vector<std::uint32_t> order_of_turns(std::uint64_t first_block, std::uint32_t turn) const;
+  void give_up_waiting(const std::vector<BlockProgress>& progress, bool uneven);
+  BlockRunner& enter(std::uint32_t rank);
 
-  BlockRunner runner_;
+  BlockCluster cluster_;
+  std::vector<std::unique_ptr<BlockRunner>> runners_;  ///< by rank in the cluster
+  BlockRunner* running_ = nullptr;
   MappedMemory host_stack_;
   Context host_;
   Context native_;

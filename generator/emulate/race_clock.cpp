@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace esc {
 
@@ -49,8 +50,20 @@ bool RaceClock::begin_block(std::uint64_t linear_block) {
   for (std::vector<std::uint64_t>& fences : fences_) {
     fences.clear();
   }
+  latest_turn_ = interval_;
+  block_ = linear_block;
   blocks_.emplace_back(interval_, linear_block);
   return true;
+}
+
+void RaceClock::resume(BlockClock block) {
+  block_ = block.block;
+  first_of_block_ = block.first_interval;
+  threads_ = std::move(block.threads);
+  fences_ = std::move(block.fences);
+  previous_turn_ = block.latest_turn;
+  latest_turn_ = interval_ + 1;  // which the end of the barrier begins
+  blocks_.emplace_back(latest_turn_, block_);
 }
 
 bool RaceClock::begin_interval() {
@@ -171,7 +184,7 @@ std::optional<std::uint32_t> RaceClock::find_unfenced(const WordShadow& word) co
   const auto lacks_fence = [&](std::uint32_t member, std::uint32_t at) {
     return member < threads_.threads() && !is_fenced(member, when, at);
   };
-  if (when < first_of_block_) {
+  if (!is_own(when)) {
     return std::nullopt;
   }
   if ((entry & kMany) == 0) {
@@ -200,11 +213,12 @@ void RaceClock::land(WordShadow& word, std::uint32_t barrier, std::uint32_t phas
 
 void RaceClock::settle(WordShadow& word) const {
   constexpr std::uint32_t kWholeWord = 15;
-  word = {std::uint64_t{interval_ - 1} << kIntervalShift | std::uint64_t{kWholeWord} << kBytesShift, kWholeWord, 0, 0};
+  word = {std::uint64_t{first_of_block_} << kIntervalShift | std::uint64_t{kWholeWord} << kBytesShift, kWholeWord, 0,
+          0};
 }
 
-std::uint64_t RaceClock::block_of(std::uint64_t entry) const {
-  const auto after = std::upper_bound(blocks_.begin(), blocks_.end(), interval(entry),
+std::uint64_t RaceClock::block_in(std::uint32_t interval) const {
+  const auto after = std::upper_bound(blocks_.begin(), blocks_.end(), interval,
                                       [](std::uint32_t wanted, const auto& block) { return wanted < block.first; });
   return after == blocks_.begin() ? 0 : std::prev(after)->second;
 }
@@ -231,7 +245,7 @@ std::uint64_t RaceClock::find_rival(std::uint64_t entry, std::uint32_t lanes, st
   if ((bytes(entry) & touched) == 0) {
     return 0;
   }
-  if (when < first_of_block_) {
+  if (!is_own(when)) {
     return is_crowd(entry, lanes) && threads_.follows() ? with_thread(entry, 0)
                                                         : entry;  // another block of this launch
   }
@@ -330,7 +344,7 @@ void RaceClock::merge_followed(std::uint64_t& entry, std::uint32_t& lanes, std::
 void RaceClock::merge(std::uint64_t& entry, std::uint32_t& lanes, std::uint64_t fresh) {
   const std::uint32_t when = interval(entry);
   const std::uint32_t common = bytes(entry) & bytes(fresh);
-  if (when < first_of_block_ && common != 0) {
+  if (common != 0 && !is_own(when)) {
     return;  // the older block stays
   }
   if (when < interval_) {

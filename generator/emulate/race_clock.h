@@ -62,9 +62,19 @@ struct Conflict {
   bool wrote = false;
 };
 
+/// What a clock knows of a block that waits while others of its cluster run.
+struct BlockClock {
+  std::uint64_t block = 0;
+  std::uint32_t first_interval = 0;
+  std::uint32_t latest_turn = 0;
+  ThreadClocks threads;
+  std::vector<std::vector<std::uint64_t>> fences;
+};
+
 /// Logical time of a run, and the judgement whether two accesses are ordered.
 ///
-/// Blocks and the intervals between the barriers of a block are numbered one after the other. Accesses in different
+/// Blocks and the intervals between the barriers of a block are numbered one after the other, those of the blocks of a
+/// cluster as they take turns. Accesses in different
 /// launches are ordered; so are those of one block in different intervals. Accesses of different blocks of one launch
 /// never are. Inside an interval two threads of one warp are ordered by the warp operations that joined them: each warp
 /// has a time that grows with each operation, and each lane knows up to which time the accesses of every other lane are
@@ -84,6 +94,12 @@ class RaceClock {
   /// False when the numbers are used up; then nothing further can be judged in this launch.
   bool begin_block(std::uint64_t linear_block);
   bool begin_interval();
+  /// The running block waits at a barrier, with all of its threads, while others run; later it goes on, in a new
+  /// interval.
+  BlockClock suspend() const { return {block_, first_of_block_, latest_turn_, threads_, fences_}; }
+  void resume(BlockClock block);
+  /// The first interval of the running block's turn before this one.
+  std::uint32_t previous_turn() const { return previous_turn_; }
   void enter_thread(std::uint32_t thread);
   /// The lanes of `mask` in `warp` have met. False when the warp's time is used up.
   bool meet(std::uint32_t warp, std::uint32_t mask);
@@ -123,7 +139,7 @@ class RaceClock {
   Conflict write(WordShadow& word, std::uint32_t bytes, std::uint32_t floor, Writing writing);
 
   /// The block (linear index) that an entry of this launch belongs to.
-  std::uint64_t block_of(std::uint64_t entry) const;
+  std::uint64_t block_of(std::uint64_t entry) const { return block_in(shadow_entry::interval(entry)); }
 
  private:
   struct WarpClock {
@@ -132,6 +148,11 @@ class RaceClock {
     std::array<std::array<std::uint32_t, 32>, 32> known{};  ///< [lane][other]: accesses of other before this time
   };
 
+  std::uint64_t block_in(std::uint32_t interval) const;
+  /// Whether an interval of this launch is one of the running block.
+  bool is_own(std::uint32_t interval) const {
+    return interval >= first_of_block_ && (interval >= latest_turn_ || block_in(interval) == block_);
+  }
   std::uint32_t warp_time(const WarpClock& warp) const { return warp.interval == interval_ ? warp.time : 0; }
   bool meet_followed(std::span<const std::uint32_t> threads);
   void set_me();
@@ -163,6 +184,9 @@ class RaceClock {
   std::uint32_t interval_ = 0;
   std::uint32_t first_of_block_ = 0;
   std::uint32_t first_of_launch_ = 0;
+  std::uint32_t latest_turn_ = 0;  ///< the interval in which the running block began or went on for the last time
+  std::uint32_t previous_turn_ = 0;
+  std::uint64_t block_ = 0;  ///< that runs, linear index
   std::uint32_t thread_ = 0;
   std::uint64_t me_ = 0;  ///< an entry of the running thread without bytes
   std::array<WarpClock, 32> warps_;
@@ -172,7 +196,8 @@ class RaceClock {
   /// By number; of each thread the time of its access + 1, or 0. All of the running interval.
   std::vector<std::vector<std::uint32_t>> crowds_;
   std::vector<std::uint32_t> free_crowds_;
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> blocks_;  ///< of this launch: first interval, linear index
+  std::vector<std::pair<std::uint32_t, std::uint64_t>>
+      blocks_;  ///< of this launch: first interval of a turn, linear index
 };
 
 inline Conflict RaceClock::read(WordShadow& word, std::uint32_t bytes, std::uint32_t floor) {
@@ -188,7 +213,7 @@ inline Conflict RaceClock::write(WordShadow& word, std::uint32_t bytes, std::uin
   Conflict conflict = {rival(word.read, word.read_lanes, bytes, floor), false};
   const bool in_any_order = writing != Writing::plain && writing != Writing::exchanging &&
                             writing == shadow_entry::writing(word.write) &&
-                            (writing != Writing::swapping || shadow_entry::interval(word.write) >= first_of_block_);
+                            (writing != Writing::swapping || is_own(shadow_entry::interval(word.write)));
   if (conflict.entry == 0 && !in_any_order) {
     conflict = {rival(word.write, word.write_lanes, bytes, floor), true};
   }

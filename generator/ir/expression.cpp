@@ -93,7 +93,13 @@ Expression minimum(const Expression& left, const Expression& right) {
   return operation(Operator::minimum, {left, right});
 }
 Expression less(const Expression& left, const Expression& right) { return operation(Operator::less, {left, right}); }
-Expression is_nonzero(const Expression& value) { return operation(Operator::differs, {value, 0}); }
+Expression equals(const Expression& left, const Expression& right) {
+  return operation(Operator::equals, {left, right});
+}
+Expression differs(const Expression& left, const Expression& right) {
+  return operation(Operator::differs, {left, right});
+}
+Expression is_nonzero(const Expression& value) { return differs(value, 0); }
 Expression choose(const Expression& condition, const Expression& value, const Expression& otherwise) {
   return operation(Operator::choose, {condition, value, otherwise});
 }

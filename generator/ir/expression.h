@@ -139,6 +139,8 @@ Expression quotient(const Expression& numerator, const Expression& divisor);
 Expression remainder(const Expression& numerator, const Expression& divisor);
 Expression minimum(const Expression& left, const Expression& right);
 Expression less(const Expression& left, const Expression& right);
+Expression equals(const Expression& left, const Expression& right);
+Expression differs(const Expression& left, const Expression& right);
 /// Whether it is not zero.
 Expression is_nonzero(const Expression& value);
 Expression choose(const Expression& condition, const Expression& value, const Expression& otherwise);

@@ -126,6 +126,15 @@ Instruction moves_vector(const std::string& name_of, Node each, const std::strin
           .texts = std::move(texts)};
 }
 
+/// The same, where `to` is in the shared memory of the block of that rank in the cluster.
+Instruction leave_vector() {
+  Instruction result =
+      moves_vector("leave_vector", store(to_v(), from_v()), "leave_vector<{width}>({to}, {from}, {rank});",
+                   {meet_cluster_text, leave_vector_text});
+  result.parameters.push_back(value("rank"));
+  return result;
+}
+
 /// The group that a lane belongs to, among those that share sums, gets the sums from first_sum on; see
 /// add_groups.cu.in.
 Instruction add_groups() {
@@ -332,8 +341,7 @@ std::vector<Instruction> make_all() {
       deliver(),
       moves_vector("store_vector", store(to_v(), from_v()), "store_vector<{width}>({to}, {from});", shared),
       moves_vector("load_vector", store(to_v(), from_v()), "load_vector<{width}>({to}, {from});", shared),
-      moves_vector("leave_vector", store(to_v(), from_v()), "leave_vector<{width}>({to}, {from});",
-                   {meet_cluster_text, leave_vector_text}),
+      leave_vector(),
       moves_vector("add_vector", add(to_v(), from_v()), "add_vector<{width}>({to}, {from});", shared),
       add_groups(),
       panel_at(),

@@ -42,7 +42,14 @@ class Interpreter {
 
   void execute(const Loop& loop) {
     if (is_thread(loop.mapping)) {
-      run_threads(loop);
+      BlockThreads threads = begin_threads(loop);
+      execute_together(threads.all, *threads.body);
+      state_.pass_barrier(Scope::block);
+      end_threads();
+      return;
+    }
+    if (loop.mapping == Mapping::cluster) {
+      run_cluster(loop);
       return;
     }
     const std::int64_t lower = state_.evaluate(loop.lower);
@@ -50,17 +57,12 @@ class Interpreter {
     const std::int64_t step = state_.evaluate(loop.step);
     ESC_CHECK(step > 0, "loop " + loop.iterator + " goes on");
     const std::int64_t outer_iteration = state_.thread().iteration;
-    const bool is_cluster = loop.mapping == Mapping::cluster;
-    if (is_cluster) {
-      ESC_CHECK(lower == 0 && step == 1, "all blocks of the cluster run");
-      state_.begin_cluster();
-    }
     for (std::int64_t value = lower; value < upper; value += step) {
       if (is_grid(loop.mapping)) {
         state_.thread().iteration = ++iterations_;
         state_.begin_block();
       }
-      execute_with(loop.iterator, is_cluster ? upper - 1 - value : value, loop.body);  // the first block last
+      execute_with(loop.iterator, value, loop.body);
     }
     state_.thread().iteration = outer_iteration;
   }
@@ -212,9 +214,53 @@ class Interpreter {
     }
   }
 
-  void run_threads(const Loop& outermost) {
-    ESC_CHECK(!inside_threads_, "loops over threads stand directly inside each other");
-    inside_threads_ = true;
+  /// The threads of a block, and what they do.
+  struct BlockThreads {
+    std::vector<ThreadState> states;
+    Threads all;
+    const Block* body = nullptr;
+  };
+
+  /// The blocks of a cluster do each step of their threads before any of them does the next one, the last block first.
+  /// So each finds behind a barrier of the cluster what any other has written in front of it.
+  void run_cluster(const Loop& loop) {
+    ESC_CHECK(state_.evaluate(loop.lower) == 0 && state_.evaluate(loop.step) == 1, "all blocks of the cluster run");
+    const auto* threads = loop.body.size() == 1 ? std::get_if<Loop>(&loop.body.front().content) : nullptr;
+    ESC_CHECK(threads != nullptr && is_thread(threads->mapping), "a block of a cluster is its threads");
+    const auto count = static_cast<std::size_t>(state_.evaluate(loop.upper));
+    ThreadState& around = state_.thread();
+    const std::int64_t outer_iteration = around.iteration;
+    state_.begin_cluster();
+    std::vector<BlockThreads> blocks(count);
+    const auto in_each_block = [&](const auto& work) {
+      for (std::size_t rank = count; rank-- > 0;) {
+        state_.run_in_block(rank);
+        work(blocks[rank]);
+      }
+    };
+    for (std::size_t rank = count; rank-- > 0;) {
+      state_.run_as(around);
+      around.iteration = ++iterations_;
+      state_.begin_block(rank);
+      const std::size_t opened = around.open();
+      around.define(loop.iterator, static_cast<double>(rank));
+      blocks[rank] = begin_threads(*threads);
+      around.close(opened);
+    }
+    for (const Node& step : *blocks.front().body) {
+      inside_step_ = !std::holds_alternative<Barrier>(step.content);
+      in_each_block([&](BlockThreads& block) { execute_together(block.all, step); });
+    }
+    inside_step_ = false;
+    in_each_block([&](BlockThreads&) { state_.pass_barrier(Scope::block); });
+    end_threads();
+    around.iteration = outer_iteration;
+  }
+
+  BlockThreads begin_threads(const Loop& outermost) {
+    ESC_CHECK(around_threads_ == nullptr || around_threads_ == &state_.thread(),
+              "loops over threads stand directly inside each other");
+    around_threads_ = &state_.thread();
     state_.pass_barrier(Scope::block);
     std::vector<const Loop*> loops;
     const Block& body = thread_body(outermost, loops);
@@ -227,11 +273,9 @@ class Interpreter {
       warp_lanes *= loop->mapping == Mapping::lanes || loop->mapping == Mapping::lane_digit ? extents.back() : 1;
     }
     state_.set_warp_size(loops.front()->mapping == Mapping::threads ? lanes_of_warp : warp_lanes);
-    ThreadState& around = state_.thread();
-    std::vector<ThreadState> states(static_cast<std::size_t>(count), around);
-    Threads threads;
+    BlockThreads result{std::vector<ThreadState>(static_cast<std::size_t>(count), state_.thread()), {}, &body};
     for (std::int64_t number = 0; number < count; ++number) {
-      ThreadState& state = states[static_cast<std::size_t>(number)];
+      ThreadState& state = result.states[static_cast<std::size_t>(number)];
       state.number = number;
       state.define("thread", static_cast<double>(number));
       state.define("warp", static_cast<double>(number / state_.warp_size()));
@@ -243,14 +287,13 @@ class Interpreter {
         state.team = loops[at - 1]->iterator == nest_.team ? index : state.team;
         rest /= extents[at - 1];
       }
-      threads.push_back(&state);
+      result.all.push_back(&state);
     }
-    all_threads_ = threads.size();
-    execute_together(threads, body);
-    state_.run_as(around);
-    inside_threads_ = false;
-    state_.pass_barrier(Scope::block);
+    all_threads_ = result.all.size();
+    return result;
   }
+
+  void end_threads() { state_.run_as(*std::exchange(around_threads_, nullptr)); }
 
   void execute_together(const Threads& threads, const Block& block) {
     for (const Node& node : block) {
@@ -335,6 +378,7 @@ class Interpreter {
   void wait(const Threads& threads, const Barrier& barrier) {
     ESC_CHECK(barrier.scope == Scope::warp || threads.size() == all_threads_,
               "all threads of the block reach the barrier");
+    ESC_CHECK(barrier.scope != Scope::cluster || !inside_step_, "all blocks of the cluster reach the barrier");
     ESC_CHECK(barrier.scope != Scope::team || !nest_.team.empty(), "a barrier of teams in a nest that has some");
     state_.pass_barrier(barrier.scope);
   }
@@ -366,7 +410,8 @@ class Interpreter {
   std::unordered_map<const Node*, bool> syncs_;
   std::int64_t iterations_ = 0;
   std::size_t all_threads_ = 0;
-  bool inside_threads_ = false;
+  bool inside_step_ = false;               ///< of the blocks of a cluster, each of which does it whole
+  ThreadState* around_threads_ = nullptr;  ///< what runs beside the threads of the running block, where it has begun
 };
 
 }  // namespace

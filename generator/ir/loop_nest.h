@@ -155,9 +155,9 @@ struct Node {
 };
 
 /// What an array is in the product, that an epilogue reads it (operand, which a caller hands over, or table, which the
-/// nest itself has), that it belongs to the packed form of the sparse one, or that every cluster (cluster, in the
-/// shared memory of its first block), every block (shared) or every thread (registers) has one of its own, which begins
-/// uninitialised; unknown until lower/assign_roles has found it. An operand without extents is a number that the caller
+/// nest itself has), that it belongs to the packed form of the sparse one, or that every cluster (cluster: its outermost
+/// dimension is the rank of the block in whose shared memory an element lies), every block (shared) or every thread
+/// (registers) has one of its own, which begins uninitialised; unknown until lower/assign_roles has found it. An operand without extents is a number that the caller
 /// gives.
 enum class ArrayRole {
   sparse,
@@ -173,7 +173,7 @@ enum class ArrayRole {
   unknown
 };
 
-/// Whether such an array lies in the shared memory of a block, its own or the first one's of its cluster.
+/// Whether such an array lies in the shared memory of a block, or of the blocks of its cluster.
 constexpr bool is_in_shared_memory(ArrayRole role) { return role == ArrayRole::shared || role == ArrayRole::cluster; }
 
 /// An array with the extent of each dimension.

@@ -28,9 +28,10 @@ NestState::NestState(const LoopNest& nest, Memory memory) : memory_(std::move(me
   for (const ArrayDeclaration& array : nest.arrays) {
     if (array.role == ArrayRole::sparse) {
       sparse_ = array.name;
-    } else if (is_in_shared_memory(array.role)) {
-      const Owner owner = array.role == ArrayRole::shared ? Owner::block : Owner::cluster;
-      shared_.emplace(array.name, std::make_unique<OwnedArray>(extents_of(array), owner));
+    } else if (array.role == ArrayRole::shared) {
+      shared_.push_back(&array);
+    } else if (array.role == ArrayRole::cluster) {
+      of_cluster_.emplace(array.name, std::make_unique<OwnedArray>(extents_of(array), Owner::cluster));
     }
   }
   for (auto& [name, tensor] : memory_.arrays) {
@@ -44,30 +45,37 @@ NestState::NestState(const LoopNest& nest, Memory memory) : memory_(std::move(me
   }
 }
 
-void NestState::reset_arrays_of(Owner owner) {
-  for (auto& [name, array] : shared_) {
-    if (array->view().owner == owner) {
-      array->reset(false);
-    }
-  }
-}
-
 void NestState::begin_cluster() {
-  reset_arrays_of(Owner::cluster);
-  first_cluster_phase_ = ++latest_cluster_phase_;
+  for (auto& [name, array] : of_cluster_) {
+    array->reset(false);
+  }
+  first_cluster_phase_ = ++latest_phase_;
 }
 
-void NestState::begin_block() {
-  reset_arrays_of(Owner::block);
-  ++phase_;
-  cluster_phase_ = first_cluster_phase_;
+void NestState::begin_block(std::size_t rank) {
+  if (rank >= blocks_.size()) {
+    blocks_.resize(rank + 1);
+  }
+  run_in_block(rank);
+  for (const ArrayDeclaration* const array : shared_) {
+    std::unique_ptr<OwnedArray>& own = block_->shared[array->name];
+    if (own == nullptr) {
+      own = std::make_unique<OwnedArray>(extents_of(*array), Owner::block);
+    }
+    own->reset(false);
+  }
+  block_->phase = ++latest_phase_;
+  block_->cluster_phase = first_cluster_phase_;
 }
 
 void NestState::pass_barrier(Scope scope) {
   if (scope == Scope::cluster) {
-    latest_cluster_phase_ = std::max(latest_cluster_phase_, ++cluster_phase_);
+    ++block_->cluster_phase;  // the blocks of a cluster count alike
+    latest_phase_ = std::max(latest_phase_, block_->cluster_phase);
   }
-  ++(scope == Scope::warp ? warp_phase_ : scope == Scope::team ? team_phase_ : phase_);
+  (scope == Scope::warp   ? block_->warp_phase
+   : scope == Scope::team ? block_->team_phase
+                          : block_->phase) = ++latest_phase_;
 }
 
 std::vector<std::int64_t> NestState::extents_of(const ArrayDeclaration& array) {
@@ -163,7 +171,10 @@ const ArrayView& NestState::find_array(const std::string& name) {
   if (const auto found = thread_->registers.find(name); found != thread_->registers.end()) {
     return found->second->view();
   }
-  if (const auto found = shared_.find(name); found != shared_.end()) {
+  if (const auto found = block_->shared.find(name); found != block_->shared.end()) {
+    return found->second->view();
+  }
+  if (const auto found = of_cluster_.find(name); found != of_cluster_.end()) {
     return found->second->view();
   }
   const auto found = global_.find(name);
@@ -224,9 +235,12 @@ std::int64_t NestState::position_of(const ArrayView& view, const Access& access)
 Moment NestState::now(const ArrayView& view) const {
   switch (view.owner) {
     case Owner::block:
-      return {thread_->iteration, phase_, {thread_->team, team_phase_}, {thread_->number / warp_size_, warp_phase_}};
+      return {thread_->iteration,
+              block_->phase,
+              {thread_->team, block_->team_phase},
+              {thread_->number / warp_size_, block_->warp_phase}};
     case Owner::cluster:
-      return {thread_->iteration, cluster_phase_};
+      return {thread_->iteration, block_->cluster_phase};
     case Owner::memory_or_thread:
       break;
   }
@@ -234,8 +248,8 @@ Moment NestState::now(const ArrayView& view) const {
 }
 
 void NestState::check_begun(const ArrayView& view, const Access& access) const {
-  ESC_CHECK(view.owner != Owner::cluster || cluster_phase_ > first_cluster_phase_,
-            print(access) + " is touched before a barrier of the cluster: its first block may not have begun");
+  ESC_CHECK(view.owner != Owner::cluster || block_->cluster_phase > first_cluster_phase_,
+            print(access) + " is touched before a barrier of the cluster: the block that has it may not have begun");
 }
 
 double NestState::read(const Access& access) {

@@ -35,11 +35,13 @@ class NestState {
 
   // The order of what happens, for races.
 
-  /// The blocks that follow are those of a cluster, of whose own arrays nothing is written. The first of them comes
-  /// last, so that it finds what the others have left there; whether barriers of the cluster stand between is checked.
+  /// The blocks that follow are those of a cluster, of whose own arrays nothing is written.
   void begin_cluster();
-  /// Nothing of a block's own arrays is written, and nothing of before stands beside what follows.
-  void begin_block();
+  /// Nothing of a block's own arrays is written, and nothing of before stands beside what follows. Of a cluster it is
+  /// the block of this rank, which `run_in_block` comes back to.
+  void begin_block(std::size_t rank = 0);
+  /// What follows happens in this block of the cluster, which has begun.
+  void run_in_block(std::size_t rank) { block_ = &blocks_.at(rank); }
   /// What follows stands behind a barrier of the cluster, of the block, or of each team or warp.
   void pass_barrier(Scope scope);
   std::int64_t warp_size() const { return warp_size_; }
@@ -71,13 +73,21 @@ class NestState {
   const std::vector<std::int64_t>& columns(const ColumnSet& set);
 
  private:
+  /// A block that has begun: arrays of its own, and how many barriers it has passed.
+  struct BlockState {
+    std::map<std::string, std::unique_ptr<OwnedArray>, std::less<>> shared;
+    std::int64_t phase = 0;
+    std::int64_t team_phase = 0;
+    std::int64_t warp_phase = 0;
+    std::int64_t cluster_phase = 0;
+  };
+
   double value(const Operation& operation);
   /// What `use` gives for the values of the expressions.
   template <typename Use>
   double with_values(const std::vector<Expression>& expressions, const Use& use);
   std::int64_t index_of(const Subscript& subscript);
   std::int64_t position_of(const ArrayView& view, const Access& access);
-  void reset_arrays_of(Owner owner);
   Moment now(const ArrayView& view) const;
   /// Throws where a cluster's own array is touched before all of its blocks are known to have begun.
   void check_begun(const ArrayView& view, const Access& access) const;
@@ -86,19 +96,18 @@ class NestState {
   Environment constants_;  ///< of the nest
   NamedValues sizes_;
   std::map<std::string, ArrayView, std::less<>> global_;
-  std::deque<std::vector<double>> tables_;                                  ///< the constants of the nest's own
-  std::map<std::string, std::unique_ptr<OwnedArray>, std::less<>> shared_;  ///< of the block or of its cluster
+  std::deque<std::vector<double>> tables_;       ///< the constants of the nest's own
+  std::vector<const ArrayDeclaration*> shared_;  ///< that each block has of its own
+  std::map<std::string, std::unique_ptr<OwnedArray>, std::less<>> of_cluster_;
   std::map<std::tuple<std::int64_t, Pattern, Membership>, std::vector<std::int64_t>> columns_;
   RaceCheck races_;
   std::string sparse_;
   ThreadState root_;
   ThreadState* thread_ = nullptr;
-  std::int64_t phase_ = 0;
-  std::int64_t team_phase_ = 0;
-  std::int64_t warp_phase_ = 0;
-  std::int64_t cluster_phase_ = 0;        ///< of the block
-  std::int64_t first_cluster_phase_ = 0;  ///< of all blocks of the cluster
-  std::int64_t latest_cluster_phase_ = 0;
+  std::deque<BlockState> blocks_ = std::deque<BlockState>(1);  ///< by rank in the cluster
+  BlockState* block_ = &blocks_.front();
+  std::int64_t latest_phase_ = 0;         ///< of all blocks, between barriers of any scope
+  std::int64_t first_cluster_phase_ = 0;  ///< of the running cluster
   std::int64_t warp_size_ = 1;
 };
 

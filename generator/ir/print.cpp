@@ -217,7 +217,7 @@ std::string print_access_function(const Access& access) {
 std::string print_local(const ArrayDeclaration& array) {
   const std::string owner = array.role == ArrayRole::registers ? "registers of a thread"
                             : array.role == ArrayRole::shared  ? "shared memory of a block"
-                            : array.role == ArrayRole::cluster ? "shared memory of a cluster's first block"
+                            : array.role == ArrayRole::cluster ? "shared memory of the blocks of a cluster"
                                                                : "";
   if (owner.empty()) {
     return "";

@@ -10,6 +10,7 @@
 #include "generator/ir/instruction.h"
 #include "generator/ir/rewrite.h"
 #include "generator/ir/roles.h"
+#include "generator/lower/cluster_sums.h"
 #include "generator/lower/lane_sums.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/thread_nest.h"
@@ -96,29 +97,26 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
   parts.body = is_bitmap ? with_windows_of_cluster(parts.body) : with_turns_of_cluster(parts.body);
   Block finish = finish_of(parts.body.back());
   const Node store = finish.back();
-  finish.back() = Node{
-      Branch{less(0, index("rank")),
-             {each_four(perform("leave_vector", {left_sums("cluster_sums", Affine::of("rank") - 1), four_sums(), 4}))},
-             {}}};
+  finish.pop_back();
+  append(finish, store_to_owners(nest, directive.blocks));
   const bool takes_places = is_bitmap || has_own_columns(nest);  // of operands
   parts.body.pop_back();
   const std::size_t place = find_definition(parts.body, "place_of_lane");
-  if (place == parts.body.size()) {
-    parts.body.push_back(define_place_of_lane(nest));
-  } else if (takes_places) {
+  const bool has_place = place < parts.body.size();
+  if (has_place && takes_places) {
     parts.body.pop_back();  // the barrier of the block, which that of the cluster is, too
-  } else {
+  } else if (has_place) {
     remove_read_barrier(parts.body, place);
   }
+  append(parts.body, define_place_for_owners(nest, directive.blocks, has_place));
   if (takes_places) {
     append(parts.body, {Node{Note{"From here on the operands of all blocks of the cluster have been read, so that sums "
                                   "may take their places."}},
                         Node{Barrier{Scope::cluster}}});
   }
-  append(parts.body, {Node{Branch{less(number_of_warp(nest), 1), std::move(finish), {}}}, Node{Barrier{Scope::cluster}},
-                      Node{Branch{all_of({less(number_of_warp(nest), 1), less(index("rank"), 1)}),
-                                  {add_left_sums("cluster_sums", "other_blocks"), store},
-                                  {}}}});
+  append(parts.body,
+         {Node{Branch{less(number_of_warp(nest), 1), std::move(finish), {}}}, Node{Barrier{Scope::cluster}},
+          Node{Branch{owns_sums(nest, directive.blocks), add_as_owner(nest, directive.blocks, store), {}}}});
   if (!takes_places) {
     insert(
         parts.body, find_place(parts.body, Role::reduction),
@@ -130,16 +128,19 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
   LoopNest result = put_together(nest, parts);
   result.constants.push_back(
       {"cluster_blocks", directive.blocks, "cluster: blocks that share the windows of their panels"});
-  result.constants.push_back({"other_blocks", index("cluster_blocks") - 1, "of a cluster"});
-  declare_left_sums(result, "cluster_sums", "other_blocks", ArrayRole::cluster);
+  declare_cluster_sums(result, directive.blocks);
   if (is_bitmap) {
     widen_turns(result, directive.blocks);
     result.unpacking = {unpack_bitmap(result)};
     result.repacking = {repack_bitmap(result)};
   }
   result.story.emplace_back(
-      "The blocks of a cluster share the windows of their panels. In the end they leave their sums in the shared "
-      "memory of the first one, which adds them up.");
+      deals_sums(nest, directive.blocks)
+          ? "The blocks of a cluster share the windows of their panels. In the end each adds up and stores a part of "
+            "the "
+            "columns, which the others have left their sums of in its shared memory."
+          : "The blocks of a cluster share the windows of their panels. In the end they leave their sums in the shared "
+            "memory of the first one, which adds them up.");
   return result;
 }
 

@@ -206,7 +206,7 @@ LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive
     const Expression all =
         own_columns ? index("turn_windows") : quotient(index("threads_per_block"), 32 * index("block_panels"));
     result.constants.push_back({"other_warps", all - 1, own_columns ? "with the same columns" : "of a panel"});
-    declare_left_sums(result, "partial_sums", "other_warps", ArrayRole::shared);
+    declare_left_sums(result, "partial_sums", "other_warps");
     result.story.emplace_back("In the end their sums are added in shared memory.");
   } else {
     append(parts.body, store_sums(sums));

@@ -29,22 +29,26 @@ Node each_four(Node node) { return unrolled_loop("t", "lane_products", Role::non
 Access four_sums() { return element("sums", {Affine::of("t", 4)}); }
 
 /// Four sums of a lane, a part of a strip, stand beside those of the other lanes.
-Access left_sums(const std::string& array, const Affine& who) {
-  return element(array, {who, Affine::of("place_of_lane") + Affine::of("t", 128)});
-}
+Affine place_of_four() { return Affine::of("place_of_lane") + Affine::of("t", 128); }
+
+Access left_sums(const std::string& array, const Affine& who) { return element(array, {who, place_of_four()}); }
 
 Node add_left_sums(const std::string& array, const std::string& others) {
   return unrolled_loop("other", others, Role::none,
                        {each_four(perform("add_vector", {four_sums(), left_sums(array, Affine::of("other")), 4}))});
 }
 
-void declare_left_sums(LoopNest& nest, const std::string& array, const std::string& others, ArrayRole role) {
+void declare_block_sums(LoopNest& nest) {
   if (!nest.has_constant("block_sums")) {
     const bool own = has_own_columns(nest);
     nest.constants.push_back({"block_sums", index(own ? "team_warps" : "block_panels") * index("lane_products") * 128,
                               own ? "of a team" : "of each warp of all panels"});
   }
-  nest.arrays.push_back({array, {Affine::of(others), Affine::of("block_sums")}, role, nest.sum()});
+}
+
+void declare_left_sums(LoopNest& nest, const std::string& array, const std::string& others) {
+  declare_block_sums(nest);
+  nest.arrays.push_back({array, {Affine::of(others), Affine::of("block_sums")}, ArrayRole::shared, nest.sum()});
 }
 
 Expression number_of_warp(const LoopNest& nest) {

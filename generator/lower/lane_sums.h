@@ -29,14 +29,18 @@ Node define_place_of_lane(const LoopNest& nest);
 Node each_four(Node node);
 Access four_sums();
 
-/// The place of these in what somebody has left in an array [who][block_sums].
+/// The place of these in the sums of a block.
+Affine place_of_four();
+/// The same in what somebody has left in an array [who][block_sums].
 Access left_sums(const std::string& array, const Affine& who);
 
 /// Adds to the lane's sums what `others` have left there, in the order of their numbers.
 Node add_left_sums(const std::string& array, const std::string& others);
 
-/// Declares that array, of so many who leave sums there, with the constant block_sums where the nest has none yet.
-void declare_left_sums(LoopNest& nest, const std::string& array, const std::string& others, ArrayRole role);
+/// Declares the constant block_sums, the sums of all rows of a block, where the nest has none yet.
+void declare_block_sums(LoopNest& nest);
+/// Declares that array in shared memory, of so many who leave sums there.
+void declare_left_sums(LoopNest& nest, const std::string& array, const std::string& others);
 
 /// The number of a warp among those that have sums of the same elements, the first of which adds, and how many these
 /// are.

@@ -10,6 +10,7 @@
 #include "generator/ir/joined_digits.h"
 #include "generator/ir/performed_instructions.h"
 #include "generator/ir/rewrite.h"
+#include "generator/lower/cluster_sums.h"
 #include "generator/lower/lane_sums.h"
 #include "generator/lower/refusals.h"
 #include "generator/schedule/bitmap_schedule.h"
@@ -33,21 +34,21 @@ bool stores_pairs(const Node& node, const std::string& array) {
 }
 
 Expression first_row() { return index("panel") * index("panel_height"); }
-Expression first_column() { return index("tile") * index("tile_columns"); }
+Expression first_column(const LoopNest& nest) { return stored_tile(nest) * index(stored_columns(nest)); }
 
 Node store_each_tile(const LoopNest& nest, const std::string& array) {
-  auto tiles = std::get<Loop>(
-      each_four(perform("store_tile", {element(array), first_row(), first_column() + index("t") * eighth_columns,
-                                       index("M"), index("N"), lane_of_warp(nest), four_sums()}))
-          .content);
+  Loop tiles =
+      mapped_loop(Mapping::unrolled, "t", Affine::of(stored_products(nest)), Role::none,
+                  {perform("store_tile", {element(array), first_row(), first_column(nest) + index("t") * eighth_columns,
+                                          index("M"), index("N"), lane_of_warp(nest), four_sums()})});
   tiles.step = 2;
   return Node{std::move(tiles)};
 }
 
 /// Asked for once in front of all tiles: what is not done would stand between their stores otherwise, and be fetched.
-Node ask_for_tiles(const std::string& array) {
+Node ask_for_tiles(const LoopNest& nest, const std::string& array) {
   return perform("takes_tiles",
-                 {element(array), first_row() + index("panel_height"), first_column() + index("tile_columns"),
+                 {element(array), first_row() + index("panel_height"), first_column(nest) + index(stored_columns(nest)),
                   index("M"), index("N")},
                  {"whole"});
 }
@@ -86,7 +87,7 @@ Block with_tiles(const LoopNest& nest, const Block& block, const std::string& ar
     if (pairs.finishes()) {
       result.push_back(Node{pairs.finish});
     }
-    append(result, {ask_for_tiles(array),
+    append(result, {ask_for_tiles(nest, array),
                     Node{Branch{less(0, index("whole")), {store_each_tile(nest, array)}, {Node{pairs.stores}}}}});
   }
   return result;

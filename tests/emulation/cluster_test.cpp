@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of a cluster that leave sums in the shared memory of the first one: right ones are, in any order of the
-// threads, and each way to leave or to take them too early, in the wrong place or in another number of steps is found.
+// Blocks of a cluster that store sums to each other's shared memory: right ones are right, in any order of threads and
+// blocks, and each way to store or to take them too early, in the wrong place or in another number of steps is found.
 
 #include <fmt/format.h>
 
@@ -71,6 +71,72 @@ TEST(BlockCluster, FindsTheSumsThatOthersHaveLeft) {
   }
 }
 
+/// Each block stores a number for every other one, which adds up what it finds.
+Cluster all_to_all() {
+  Cluster cluster;
+  cluster.leave =
+      "for (int to = 0; to < 4; ++to) if (to != rank) leave(&sums[(rank + 4 - to) % 4 - 1][4 * thread], to, "
+      "x[8 * rank + to], 0, 0, 0);";
+  cluster.take =
+      "y[32 * blockIdx.x + thread] = sums[0][4 * thread] + 100 * sums[1][4 * thread] + 10000 * sums[2][4 * thread];";
+  cluster.grid = 4;
+  return cluster;
+}
+
+TEST(BlockCluster, FindsWhatEachBlockStoresForEachOther) {
+  for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
+    EmulationOptions options;
+    options.shuffle_seed = seed;
+    Emulation emulation(cluster_text(all_to_all()), 64, 128, options);
+    EXPECT_EQ(emulation.run(), 0);
+    EXPECT_THAT(emulation.device.faults(), IsEmpty()) << emulation.device.describe_faults();
+    const std::vector<float> all = emulation.result(128);
+    for (int block = 0; block < 4; ++block) {
+      const auto from = [&](int distance) { return 8 * ((block + distance) % 4) + block; };
+      EXPECT_EQ(all[static_cast<std::size_t>(32 * block)], from(1) + 100 * from(2) + 10000 * from(3)) << block;
+    }
+  }
+}
+
+TEST(BlockCluster, KeepsTheSharedMemoryOfBlocksThatWait) {
+  Cluster own;
+  own.begun = "sums[0][thread] = 10 * rank + thread % 2; meet();";
+  own.leave = "sums[1][thread] = sums[0][thread ^ 1] + 100;";
+  own.take = "y[32 * blockIdx.x + thread] = sums[1][thread ^ 1];";
+  own.grid = 4;
+  Emulation emulation(cluster_text(own), 64, 128);
+  EXPECT_EQ(emulation.run(), 0);
+  EXPECT_THAT(emulation.device.faults(), IsEmpty()) << emulation.device.describe_faults();
+  const std::vector<float> all = emulation.result(128);
+  EXPECT_EQ(all[0], 100);
+  EXPECT_EQ(all[33], 111);
+  EXPECT_EQ(all[127], 131);
+}
+
+TEST(BlockCluster, FindsAStoreWhereABlockThatRanBeforeHasRead) {
+  Cluster late = all_to_all();
+  late.begun = "sums[0][4 * thread] = 1; meet();";
+  late.behind = "if (rank == 3) y[thread] = sums[0][4 * thread];";
+  late.leave = "if (rank == 2) leave(&sums[0][4 * thread], 3, 1, 2, 3, 4);";
+  late.take = "";
+  EXPECT_THAT(Emulation(cluster_text(late)).only_fault().message,
+              HasSubstr("which this block has used between the same two barriers of the cluster"));
+}
+
+TEST(BlockCluster, FindsBlocksOfAClusterThatWriteTheSameElement) {
+  Cluster both;
+  both.leave = "y[thread] = 1;";
+  both.take = "";
+  both.grid = 4;
+  EXPECT_EQ(Emulation(cluster_text(both)).only_fault().kind, FaultKind::race);
+  // One block's own writes, before and behind a barrier of the cluster, follow each other.
+  both.leave = "if (rank == 3) y[thread] = 1;";
+  both.last = "if (rank == 3) y[thread] += 2;";
+  Emulation own(cluster_text(both));
+  EXPECT_EQ(own.run(), 0);
+  EXPECT_THAT(own.device.faults(), IsEmpty()) << own.device.describe_faults();
+}
+
 TEST(BlockCluster, RunsWholeClustersWhereSomeBlocksAreChosen) {
   EmulationOptions options;
   options.select_blocks = [](const LaunchInfo&) { return std::vector<std::uint64_t>{6, 4}; };
@@ -136,7 +202,8 @@ TEST(BlockCluster, FindsTwoStoresInOnePlace) {
 
 TEST(BlockCluster, FindsBlocksThatMeetAnotherNumberOfTimes) {
   EXPECT_THAT(Emulation(cluster_text({.last = "if (rank == 2) meet();"})).only_fault().message,
-              HasSubstr("the block passes 3 barriers of its cluster, another one 2"));
+              HasSubstr("the block waits at a barrier of its cluster, number 3, which another block of it never "
+                        "reaches"));
 }
 
 TEST(BlockCluster, FindsThreadsThatMeetElsewhere) {
@@ -145,7 +212,7 @@ TEST(BlockCluster, FindsThreadsThatMeetElsewhere) {
 }
 
 TEST(BlockCluster, RefusesStoresThatItDoesNotFollow) {
-  EXPECT_EQ(Emulation(cluster_text({.leave = "if (rank == 0) leave(&sums[0][4 * thread], 1, 1, 2, 3, 4);", .take = ""}))
+  EXPECT_EQ(Emulation(cluster_text({.leave = "if (rank == 1) leave(&sums[0][4 * thread], 1, 1, 2, 3, 4);", .take = ""}))
                 .only_fault()
                 .kind,
             FaultKind::limit);

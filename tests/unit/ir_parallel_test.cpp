@@ -26,6 +26,9 @@ std::string defect_of(const std::function<void()>& action) {
 }
 
 Access at(const std::string& array, const Affine& position) { return {array, {{"", position}}}; }
+Access at(const std::string& array, const Affine& row, const Affine& position) {
+  return {array, {{"", row}, {"", position}}};
+}
 Node store(const Access& target, const Expression& value) { return Node{Statement{{}, Store{target, value}}}; }
 Node add(const Access& target, const Expression& value, bool atomic) {
   return Node{Statement{{}, Update{target, value, atomic}}};
@@ -179,51 +182,64 @@ TEST(InterpretThreads, FindsABarrierThatNotAllReach) {
               HasSubstr("all threads of the block reach the barrier"));
 }
 
-// Blocks of a cluster, each with one S[2], and with an L[2] of the first of them.
+// Blocks of a cluster, each with one S[2] of its own and one L[2] that others may write.
 
 LoopNest clusters(Block body) {
   LoopNest nest = blocks({loop("rank", 2, Mapping::cluster, {lanes(std::move(body))})});
-  nest.arrays.push_back({"L", {2}, ArrayRole::cluster});
+  nest.arrays.push_back({"L", {2, 2}, ArrayRole::cluster});
   return nest;
 }
 
 const Affine rank = Affine::of("rank");
-Node leave(const Expression& value) { return Node{Statement{{less(0, rank)}, Store{at("L", lane), value}}}; }
+Node leave(const Expression& value) { return Node{Statement{{less(0, rank)}, Store{at("L", 0, lane), value}}}; }
 Node take(const Access& from) { return Node{Statement{{less(rank, 1)}, Store{of_thread, from}}}; }
 
 TEST(InterpretClusters, FindsBehindABarrierWhatAnotherBlockLeft) {
   EXPECT_EQ(run(clusters({barrier(Scope::cluster), leave(index("block") + lane + 3), barrier(Scope::cluster),
-                          take(at("L", other))})),
+                          take(at("L", 0, other))})),
             (std::vector<double>{4, 3, 5, 4}));
 }
 
+TEST(InterpretClusters, FindsWhatEachBlockHasStoredForTheOther) {
+  LoopNest nest =
+      clusters({barrier(Scope::cluster), store(at("L", Affine(1) - rank, lane), rank * 10 + lane + 3),
+                barrier(Scope::cluster), store(at("C", Affine::of("rank", 2) + lane), at("L", rank, other))});
+  nest.body = {loop("block", 1, Mapping::grid, std::get<Loop>(nest.body.front().content).body)};
+  EXPECT_EQ(run(nest), (std::vector<double>{14, 13, 4, 3}));
+}
+
+TEST(InterpretClusters, FindsABarrierThatOneBlockMayReachAlone) {
+  const Node some{Branch{less(0, rank), {barrier(Scope::cluster)}, {}}};
+  EXPECT_THAT(defect_of([&] { run(clusters({some})); }), HasSubstr("all blocks of the cluster reach the barrier"));
+}
+
 TEST(InterpretClusters, FindsABlockThatMayNotHaveBegun) {
-  EXPECT_THAT(defect_of([] { run(clusters({leave(1.0), barrier(Scope::cluster), take(at("L", lane))})); }),
-              HasSubstr("L[lane] is touched before a barrier of the cluster"));
+  EXPECT_THAT(defect_of([] { run(clusters({leave(1.0), barrier(Scope::cluster), take(at("L", 0, lane))})); }),
+              HasSubstr("L[0][lane] is touched before a barrier of the cluster"));
 }
 
 TEST(InterpretClusters, FindsAReadWithoutABarrierOfTheCluster) {
   EXPECT_THAT(defect_of([] {
-                run(clusters({barrier(Scope::cluster), leave(1.0), barrier(Scope::block), take(at("L", lane))}));
+                run(clusters({barrier(Scope::cluster), leave(1.0), barrier(Scope::block), take(at("L", 0, lane))}));
               }),
-              HasSubstr("race: two parallel iterations write and read L[lane]"));
+              HasSubstr("race: two parallel iterations write and read L[0][lane]"));
 }
 
 TEST(InterpretClusters, FindsAReadOfTheFirstBlockInFrontOfTheBarrierThatOrdersIt) {
-  const Node late{Statement{{less(0, rank)}, Store{at("L", lane), 2.0}}};
-  EXPECT_THAT(defect_of([&] {
-                run(clusters({barrier(Scope::cluster), take(at("L", lane)), barrier(Scope::cluster), late,
-                              barrier(Scope::cluster)}));
-              }),
-              HasSubstr("race: two parallel iterations write and read L[lane]"));
+  const Node late{Statement{{less(0, rank)}, Store{at("L", 0, lane), 2.0}}};
+  EXPECT_THAT(
+      defect_of([&] {
+        run(clusters({barrier(Scope::cluster), leave(1.0), barrier(Scope::cluster), take(at("L", 0, lane)), late}));
+      }),
+      HasSubstr("race: two parallel iterations read and write L[0][lane]"));
 }
 
 TEST(InterpretClusters, FindsWhatOnlyTheClusterBeforeLeft) {
-  const Node of_first{Statement{{less(0, rank), less(index("block"), 1)}, Store{at("L", lane), 1.0}}};
+  const Node of_first{Statement{{less(0, rank), less(index("block"), 1)}, Store{at("L", 0, lane), 1.0}}};
   EXPECT_THAT(defect_of([&] {
-                run(clusters({barrier(Scope::cluster), of_first, barrier(Scope::cluster), take(at("L", lane))}));
+                run(clusters({barrier(Scope::cluster), of_first, barrier(Scope::cluster), take(at("L", 0, lane))}));
               }),
-              HasSubstr("L[lane] is read before it is written"));
+              HasSubstr("L[0][lane] is read before it is written"));
 }
 
 TEST(InterpretClusters, GivesEachBlockSharedMemoryOfItsOwn) {

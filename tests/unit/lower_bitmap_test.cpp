@@ -236,6 +236,21 @@ TEST(ClusterTurns, OfBitmapsHasTheWindowsOfAllBlocksInATurn) {
   EXPECT_LT(read, text.find("leave_vector(cluster_sums"));
 }
 
+TEST(ClusterTurns, DealsTheSumsOfBitmapsToAllBlocks) {
+  const std::string text =
+      print(store_tiles(cluster_turns(pipeline_tiles(of_warpgroups, {"k", 4, 2}), {"k", 2}), {"C"}));
+  EXPECT_THAT(
+      text,
+      AllOf(HasSubstr("// cluster_sums[cluster_blocks][cluster_blocks][left_sums]: shared memory of the blocks of a "
+                      "cluster\n"),
+            HasSubstr("leave_vector(cluster_sums[owner][rank][own_place + 128*t], sums[32*owner + 4*t], 4, owner);"),
+            HasSubstr("add_vector(sums[4*t], cluster_sums[rank][owner][own_place + 128*t], 4);"),
+            HasSubstr("unsigned int own_tile = tile * cluster_blocks + rank;"),
+            HasSubstr("own_tile * own_columns + 8*t")));
+  // Tiles of 16 columns are not cut.
+  EXPECT_THAT(print(cluster_turns(pipelined, {"k", 4})), HasSubstr("leave_vector(cluster_sums[0][rank - 1]"));
+}
+
 TEST(PipelineTiles, MeetsAsATeamWhereThereAreSeveral) {
   EXPECT_EQ(pipelined.team, "part");
   const LoopNest one = pipeline_tiles(pack_bitmap(fragmented(spmm_nest(ScalarType::f16), 1), {"A"}), {"k", 2, 2});

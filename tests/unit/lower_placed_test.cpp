@@ -189,9 +189,9 @@ TEST(ClusterOfPlacedValues, MeetsWhereSumsTakeThePlacesOfOperands) {
   EXPECT_EQ(text.find(barrier, second + 1), text.npos);
   EXPECT_GT(first, text.find("store_vector(partial_sums[part - 1]"));
   EXPECT_LT(first, text.find("add_vector(sums[4*t], partial_sums["));
-  EXPECT_LT(first, text.find("leave_vector(cluster_sums[rank - 1][place_of_lane + 128*t], sums[4*t], 4);"));
+  EXPECT_LT(first, text.find("leave_vector(cluster_sums[0][rank - 1][place_of_lane + 128*t], sums[4*t], 4, 0);"));
   EXPECT_GT(second, text.find("leave_vector("));
-  EXPECT_LT(second, text.find("add_vector(sums[4*t], cluster_sums[other]"));
+  EXPECT_LT(second, text.find("add_vector(sums[4*t], cluster_sums[0][other]"));
   EXPECT_THAT(text, HasSubstr("unsigned int its = (turn * cluster_blocks + rank) * turn_windows + part;"));
 }
 

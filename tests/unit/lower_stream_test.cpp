@@ -282,7 +282,8 @@ TEST(ClusterTurns, DealsTurnsAndLeavesSumsToTheFirstBlock) {
   EXPECT_THAT(
       text,
       HasSubstr("cluster (rank = 0; rank < cluster_blocks; rank++)  // rank = a digit of blockIdx.x, the lowest\n"));
-  EXPECT_THAT(text, HasSubstr("// cluster_sums[other_blocks][block_sums]: shared memory of a cluster's first block\n"));
+  EXPECT_THAT(text,
+              HasSubstr("// cluster_sums[1][other_blocks][block_sums]: shared memory of the blocks of a cluster\n"));
   EXPECT_THAT(
       text,
       HasSubstr(
@@ -290,8 +291,8 @@ TEST(ClusterTurns, DealsTurnsAndLeavesSumsToTheFirstBlock) {
   EXPECT_THAT(text, HasSubstr("unsigned int its = (turn * cluster_blocks + rank) * turn_windows + part;"));
   EXPECT_THAT(text, HasSubstr("rotation, s * cluster_blocks + rank, s, part, place, lane);"));
   EXPECT_THAT(text, HasSubstr("wait_for_operands(turn, stage, part);"));
-  EXPECT_THAT(text, HasSubstr("leave_vector(cluster_sums[rank - 1][place_of_lane + 128*t], sums[4*t], 4);"));
-  EXPECT_THAT(text, HasSubstr("add_vector(sums[4*t], cluster_sums[other][place_of_lane + 128*t], 4);"));
+  EXPECT_THAT(text, HasSubstr("leave_vector(cluster_sums[0][rank - 1][place_of_lane + 128*t], sums[4*t], 4, 0);"));
+  EXPECT_THAT(text, HasSubstr("add_vector(sums[4*t], cluster_sums[0][other][place_of_lane + 128*t], 4);"));
   const auto first = text.find("barrier;  // of the cluster");
   EXPECT_LT(first, text.find("for (turn = 0;"));
   EXPECT_GT(text.find("barrier;  // of the cluster", first + 1), text.find("leave_vector"));
