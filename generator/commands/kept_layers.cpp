@@ -16,7 +16,7 @@ std::string inputs_of(const LayerRequest& layer, const ModelRequest& request, co
                       const WeightSurvey& weight, const std::string& nest) {
   std::string all = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", tool_version, source_digest, request.name,
                                 weight.fingerprint.pattern, weight.fingerprint.values, nest);
-  all += fmt::format("{}\n{}\n{}\n{}\n{}\n", layer.bcol, layer.schedule,
+  all += fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", layer.bcol, layer.schedule, layer.form,
                      mode.max_packed ? mode.max_packed->text() : "0", mode.compaction, layer.read.allow_nonfinite);
   for (const TargetDevice& device : layer.devices) {
     all += fmt::format("{} {}\n", device.name, print(device.key));

@@ -132,13 +132,17 @@ std::vector<LayerMaker::Wanted> LayerMaker::wanted(MadeLayer& made, const LayerR
       fmt::format("{}{}\n", print_function(*made.nest), name_of(made.nest->element()));  // of which C does not say all
   const auto rows = std::make_shared<FragmentShelf>();
   std::vector<Wanted> all;
+  std::vector<TokenCount> counts;
+  std::ranges::transform(bcols, std::back_inserter(counts), [&](std::int64_t bcol) {
+    return TokenCount{bcol, weight_of(bcol, request_.token_counts).value_or(1)};
+  });
   for (const TargetGroup& group : groups_) {
-    for (const std::int64_t bcol : bcols) {
-      Wanted one{.request = layer, .capability = group.capability, .inputs = {}, .kept = {}};
-      one.request.devices = group.devices;
+    LayerRequest of_group = layer;
+    of_group.devices = group.devices;
+    of_group = with_one_form(of_group, counts, mode_, {weight.rows(), weight.columns(), survey.nonzeros}, *made.nest);
+    for (const auto& [bcol, times] : counts) {
+      Wanted one{.request = of_group, .capability = group.capability, .inputs = {}, .kept = {}};
       one.request.bcol = bcol;
-      one.request.schedule = schedule_of_layer(one.request, bcols.size(), mode_, weight.rows(), weight.columns(),
-                                               survey.nonzeros, *made.nest);
       one.inputs = inputs_of(one.request, request_, mode_, survey, nest_text);
       one.kept = kept_.find(made.layer.name, bcol, one.inputs);
       if (!one.kept && must_be_kept_ && kept_.has(made.layer.name) &&
@@ -146,7 +150,7 @@ std::vector<LayerMaker::Wanted> LayerMaker::wanted(MadeLayer& made, const LayerR
         throw DifferentBundle(place_);
       }
       one.plan = plan(made, one, rows);
-      one.plan.weight = weight_of(bcol, request_.token_counts).value_or(1);
+      one.plan.weight = times;
       all.push_back(std::move(one));
     }
   }

@@ -23,6 +23,7 @@ struct LayerRequest {
   std::int64_t bcol = 0;
   std::string name;
   std::string schedule = "auto";  ///< "auto", "published", or the text of one
+  std::string form = {};          ///< that auto packs the matrix in (packed_form); empty: any
   NestSource nest;
   /// What it is built for; none: the default architectures. Of several, auto takes the first one's schedule.
   std::vector<TargetDevice> devices;
@@ -33,6 +34,11 @@ struct LayerRequest {
 
 /// The architectures that it is built for.
 std::vector<int> architectures_for(const LayerRequest& request);
+
+/// The device that auto chooses for: the first one that is named, or the one that was measured on.
+TargetDevice wanted_device(const LayerRequest& request);
+/// What the kernel may count on.
+KernelTarget target_of(const LayerRequest& request);
 
 /// How, for all layers of a command.
 struct GenerateMode {

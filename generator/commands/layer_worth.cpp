@@ -10,6 +10,7 @@
 
 #include "generator/emit/layout_class.h"
 #include "generator/schedule/bitmap_schedules.h"
+#include "generator/schedule/shared_form.h"
 
 namespace esc {
 namespace {
@@ -135,17 +136,32 @@ double dense_bytes(const Weight& weight, const LoopNest& nest) {
   return static_cast<double>(weight.rows()) * static_cast<double>(weight.columns()) * bytes_of(nest.element());
 }
 
-std::string schedule_of_layer(const LayerRequest& layer, std::size_t numbers_of_columns, const GenerateMode& mode,
-                              std::int64_t rows, std::int64_t columns, std::int64_t nonzeros, const LoopNest& nest) {
-  const LayerShape shape{.rows = rows,
-                         .columns = columns,
-                         .nonzeros = nonzeros,
-                         .layout = layout_class(nest),
-                         .dtype = name_of(nest.element())};
+LayerRequest with_one_form(LayerRequest layer, const std::vector<TokenCount>& counts, const GenerateMode& mode,
+                           const LayerExtent& extent, const LoopNest& nest) {
   const bool leaves_choice = layer.schedule == "auto" && mode.databases.empty() && !mode.max_packed && mode.compaction;
-  const bool suits = suits_bitmap(shape, std::ranges::min(architectures_for(layer))) &&
-                     expected_bitmap_bytes(shape) < shape.elements() * bytes_of(nest.element());
-  return leaves_choice && suits && numbers_of_columns > 1 ? "bitmap" : layer.schedule;
+  if (!leaves_choice || counts.size() < 2) {
+    return layer;
+  }
+  std::vector<WeightedShape> products;
+  for (const TokenCount& count : counts) {
+    const ProductColumns columns = product_columns(nest, count.columns);
+    products.push_back({{.bcol = columns.count,
+                         .rows = extent.rows,
+                         .columns = extent.columns,
+                         .nonzeros = extent.nonzeros,
+                         .layout = layout_class(nest),
+                         .contiguous = columns.are_contiguous,
+                         .dtype = name_of(nest.element())},
+                        count.weight});
+  }
+  const LayerShape& shape = products.front().shape;
+  if (suits_bitmap(shape, std::ranges::min(architectures_for(layer))) &&
+      expected_bitmap_bytes(shape) < shape.elements() * bytes_of(nest.element())) {
+    layer.schedule = "bitmap";
+  } else {
+    layer.form = shared_form(products, target_of(layer));
+  }
+  return layer;
 }
 
 std::string why_dense(double dense_bytes, const std::vector<PlannedKernel>& kernels) {

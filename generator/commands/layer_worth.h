@@ -43,12 +43,20 @@ double sparsity_of(const Weight& weight, const WeightSurvey& survey);
 /// Bytes of the weight as a dense matrix of the nest's elements.
 double dense_bytes(const Weight& weight, const LoopNest& nest);
 
-/// What a layer of a model is asked for, in place of auto: where its elements have 16 bits, up to 75 % of them are
-/// zeros, rows or columns of B lie one behind the other and it is made for several numbers of columns, `bitmap`, so
-/// that all of them share one packed matrix. Not where the user names schedules, measurements (--database) or the bytes
-/// that several packed matrices may have (--max-packed), nor where a bitmap would be larger than the dense matrix.
-std::string schedule_of_layer(const LayerRequest& layer, std::size_t numbers_of_columns, const GenerateMode& mode,
-                              std::int64_t rows, std::int64_t columns, std::int64_t nonzeros, const LoopNest& nest);
+/// Sizes of a layer of a model, and how many of its elements are not zero.
+struct LayerExtent {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t nonzeros = 0;
+};
+
+/// The request for a layer that is made for these numbers of columns: auto is told the form in which one packed matrix
+/// serves them all. That is a bitmap where its elements have 16 bits, up to 75 % of them are zeros, rows or columns of
+/// B lie one behind the other, and the bitmap is smaller than the dense matrix; else the form that is expected to take
+/// the least time, by weight. Left as it is for one number of columns, and where the user names schedules, measurements
+/// (--database) or the bytes that several packed matrices may have (--max-packed).
+LayerRequest with_one_form(LayerRequest layer, const std::vector<TokenCount>& counts, const GenerateMode& mode,
+                           const LayerExtent& extent, const LoopNest& nest);
 
 /// Why the layer is better left dense: its packed matrix is larger than the dense one for each number of columns by
 /// itself, or products, summed by weight over the numbers of columns of which that is known, are slower. Empty where a

@@ -56,12 +56,6 @@ GeneratedLayer generate_with(const Task& task, const ScheduleChoice& choice) {
   return generate_layer(task.matrix, task.nest, options_of(task, choice));
 }
 
-/// The device that auto chooses for: the one that was measured on, where the user names none.
-TargetDevice wanted_device(const LayerRequest& request) {
-  const DatabaseHead& head = shipped_database().head();
-  return request.devices.empty() ? TargetDevice{head.device, head.key} : request.devices.front();
-}
-
 /// The user's databases come before the shipped ones; of either the one whose device is the nearest to the one wanted.
 std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const LayerRequest& request,
                                                    const GenerateMode& mode) {
@@ -314,17 +308,17 @@ GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleCho
   throw Defect(__FILE__, __LINE__, "a suitable schedule", "what auto falls back to takes every matrix");
 }
 
-/// The fastest schedule of family bitmap, by expectation, that the matrix allows.
-ScheduleChoice bitmap_choice(const Task& task) {
+/// The fastest schedule of family bitmap for a layer, by expectation, that the matrix of the task allows, which may be a
+/// part of the layer's.
+ScheduleChoice bitmap_choice(const Task& task, const LayerShape& layer) {
   const std::string name = "--schedule bitmap";
   if (!can_use_bitmap(name_of(task.matrix.element))) {
     throw UserError(
         name, fmt::format("packs elements of 16 bits, and {} has {}", task.request.name, name_of(task.matrix.element)),
         "choose --dtype f16 or bf16, or leave the schedule to auto");
   }
-  const KernelTarget target = kernel_target(wanted_device(task.request).key, architectures_for(task.request));
   std::optional<UnsuitableSchedule> refused;
-  for (const ScheduleChoice& choice : bitmap_schedules(shape_of(task.matrix, task.nest, task.columns), target)) {
+  for (const ScheduleChoice& choice : bitmap_schedules(layer, target_of(task.request))) {
     try {
       planned_bytes(task.matrix, task.nest, options_of(task, choice));
       return choice;
@@ -345,7 +339,7 @@ void add_bitmap(const Task& task, std::vector<ScheduleChoice>& ranking) {
     return;
   }
   try {
-    ranking.push_back(bitmap_choice(task));
+    ranking.push_back(bitmap_choice(task, task.shape));
   } catch (const UnsuitableSchedule&) {
     return;  // what else there is is said to be too large
   }
@@ -355,8 +349,8 @@ void add_bitmap(const Task& task, std::vector<ScheduleChoice>& ranking) {
 std::vector<ScheduleChoice> ranking_of(const Task& task, const GenerateMode& mode) {
   const LayerShape& shape = task.shape;
   const std::vector<const ScheduleDatabase*> databases = databases_for(shape, task.request, mode);
-  const KernelTarget target = kernel_target(wanted_device(task.request).key, architectures_for(task.request));
-  std::vector<ScheduleChoice> ranking = usable(ranked_schedules(shape, databases, target), task);
+  std::vector<ScheduleChoice> ranking =
+      usable(ranked_schedules(shape, databases, target_of(task.request), task.request.form), task);
   if (mode.max_packed) {
     add_bitmap(task, ranking);
   }
@@ -396,10 +390,10 @@ bool chooses(const LayerRequest& request, const GenerateMode& mode) {
   return request.schedule == "auto" && mode.compaction;
 }
 
-/// The schedule that is asked for by name.
-ScheduleChoice named_choice(const Task& task, const GenerateMode& mode) {
+/// The schedule that is asked for by name, for a layer of which the task has a part.
+ScheduleChoice named_choice(const Task& task, const LayerShape& layer, const GenerateMode& mode) {
   const std::string& schedule = task.request.schedule;
-  ScheduleChoice choice = schedule == "bitmap"     ? with_measurements(bitmap_choice(task), task)
+  ScheduleChoice choice = schedule == "bitmap"     ? with_measurements(bitmap_choice(task, layer), task)
                           : is_looked_up(schedule) ? published_schedule(task.columns.count)
                                                    : parse_choice(schedule, "user");
   if (!mode.compaction) {
@@ -443,7 +437,7 @@ PlannedLayer plan_layer(const LayerRequest& request, const GenerateMode& mode, c
   };
   const Task whole{request, nest, matrix, nullptr, columns, shape_of(matrix, nest, columns)};
   if (!chooses(request, mode)) {
-    const ScheduleChoice choice = beside_dense(named_choice(sample, mode), whole);
+    const ScheduleChoice choice = beside_dense(named_choice(sample, whole.shape, mode), whole);
     return {choice, bytes_by(choice)};
   }
   std::vector<ScheduleChoice> ranking = ranking_of(whole, mode);
@@ -475,7 +469,7 @@ GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode,
     return generate_automatically(task, mode);
   }
   task.shape = shape_of(matrix, nest, task.columns);
-  const ScheduleChoice choice = beside_dense(named_choice(task, mode), task);
+  const ScheduleChoice choice = beside_dense(named_choice(task, task.shape, mode), task);
   if (mode.max_packed) {
     check_packed(task, choice, *mode.max_packed);
   }

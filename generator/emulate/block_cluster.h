@@ -10,10 +10,10 @@
 
 namespace esc {
 
-/// The blocks of a cluster and what they store to each other's shared memory. They take turns: each runs up to a barrier
-/// of the cluster, and then the next one does. What a block stores to another one's memory is there behind the next
-/// barrier, as late as can be, and from the barrier in front of the store on the other one may not touch the place. All
-/// must pass the barrier as often.
+/// The blocks of a cluster and what they store to each other's shared memory. They take turns: each runs up to a
+/// barrier of the cluster, and then the next one does. What a block stores to another one's memory is there behind the
+/// next barrier, as late as can be; from the barrier in front of the store on, the other one may not touch the place.
+/// All must pass the barrier as often.
 class BlockCluster {
  public:
   explicit BlockCluster(AccessJudge& judge) : judge_(judge) {}

@@ -155,10 +155,10 @@ struct Node {
 };
 
 /// What an array is in the product, that an epilogue reads it (operand, which a caller hands over, or table, which the
-/// nest itself has), that it belongs to the packed form of the sparse one, or that every cluster (cluster: its outermost
-/// dimension is the rank of the block in whose shared memory an element lies), every block (shared) or every thread
-/// (registers) has one of its own, which begins uninitialised; unknown until lower/assign_roles has found it. An operand without extents is a number that the caller
-/// gives.
+/// nest itself has), that it belongs to the packed form of the sparse one, or that every cluster (cluster: its
+/// outermost dimension is the rank of the block in whose shared memory an element lies), every block (shared) or every
+/// thread (registers) has one of its own, which begins uninitialised; unknown until lower/assign_roles has found it. An
+/// operand without extents is a number that the caller gives.
 enum class ArrayRole {
   sparse,
   dense,

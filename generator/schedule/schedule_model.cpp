@@ -64,7 +64,7 @@ bool runs_on(const Schedule& schedule, const KernelFacts& kernel, const KernelTa
 struct Prospect {
   const Schedule* schedule;
   double log_time = 0;
-  double deviation = 0;
+  double deviation = unmeasured_deviation;
 
   double pessimistic() const { return log_time + doubt * deviation; }
 };
@@ -120,8 +120,8 @@ double ScheduleModel::expected_microseconds(const Schedule& schedule, const Laye
              : predicted * std::exp(correction->near(shape).log_ratio(schedule_point(schedule, shape)));
 }
 
-std::vector<Schedule> ScheduleModel::ranked(const std::vector<Schedule>& space, const LayerShape& shape,
-                                            const KernelTarget& target, std::string_view left_out) const {
+std::vector<ExpectedSchedule> ScheduleModel::ranked(const std::vector<Schedule>& space, const LayerShape& shape,
+                                                    const KernelTarget& target, std::string_view left_out) const {
   std::vector<const Correction*> corrections;
   for (std::size_t family = 0; family < std::variant_size_v<Schedule>; ++family) {
     corrections.push_back(correction_for(shape, family));
@@ -159,9 +159,9 @@ std::vector<Schedule> ScheduleModel::ranked(const std::vector<Schedule>& space, 
   std::ranges::stable_sort(prospects.begin(),
                            prospects.begin() + static_cast<std::ptrdiff_t>(std::min(most_estimated, prospects.size())),
                            {}, &Prospect::pessimistic);
-  std::vector<Schedule> ranked;
+  std::vector<ExpectedSchedule> ranked;
   for (const Prospect& one : prospects) {
-    ranked.push_back(*one.schedule);
+    ranked.push_back({*one.schedule, std::exp(one.log_time), std::exp(one.pessimistic())});
   }
   return ranked;
 }

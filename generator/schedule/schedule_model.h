@@ -13,6 +13,13 @@
 
 namespace esc {
 
+/// A schedule by what it is expected to take.
+struct ExpectedSchedule {
+  Schedule schedule;
+  double microseconds = 0;
+  double at_most = 0;  ///< microseconds that are hardly exceeded; more where nothing near was measured
+};
+
 /// What schedules take: the time that the cost model predicts, corrected by what was measured on one device.
 class ScheduleModel {
  public:
@@ -23,8 +30,8 @@ class ScheduleModel {
   /// The schedules of a space that a target can run, what is expected to be the fastest first, where what nothing near
   /// was measured of stands behind what is as fast by measurements. Those that are predicted to be far slower are left
   /// out. What was measured of the layer whose pattern is `left_out` is not asked.
-  std::vector<Schedule> ranked(const std::vector<Schedule>& space, const LayerShape& shape, const KernelTarget& target,
-                               std::string_view left_out = {}) const;
+  std::vector<ExpectedSchedule> ranked(const std::vector<Schedule>& space, const LayerShape& shape,
+                                       const KernelTarget& target, std::string_view left_out = {}) const;
 
   /// What one schedule is expected to take on a device, in microseconds.
   double expected_microseconds(const Schedule& schedule, const LayerShape& shape, const DeviceKey& device) const;

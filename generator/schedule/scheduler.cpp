@@ -14,6 +14,7 @@
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/fitted_schedule.h"
 #include "generator/schedule/kernel_estimate.h"
+#include "generator/schedule/packed_form.h"
 #include "generator/schedule/search_space.h"
 #include "generator/support/error.h"
 
@@ -73,13 +74,22 @@ void add_own_measurements(Ranking& ranking, const LayerShape& shape, const std::
   }
 }
 
+/// The usual space of the layer, or what of it packs a matrix so.
+std::vector<Schedule> space_of(const LayerShape& shape, const std::string& form) {
+  std::vector<Schedule> space = usual_space(shape);
+  if (!form.empty()) {
+    std::erase_if(space, [&](const Schedule& schedule) { return packed_form(schedule, shape) != form; });
+  }
+  return space;
+}
+
 /// What is expected to be the fastest, with the evidence of databases that have measured just that nearby.
 std::vector<ScheduleChoice> expected_schedules(const LayerShape& shape, const std::vector<ClassAdvice>& advices,
                                                const KernelTarget& target, const ScheduleModel& model,
-                                               std::string_view left_out) {
+                                               std::string_view left_out, const std::string& form) {
   std::vector<ScheduleChoice> choices;
-  for (const Schedule& schedule : model.ranked(usual_space(shape), shape, target, left_out)) {
-    choices.push_back({schedule, "model: expected to be the fastest"});
+  for (const ExpectedSchedule& one : model.ranked(space_of(shape, form), shape, target, left_out)) {
+    choices.push_back({one.schedule, "model: expected to be the fastest"});
   }
   const auto add_evidence = [&](ScheduleChoice measured) {
     const auto found = std::ranges::find(choices, measured.schedule, &ScheduleChoice::schedule);
@@ -138,23 +148,27 @@ ScheduleChoice published_schedule(long long bcol) {
 std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
                                              std::span<const ScheduleDatabase* const> databases,
                                              const KernelTarget& target, const ScheduleModel& model,
-                                             std::string_view left_out) {
+                                             std::string_view left_out, const std::string& form) {
   Ranking ranking;
   std::vector<ClassAdvice> advices;
   std::ranges::transform(databases, std::back_inserter(advices),
                          [&](const ScheduleDatabase* database) { return ClassAdvice(shape, *database); });
   add_own_measurements(ranking, shape, advices);
   ranking.add(preferred_bitmaps(shape, target));
-  ranking.add(expected_schedules(shape, advices, target, model, left_out));
+  ranking.add(expected_schedules(shape, advices, target, model, left_out, form));
   ranking.add(family_default(shape));
   ranking.put_wasteful_last(shape);
-  return std::move(ranking).choices();
+  std::vector<ScheduleChoice> choices = std::move(ranking).choices();
+  if (!form.empty()) {
+    std::erase_if(choices, [&](const ScheduleChoice& choice) { return packed_form(choice.schedule, shape) != form; });
+  }
+  return choices;
 }
 
 std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
                                              std::span<const ScheduleDatabase* const> databases,
-                                             const KernelTarget& target) {
-  return ranked_schedules(shape, databases, target, shipped_model(target.device));
+                                             const KernelTarget& target, const std::string& form) {
+  return ranked_schedules(shape, databases, target, shipped_model(target.device), {}, form);
 }
 
 namespace {

@@ -25,15 +25,16 @@ double unminded_bytes(const LayerShape& shape);
 /// product, and the target can run them; whether one is for the matrix too shows when that is packed.
 ///
 /// What was measured of the very layer or of a close class is a choice's evidence; `settled` says what of it holds.
+/// Where a `form` is given, those alone that pack a matrix so (packed_form), of which there may be none.
 std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
                                              std::span<const ScheduleDatabase* const> databases,
-                                             const KernelTarget& target = {});
+                                             const KernelTarget& target = {}, const std::string& form = {});
 
 /// The same by a given model, which is not told what was measured of the layer whose pattern is `left_out`.
 std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
                                              std::span<const ScheduleDatabase* const> databases,
                                              const KernelTarget& target, const ScheduleModel& model,
-                                             std::string_view left_out = {});
+                                             std::string_view left_out = {}, const std::string& form = {});
 
 /// The databases that say something of such layers, of each source the nearest one of the layer's element type and
 /// layout. Where a source has none, and columns stand one behind the other, that of layout kn: schedules depend on the

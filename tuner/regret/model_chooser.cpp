@@ -48,9 +48,9 @@ class ModelChooser : public Chooser {
 
   static std::optional<Schedule> first_of(const ScheduleModel& model, const std::vector<Schedule>& space,
                                           const MeasuredItem& item) {
-    const std::vector<Schedule> ranked =
+    const std::vector<ExpectedSchedule> ranked =
         model.ranked(space, item.shape, kernel_target(item.work.device, {}), item.shape.pattern);
-    return ranked.empty() ? std::nullopt : std::optional(ranked.front());
+    return ranked.empty() ? std::nullopt : std::optional(ranked.front().schedule);
   }
 
   std::string name_;
