@@ -87,9 +87,16 @@ if(ESC_PRECOMPILED_HEADERS)
   esc_precompile(esc_precompiled_clang LINKS esc_llvm OPTIONS ${ESC_RUNS_ONCE_OPTIONS}
     HEADERS <clang/AST/ASTContext.h> <clang/AST/DynamicRecursiveASTVisitor.h> <clang/Frontend/ASTUnit.h>
             <clang/Frontend/CompilerInstance.h> <clang/Tooling/Tooling.h> <llvm/IR/Module.h>)
-  esc_precompile(esc_precompiled_tests HEADERS <gmock/gmock.h> <gtest/gtest.h> OPTIONS ${ESC_TEST_OPTIONS} -DGTEST_HAS_PTHREAD=1)
+  # Files of tests are many and small: most of their time goes into what they include of the project's own, too. Nests
+  # and schedules are variants of many types.
+  set(of_tests generator/support/error.h generator/ir/loop_nest.h generator/schedule/schedule_database.h)
+  list(TRANSFORM of_tests PREPEND ${PROJECT_SOURCE_DIR}/)
+  list(PREPEND of_tests <gmock/gmock.h> <gtest/gtest.h> <rapidcheck.h>)
+  esc_precompile(esc_precompiled_tests HEADERS ${of_tests} OPTIONS ${ESC_TEST_OPTIONS} -DGTEST_HAS_PTHREAD=1)
   esc_precompile(esc_precompiled_computing_tests
-    HEADERS <gmock/gmock.h> <gtest/gtest.h> OPTIONS ${ESC_RUNS_ONCE_OPTIONS} -DGTEST_HAS_PTHREAD=1)
+    HEADERS ${of_tests} OPTIONS ${ESC_RUNS_ONCE_OPTIONS} -DGTEST_HAS_PTHREAD=1)
+  target_include_directories(esc_precompiled_tests PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(esc_precompiled_computing_tests PRIVATE ${PROJECT_SOURCE_DIR})
 endif()
 
 # esc_shared_headers(NAME FROM): the target's files find those headers read already.
@@ -159,7 +166,8 @@ endfunction()
 # files that are compiled alike as a part of another one. CTest knows the program, as SHARDS entries where one would keep a processor too long.
 # TOGETHER: its files are compiled as one, because most of their time goes into the headers of GoogleTest.
 # COMPUTES: its own files run for long, so that they are optimised a little.
-# SECONDS: about what all of it takes; CTest begins with what takes longest.
+# SECONDS: about what all of it takes; CTest begins with what takes longest, so that no processor waits for another in
+# the end.
 function(esc_test name)
   cmake_parse_arguments(ARG "TOGETHER;COMPUTES" "IN;SHARDS;SECONDS" "SOURCES;LINKS;LABELS" ${ARGN})
   if(ARG_IN)

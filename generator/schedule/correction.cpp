@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace esc {
@@ -83,18 +84,35 @@ double between(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-double correlation(const SchedulePoint& a, const SchedulePoint& b) {
-  const double of_layers = std::exp(-between(a.layer, b.layer) / layer_octaves);
+double correlation_of_layers(const SchedulePoint& a, const SchedulePoint& b) {
+  return std::exp(-between(a.layer, b.layer) / layer_octaves);
+}
+
+double correlation(const SchedulePoint& a, const SchedulePoint& b, double of_layers) {
   const double of_schedules = std::exp(-between(a.schedule, b.schedule) / schedule_octaves);
   return of_layers * (shared_variance + (1 - shared_variance) * of_schedules);
+}
+
+/// Adds the correlations of a point with others. Those of one product stand one behind the other and have the
+/// same layer, of which the correlation is computed once.
+template <typename Add>
+void correlate(const SchedulePoint& point, std::span<const MeasuredPoint* const> others, const Add& add) {
+  const SchedulePoint* latest = nullptr;
+  double of_layers = 0;
+  for (const MeasuredPoint* const other : others) {
+    if (latest == nullptr || latest->layer != other->point.layer) {
+      latest = &other->point;
+      of_layers = correlation_of_layers(point, *latest);
+    }
+    add(correlation(point, other->point, of_layers));
+  }
 }
 
 SymmetricMatrix covariance(const std::vector<const MeasuredPoint*>& points) {
   SymmetricMatrix matrix(points.size());
   for (std::size_t row = 0; row < points.size(); ++row) {
-    for (std::size_t column = 0; column < row; ++column) {
-      matrix.at(row, column) = correlation(points[row]->point, points[column]->point);
-    }
+    std::size_t column = 0;
+    correlate(points[row]->point, std::span(points).first(row), [&](double one) { matrix.at(row, column++) = one; });
     matrix.at(row, row) = 1 + own_variance;
   }
   return matrix;
@@ -128,9 +146,7 @@ LocalCorrection::LocalCorrection(std::vector<const MeasuredPoint*> near, double 
 std::vector<double> LocalCorrection::correlations(const SchedulePoint& point) const {
   std::vector<double> correlations;
   correlations.reserve(near_.size());
-  for (const MeasuredPoint* const one : near_) {
-    correlations.push_back(correlation(point, one->point));
-  }
+  correlate(point, near_, [&](double one) { correlations.push_back(one); });
   return correlations;
 }
 

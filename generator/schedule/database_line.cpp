@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -11,6 +12,11 @@
 #include "generator/support/error.h"
 
 namespace esc {
+namespace {
+
+constexpr std::string_view blanks = " \t\n\v\f\r";
+
+}  // namespace
 
 std::optional<double> finite_in(std::string_view text) {
   double value = 0;
@@ -19,7 +25,7 @@ std::optional<double> finite_in(std::string_view text) {
   return is_whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-DatabaseLine::DatabaseLine(const std::string& text, std::string place) : stream_(text), place_(std::move(place)) {}
+DatabaseLine::DatabaseLine(std::string text, std::string place) : text_(std::move(text)), place_(std::move(place)) {}
 
 template <typename Read>
 auto DatabaseLine::without_place(Read read) -> decltype(read()) {
@@ -30,9 +36,18 @@ auto DatabaseLine::without_place(Read read) -> decltype(read()) {
   }
 }
 
+void DatabaseLine::skip_blanks() { at_ = std::min(text_.find_first_not_of(blanks, at_), text_.size()); }
+
+std::string DatabaseLine::next_word() {
+  skip_blanks();
+  const std::size_t begin = at_;
+  at_ = std::min(text_.find_first_of(blanks, begin), text_.size());
+  return text_.substr(begin, at_ - begin);
+}
+
 std::string DatabaseLine::word() {
-  std::string next;
-  if (!(stream_ >> next)) {
+  std::string next = next_word();
+  if (next.empty()) {
     refuse("ends too early");
   }
   return next;
@@ -40,8 +55,8 @@ std::string DatabaseLine::word() {
 
 std::string DatabaseLine::layout() {
   constexpr std::size_t longest = 64;
-  stream_ >> std::ws;
-  if (const int next = stream_.peek(); next < 'a' || next > 'z') {
+  skip_blanks();
+  if (at_ == text_.size() || text_[at_] < 'a' || text_[at_] > 'z') {
     return "kn";
   }
   const std::string name = word();
@@ -102,7 +117,7 @@ Schedule DatabaseLine::schedule_for(const std::string& layout, long long bcol) {
 
 std::vector<CandidateLoss> DatabaseLine::losses() {
   std::vector<CandidateLoss> result;
-  for (std::string text; stream_ >> text;) {
+  for (std::string text = next_word(); !text.empty(); text = next_word()) {
     const bool estimated = text.starts_with('~');
     const std::optional<double> percent = finite_in(std::string_view(text).substr(estimated ? 1 : 0));
     if (!percent || *percent < 0) {
@@ -135,9 +150,8 @@ DeviceKey DatabaseLine::device_key() {
 }
 
 std::string DatabaseLine::rest() {
-  std::string text;
-  std::getline(stream_ >> std::ws, text);
-  return text;
+  skip_blanks();
+  return text_.substr(std::exchange(at_, text_.size()));
 }
 
 void DatabaseLine::end() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +18,7 @@ std::optional<double> finite_in(std::string_view text);
 /// by a UserError, whose place is that of the line.
 class DatabaseLine {
  public:
-  DatabaseLine(const std::string& text, std::string place);
+  DatabaseLine(std::string text, std::string place);
 
   std::string word();
   /// The layout that stands here; that of kn where a number does.
@@ -52,7 +52,12 @@ class DatabaseLine {
   template <typename Read>
   auto without_place(Read read) -> decltype(read());
 
-  std::istringstream stream_;
+  /// The next word; empty at the end of the line.
+  std::string next_word();
+  void skip_blanks();
+
+  std::string text_;
+  std::size_t at_ = 0;  ///< what stands in front of it is read
   std::string place_;
 };
 

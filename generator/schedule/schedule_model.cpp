@@ -79,9 +79,15 @@ void keep_least(std::vector<Prospect>& prospects, std::size_t most, Projection v
 
 }  // namespace
 
-ScheduleModel::ScheduleModel(const DeviceMeasurements& measured) : device_(measured.key) {
-  std::map<Group, std::vector<ProductPoints>> groups;
-  for (const TimedProduct& product : measured.products) {
+ScheduleModel::ScheduleModel(DeviceMeasurements measured) : device_(measured.key) {
+  for (TimedProduct& product : measured.products) {
+    products_[{product.shape.dtype, product.shape.layout}].push_back(std::move(product));
+  }
+}
+
+ScheduleModel::Corrections ScheduleModel::corrections_by(const std::vector<TimedProduct>& products) const {
+  std::map<std::size_t, std::vector<ProductPoints>> of_families;
+  for (const TimedProduct& product : products) {
     std::map<std::size_t, std::vector<MeasuredPoint>> families;
     for (const TimedSchedule& one : product.schedules) {
       const double log_ratio =
@@ -92,19 +98,36 @@ ScheduleModel::ScheduleModel(const DeviceMeasurements& measured) : device_(measu
       }
     }
     for (auto& [family, points] : families) {
-      groups[{product.shape.dtype, product.shape.layout, family}].push_back({product.shape.pattern, std::move(points)});
+      of_families[family].push_back({product.shape.pattern, std::move(points)});
     }
   }
-  for (auto& [group, products] : groups) {
-    corrections_.emplace(group, Correction(std::move(products)));
+  Corrections corrections;
+  for (auto& [family, points] : of_families) {
+    corrections.emplace(family, Correction(std::move(points)));
   }
+  return corrections;
+}
+
+const ScheduleModel::Corrections* ScheduleModel::corrections_of(const Kind& kind) const {
+  const auto products = products_.find(kind);
+  if (products == products_.end()) {
+    return nullptr;
+  }
+  const std::scoped_lock lock(mutex_);
+  auto made = corrections_.find(kind);
+  if (made == corrections_.end()) {
+    made = corrections_.emplace(kind, corrections_by(products->second)).first;
+  }
+  return &made->second;
 }
 
 const Correction* ScheduleModel::correction_for(const LayerShape& shape, std::size_t family) const {
   for (const std::string& dtype : types_like(shape.dtype)) {
     for (const std::string& layout : {shape.layout, std::string("kn")}) {
-      if (const auto found = corrections_.find({dtype, layout, family}); found != corrections_.end()) {
-        return &found->second;
+      if (const Corrections* const corrections = corrections_of({dtype, layout})) {
+        if (const auto found = corrections->find(family); found != corrections->end()) {
+          return &found->second;
+        }
       }
     }
   }
@@ -173,7 +196,7 @@ const ScheduleModel& shipped_model(const DeviceKey& device) {
   const std::scoped_lock lock(mutex);
   auto model = models.find(measured);
   if (model == models.end()) {
-    model = models.emplace(measured, ScheduleModel(shipped_measurements(measured))).first;
+    model = models.try_emplace(measured, shipped_measurements(measured)).first;
   }
   return model->second;
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "generator/schedule/correction.h"
@@ -23,7 +25,7 @@ struct ExpectedSchedule {
 /// What schedules take: the time that the cost model predicts, corrected by what was measured on one device.
 class ScheduleModel {
  public:
-  explicit ScheduleModel(const DeviceMeasurements& measured);
+  explicit ScheduleModel(DeviceMeasurements measured);
 
   const DeviceKey& device() const { return device_; }
 
@@ -37,13 +39,20 @@ class ScheduleModel {
   double expected_microseconds(const Schedule& schedule, const LayerShape& shape, const DeviceKey& device) const;
 
  private:
-  using Group = std::tuple<std::string, std::string, std::size_t>;  ///< element type, layout, family
+  using Kind = std::pair<std::string, std::string>;       ///< element type and layout
+  using Corrections = std::map<std::size_t, Correction>;  ///< by family
+
+  Corrections corrections_by(const std::vector<TimedProduct>& products) const;
+  /// By what was measured in a type and a layout; null where nothing was.
+  const Corrections* corrections_of(const Kind& kind) const;
 
   /// What was measured of a family in the type and layout that are the most like a layer's; null where nothing was.
   const Correction* correction_for(const LayerShape& shape, std::size_t family) const;
 
   DeviceKey device_;
-  std::map<Group, Correction> corrections_;
+  std::map<Kind, std::vector<TimedProduct>> products_;
+  mutable std::mutex mutex_;
+  mutable std::map<Kind, Corrections> corrections_;  ///< made where they are asked for: most runs have one kind
 };
 
 /// The model of the device nearest to this one of which measurements are part of this program.

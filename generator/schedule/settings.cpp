@@ -41,23 +41,23 @@ namespace {
 
 /// What the family's keys are called now, and what they were called before.
 struct KeyNames {
-  std::vector<std::string> now;
-  std::vector<std::string> before;
+  std::vector<std::string_view> now;
+  std::vector<std::string_view> before;
 
   explicit KeyNames(const ScheduleFamily& family) {
     for (const ScheduleKey& key : family.keys) {
-      now.emplace_back(key.name);
+      now.push_back(key.name);
       for (const std::string_view old : split(key.old, ' ')) {
-        before.emplace_back(old);
+        before.push_back(old);
       }
     }
   }
-  bool is_new_alone(const std::string& key) const { return has(now, key) && !has(before, key); }
-  bool is_old_alone(const std::string& key) const { return has(before, key) && !has(now, key); }
-  bool knows(const std::string& key) const { return has(now, key) || has(before, key); }
+  bool is_new_alone(std::string_view key) const { return has(now, key) && !has(before, key); }
+  bool is_old_alone(std::string_view key) const { return has(before, key) && !has(now, key); }
+  bool knows(std::string_view key) const { return has(now, key) || has(before, key); }
 
  private:
-  static bool has(const std::vector<std::string>& names, const std::string& key) {
+  static bool has(const std::vector<std::string_view>& names, std::string_view key) {
     return std::ranges::find(names, key) != names.end();
   }
 };
@@ -74,7 +74,8 @@ Settings::Settings(std::string_view text, const ScheduleFamily& family, std::str
     const std::string_view value = equals == std::string_view::npos ? "" : trimmed(setting.substr(equals + 1));
     if (!names.knows(key)) {
       throw ScheduleError(text_, fmt::format("family {} has no key '{}'", family.name, key),
-                          fmt::format("{}its keys are {}", did_you_mean(key, names.now), fmt::join(names.now, ", ")));
+                          fmt::format("{}its keys are {}", did_you_mean(key, {names.now.begin(), names.now.end()}),
+                                      fmt::join(names.now, ", ")));
     }
     if (!values_.emplace(key, value).second) {
       throw ScheduleError(text_, fmt::format("key '{}' is given twice", key), "give it once");

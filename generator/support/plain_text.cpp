@@ -78,7 +78,11 @@ std::string replaced(std::string_view text, char replacement, const IsKept& is_k
 
 }  // namespace
 
-bool is_plain_text(std::string_view text) { return plain_text(text) == text; }
+bool is_plain_text(std::string_view text) {
+  // As nearly every line of a long file is.
+  const bool is_printable_ascii = std::ranges::all_of(text, [](char one) { return one >= ' ' && one <= '~'; });
+  return is_printable_ascii || plain_text(text) == text;
+}
 
 std::string plain_text(std::string_view text, char replacement) {
   return replaced(text, replacement, [](std::uint32_t) { return false; });

@@ -72,7 +72,7 @@ TEST_P(DtypeOfAFamily, MakesBundlesThatAreVerifiedAndCurrent) {
   }
 }
 
-[[maybe_unused]] const bool dtype_of_a_family_is_sampled = tests::sample_suite("DtypeOption/DtypeOfAFamily", 3);
+[[maybe_unused]] const bool dtype_of_a_family_is_sampled = tests::sample_suite("DtypeOption/DtypeOfAFamily", 2);
 
 INSTANTIATE_TEST_SUITE_P(
     DtypeOption, DtypeOfAFamily,

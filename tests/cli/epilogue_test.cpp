@@ -52,7 +52,7 @@ TEST_P(ShippedParts, MakeBundlesThatAreVerifiedAndCurrent) {
   }
 }
 
-[[maybe_unused]] const bool shipped_parts_is_sampled = tests::sample_suite("Epilogue/ShippedParts", 5);
+[[maybe_unused]] const bool shipped_parts_is_sampled = tests::sample_suite("Epilogue/ShippedParts", 3);
 
 INSTANTIATE_TEST_SUITE_P(
     Epilogue, ShippedParts,

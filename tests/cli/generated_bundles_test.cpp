@@ -155,7 +155,7 @@ TEST_P(GeneratedBundle, KernelCompilesWithoutWarningsAndWithoutSpills) {
   EXPECT_EQ(kernels, GetParam().kernels * compiled_for.size()) << report;
 }
 
-[[maybe_unused]] const bool generated_bundle_is_sampled = tests::sample_suite("Kept/GeneratedBundle", 30);
+[[maybe_unused]] const bool generated_bundle_is_sampled = tests::sample_suite("Kept/GeneratedBundle", 20);
 
 INSTANTIATE_TEST_SUITE_P(Kept, GeneratedBundle,
                          ::testing::Values(Kept{"digits_hidden", 2}, Kept{"digits_hidden_panel", 3},

@@ -59,7 +59,7 @@ TEST_P(LayoutNk, MakesBundlesThatAreVerifiedAndCurrent) {
   }
 }
 
-[[maybe_unused]] const bool layout_nk_is_sampled = tests::sample_suite("NestLayoutOption/LayoutNk", 3);
+[[maybe_unused]] const bool layout_nk_is_sampled = tests::sample_suite("NestLayoutOption/LayoutNk", 2);
 
 INSTANTIATE_TEST_SUITE_P(
     NestLayoutOption, LayoutNk,

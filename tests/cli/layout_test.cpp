@@ -181,7 +181,7 @@ std::string apart(const std::string& array, const std::string& leading_dimension
          leading_dimension + " >= " + std::to_string(least);
 }
 
-[[maybe_unused]] const bool laid_out_bundles_is_sampled = tests::sample_suite("Layout/LaidOutBundles", 12);
+[[maybe_unused]] const bool laid_out_bundles_is_sampled = tests::sample_suite("Layout/LaidOutBundles", 8);
 
 INSTANTIATE_TEST_SUITE_P(
     Layout, LaidOutBundles,

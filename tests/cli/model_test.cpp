@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/cli/workshop.h"
+#include "tests/support/run_size.h"
 
 namespace esc::cli {
 namespace {
@@ -106,13 +107,14 @@ TEST_F(Models, LikeMeasuredOnesSayWhatTheyAreExpectedToTake) {
 
 /// Both are asked for several numbers of columns, and decide alike.
 TEST_F(Models, AreEstimatedAsTheyAreGenerated) {
-  for (const std::vector<std::string>& more : {std::vector<std::string>{},
-                                               {"--gpu", "h200"},
-                                               {"--gpu", "l4", "--dtype", "f32"},
-                                               {"--min-sparsity", "0.75"},
-                                               {"--tensor", "*_proj.weight", "--dtype", "bf16"},
-                                               {"--dtype", "f16"},
-                                               {"--layout", "nk", "--dtype", "bf16"}}) {
+  const std::vector<std::vector<std::string>> all{{},
+                                                  {"--gpu", "h200"},
+                                                  {"--gpu", "l4", "--dtype", "f32"},
+                                                  {"--min-sparsity", "0.75"},
+                                                  {"--tensor", "*_proj.weight", "--dtype", "bf16"},
+                                                  {"--dtype", "f16"},
+                                                  {"--layout", "nk", "--dtype", "bf16"}};
+  for (const std::vector<std::string>& more : tests::drawn_of(all, 4)) {
     std::vector<std::string> estimate{"inspect", layers, "--estimate", "--bcol", "1,16,64", "--json"};
     std::vector<std::string> generate{"generate",    layers, "--bcol", "1,16,64", "--json",
                                       "--no-verify", "-o",   "out",    "--force"};

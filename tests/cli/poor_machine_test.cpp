@@ -5,6 +5,7 @@
 #include <random>
 
 #include "tests/cli/workshop.h"
+#include "tests/support/run_size.h"
 
 namespace esc::cli {
 namespace {
@@ -134,7 +135,8 @@ TEST_F(PoorMachine, FailedAllocations) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> share(0, 1);
   int ended = 0;
-  for (int round = 0; round < 16; ++round) {
+  const int rounds = tests::full_sweep() ? 160 : 10;
+  for (int round = 0; round < rounds; ++round) {
     fs::remove_all(path("out"));  // of which layers would be kept
     const long number = static_cast<long>(all * share(random));
     const long failing = round % 2 == 0 ? 1 : 1000;  // for a moment that all threads may see
@@ -182,7 +184,8 @@ TEST_F(PoorMachine, NoMemory) {
   ASSERT_EQ(escgen({"sample", "-o", "big.mtx", "--rows", "300", "--cols", "350", "-q"}).status, 0);
   int whole = 0;
   int ended = 0;
-  for (int megabytes = 320; megabytes <= 2000; megabytes += 120) {
+  const int step = tests::full_sweep() ? 20 : 160;
+  for (int megabytes = 320; megabytes <= 2000; megabytes += step) {
     const ProcessResult limited = shell("ulimit -v " + std::to_string(1024 * megabytes) +
                                         "; exec $ESCGEN generate big.mtx --bcol 64 -o out --force");
     EXPECT_THAT(limited.status, AnyOf(0, 2, 3, 127)) << megabytes << " MiB: " << limited.errors;

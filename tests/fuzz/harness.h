@@ -28,7 +28,7 @@ struct Harness {
   std::vector<std::string> seeds = {};    ///< accepted ones, that mutants are made of
   std::vector<std::string> refused = {};  ///< refused ones that mutants are made of too
   std::vector<std::string> words = {};    ///< what the inputs are made of
-  std::size_t mutants = 3000;             ///< of an ordinary run
+  std::size_t mutants = 2000;             ///< of an ordinary run
 };
 
 /// All of them.

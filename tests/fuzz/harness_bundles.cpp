@@ -291,7 +291,7 @@ Harness spec_harness() {
                 "4-7-1-32",
                 "\"..\"",
                 "/"},
-      .mutants = 4000};
+      .mutants = 2600};
 }
 
 Harness manifest_harness() {
@@ -329,7 +329,7 @@ Harness manifest_harness() {
                             "\\n",
                             "\xff",
                             "../x"},
-                  .mutants = 4000};
+                  .mutants = 2600};
   harness.seeds.push_back(project_file("generated/digits_hidden/manifest.json"));
   for (const GeneratedLayer& layer : layers_of_bundles()) {
     harness.seeds.push_back(manifest_json(layer.layer, {}, {}));
@@ -345,7 +345,7 @@ Harness packed_harness() {
                 std::string("\xff\xff\xff\x7f\0\0\0\0", 8), std::string(8, '\xff'), std::string("\0\0\x80\x7f", 4),
                 std::string("\0\0\xc0\x7f", 4), std::string("\0\0\0\x80", 4), std::string("\0\0\1\0", 4), "ESCPACK\x1a",
                 "ESCREGN\x1a", "ESCTASK\x1a", "ESCFRAG\x1a", "ESCBITM\x1a"},
-      .mutants = 8000};
+      .mutants = 5300};
   for (const GeneratedLayer& layer : layers_of_bundles()) {
     const std::span<const std::byte> bytes = layer.bytes();
     harness.seeds.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -36,7 +36,7 @@ const std::vector<std::string> words{
     "%", "(",  "}",          "'",          "\xff\xff\xff\xff"};
 
 Harness harness(const char* kind, bool (*judge_one)(std::string_view), std::vector<std::string> seeds) {
-  return {.kind = kind, .judge = judge_one, .seeds = std::move(seeds), .words = words, .mutants = 12000};
+  return {.kind = kind, .judge = judge_one, .seeds = std::move(seeds), .words = words, .mutants = 8000};
 }
 
 }  // namespace

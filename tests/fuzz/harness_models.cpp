@@ -138,12 +138,12 @@ Harness safetensors_harness() {
                                    .add("w.bitmask", "U8", "[1, 1]", "\x5a")
                                    .bytes();
   return harness("safetensors", judge_safetensors, {small, masked, bitmask, two_four, written("bitmask.safetensors")},
-                 12000);
+                 8000);
 }
 
 Harness npz_harness() {
   return harness("npz", judge_npz, {written("csr.npz"), written("coo_stored.npz"), written("arrays_deflated.npz")},
-                 6000);
+                 4000);
 }
 
 Harness scipy_harness() {
@@ -169,7 +169,7 @@ Harness scipy_harness() {
                        array("<f4", "(2, 2)", four_values) + array("<i4", "(2,)", raw_bytes<std::int32_t>({-1, 1}))),
           "up bias\n" + array("<f4", "(2, 2)", four_values) + array("<f2", "(2,)", raw_bytes<std::uint16_t>({1, 2})),
       },
-      12000);
+      8000);
 }
 
 }  // namespace esc::fuzz

@@ -93,7 +93,7 @@ bool judge_cpp(std::string_view input) { return judge(input, "nest.cpp"); }
 bool is_cpp(std::string_view file) { return !file.ends_with(".c"); }
 
 Harness harness(const char* kind, bool (*judge_one)(std::string_view), bool cpp) {
-  Harness harness{.kind = kind, .judge = judge_one, .mutants = cpp ? std::size_t{150} : std::size_t{600}};
+  Harness harness{.kind = kind, .judge = judge_one, .mutants = cpp ? std::size_t{100} : std::size_t{400}};
   for (const Variant& accepted : accepted_nests()) {
     if (is_cpp(accepted.file) == cpp) {
       harness.seeds.push_back(accepted.source);

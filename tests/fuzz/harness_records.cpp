@@ -122,7 +122,7 @@ Harness journal_harness() {
                   .seeds = {journal_of(run), journal_of({run.front(), run.back()}), print(run.front()) + '\n', "",
                             journal_header() + '\n' + print(run.front()).substr(0, 100)},
                   .words = numbers,
-                  .mutants = 1500};
+                  .mutants = 1000};
   harness.words.insert(harness.words.end(), {"\n",
                                              "{",
                                              "}",
@@ -160,7 +160,7 @@ Harness database_harness() {
                   .judge = judge_database,
                   .seeds = {print(mixed()), project_file("generator/schedule/sm80-108sm-40mib_f32.txt")},
                   .words = numbers,
-                  .mutants = 1500};
+                  .mutants = 1000};
   harness.words.insert(harness.words.end(), {"\n",
                                              " ",
                                              "#",

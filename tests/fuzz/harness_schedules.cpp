@@ -74,7 +74,7 @@ Harness schedule_harness() {
                 "0",           "1",       "2",       "3",      "8",       "16",        "32",         "64",
                 "128",         "512",     "1024",    "65536",  "-1",      "+1",        "2147483647", "2147483648",
                 "-2147483648", " ",       "\n"},
-      .mutants = 8000};
+      .mutants = 5300};
 }
 
 Harness script_harness() {
@@ -144,7 +144,7 @@ Harness script_harness() {
                             "-1",
                             "2147483647",
                             "2147483648"},
-                  .mutants = 2000};
+                  .mutants = 1300};
   for (const char* text :
        {"2-3-1-32", "atomic:ufi=4,ufk=2,compaction=off",
         "panel:ufi=2,columns=1,vector=1,groups=4,warps=2,panels=8,ufk=4",

@@ -40,7 +40,7 @@ class Mutants : public testing::TestWithParam<std::string> {};
 
 TEST_P(Mutants, AreReadOrRefusedWithReasons) {
   const Harness& harness = harness_of(GetParam());
-  const std::size_t count = tests::full_sweep() ? 50 * harness.mutants : tests::in_this_build(harness.mutants);
+  const std::size_t count = tests::full_sweep() ? 75 * harness.mutants : tests::in_this_build(harness.mutants);
   Mutation mutation(harness, 1 + tests::seed_of_the_run());
   std::size_t accepted = 0;
   for (std::size_t number = 0; number < count && !HasFailure(); ++number) {

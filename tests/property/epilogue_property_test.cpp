@@ -148,7 +148,7 @@ TEST_P(Epilogues, ReachTheKernel) {
   }
 }
 
-[[maybe_unused]] const bool epilogues_is_sampled = tests::sample_suite("OfAllSpellings/Epilogues", 36);
+[[maybe_unused]] const bool epilogues_is_sampled = tests::sample_suite("OfAllSpellings/Epilogues", 24);
 
 INSTANTIATE_TEST_SUITE_P(OfAllSpellings, Epilogues, testing::ValuesIn(accepted_epilogues()),
                          [](const auto& variant) { return std::string(variant.param.name); });

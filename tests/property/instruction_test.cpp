@@ -38,7 +38,7 @@ TEST_P(InstructionText, DoesWhatTheInstructionMeans) {
   EXPECT_EQ(tests::difference(GetParam(), text), "") << text;
 }
 
-[[maybe_unused]] const bool instruction_text_is_sampled = tests::sample_suite("All/InstructionText", 48);
+[[maybe_unused]] const bool instruction_text_is_sampled = tests::sample_suite("All/InstructionText", 36);
 
 INSTANTIATE_TEST_SUITE_P(All, InstructionText, testing::ValuesIn(tests::all_instruction_examples()),
                          [](const auto& example) { return example.param.name; });
@@ -491,7 +491,7 @@ TEST_P(InstructionMistake, IsFound) {
   FAIL() << mistake.instruction << " with '" << mistake.mistaken << "' does in all examples what it means";
 }
 
-[[maybe_unused]] const bool instruction_mistake_is_sampled = tests::sample_suite("All/InstructionMistake", 60);
+[[maybe_unused]] const bool instruction_mistake_is_sampled = tests::sample_suite("All/InstructionMistake", 44);
 
 INSTANTIATE_TEST_SUITE_P(All, InstructionMistake, testing::ValuesIn(mistakes()), [](const auto& mistake) {
   return fmt::format("{}_{}", mistake.param.instruction, mistake.index);

@@ -37,7 +37,7 @@ TEST_P(ScheduleSweep, AgreesWithTheReference) {
   std::cout << fmt::format("panels of {}: {}\n", GetParam(), sweep.summary());
 }
 
-[[maybe_unused]] const bool schedule_sweep_is_sampled = tests::sample_suite("EveryHeight/ScheduleSweep", 4);
+[[maybe_unused]] const bool schedule_sweep_is_sampled = tests::sample_suite("EveryHeight/ScheduleSweep", 3);
 
 INSTANTIATE_TEST_SUITE_P(EveryHeight, ScheduleSweep, testing::Range(1, AtomicSchedule::max_ufi + 1),
                          [](const testing::TestParamInfo<int>& ufi) { return fmt::format("{}", ufi.param); });

@@ -88,7 +88,7 @@ void check_kernel(const DrawnScript& drawn, const GeneratedLayer& layer, std::si
 class DrawnScripts : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(DrawnScripts, AreRefusedWithReasonsOrAgreeWithTheReference) {
-  const std::size_t scripts = tests::full_sweep() ? 1500 : tests::in_this_build(100);
+  const std::size_t scripts = tests::full_sweep() ? 1500 : tests::in_this_build(70);
   ScriptDraw draw(GetParam() + 1000 * tests::seed_of_the_run());
   std::size_t kernels = 0;
   for (std::size_t turn = 0; turn < scripts; ++turn) {

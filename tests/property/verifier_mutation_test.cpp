@@ -149,7 +149,7 @@ std::size_t number_in(const char* variable, std::size_t otherwise) {
 
 /// How many of them are verified: all in a whole run.
 std::size_t sample_size(std::size_t all) {
-  constexpr std::size_t ordinary = 16;
+  constexpr std::size_t ordinary = 12;
   return number_in("ESC_MUTANTS", tests::full_sweep() ? all : tests::in_this_build(ordinary));
 }
 

@@ -18,7 +18,7 @@ class ModelChooser : public Chooser {
  public:
   ModelChooser(std::string name, const std::vector<DeviceMeasurements>& measured) : name_(std::move(name)) {
     for (const DeviceMeasurements& device : measured) {
-      models_.emplace(device.key, ScheduleModel(device));
+      models_.try_emplace(device.key, device);
     }
   }
 
