@@ -44,7 +44,7 @@ double sparsity_of(const Weight& weight, const WeightSurvey& survey);
 double dense_bytes(const Weight& weight, const LoopNest& nest);
 
 /// What a layer of a model is asked for, in place of auto: where its elements have 16 bits, up to 75 % of them are
-/// zeros, rows or columns of B lie one behind the other and it is made for several numbers of columns, `bitmap`, so
+/// zeros, rows or columns of B lie one after the other and it is made for several numbers of columns, `bitmap`, so
 /// that all of them share one packed matrix. Not where the user names schedules, measurements (--database) or the bytes
 /// that several packed matrices may have (--max-packed), nor where a bitmap would be larger than the dense matrix.
 std::string schedule_of_layer(const LayerRequest& layer, std::size_t numbers_of_columns, const GenerateMode& mode,

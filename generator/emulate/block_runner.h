@@ -38,7 +38,7 @@ class BlockRunner {
 
   void begin_launch(const Launch& launch);
   /// Runs one block, of those of a cluster the last one first. False when it was abandoned after a fault, with every
-  /// thread where it stood.
+  /// thread where it was.
   bool run(std::uint64_t linear_block);
 
   // For the hooks, on the stack of the running thread:
@@ -60,7 +60,7 @@ class BlockRunner {
   std::uint32_t current_warp() const { return current_ / 32; }
   WarpgroupProducts& products() { return products_; }
   RegisterPool& registers() { return registers_; }
-  /// The running thread waits for the kernel in front, which has ended.
+  /// The running thread waits for the kernel before, which has ended.
   void wait_for_predecessor();
   /// The lanes of the running thread's warp that have not returned.
   std::uint32_t active_lanes() const { return ~warps_[current_ / 32].gone; }
@@ -96,7 +96,7 @@ class BlockRunner {
     std::uint32_t parity = 0;
     int predicate = 0;
     std::int64_t fuel = 0;
-    bool waited = false;  ///< for the kernel in front
+    bool waited = false;  ///< for the kernel before
     AsyncCopies copies;
     std::vector<std::uint64_t> grid_constants;
   };

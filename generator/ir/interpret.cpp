@@ -199,7 +199,7 @@ class Interpreter {
 
   // The threads of a block.
 
-  /// The loops over threads that stand directly inside each other, and what the threads do.
+  /// The loops over threads that are directly inside each other, and what the threads do.
   static const Block& thread_body(const Loop& outermost, std::vector<const Loop*>& loops) {
     const Loop* loop = &outermost;
     for (;;) {
@@ -213,7 +213,7 @@ class Interpreter {
   }
 
   void run_threads(const Loop& outermost) {
-    ESC_CHECK(!inside_threads_, "loops over threads stand directly inside each other");
+    ESC_CHECK(!inside_threads_, "loops over threads are directly inside each other");
     inside_threads_ = true;
     state_.pass_barrier(Scope::block);
     std::vector<const Loop*> loops;
@@ -240,7 +240,7 @@ class Interpreter {
       for (std::size_t at = loops.size(); at > 0; --at) {
         const std::int64_t index = rest % extents[at - 1];
         state.define(loops[at - 1]->iterator, static_cast<double>(index));
-        state.team = loops[at - 1]->iterator == nest_.team ? index : state.team;
+        state.consumer_group = loops[at - 1]->iterator == nest_.consumer_group ? index : state.consumer_group;
         rest /= extents[at - 1];
       }
       threads.push_back(&state);
@@ -335,7 +335,8 @@ class Interpreter {
   void wait(const Threads& threads, const Barrier& barrier) {
     ESC_CHECK(barrier.scope == Scope::warp || threads.size() == all_threads_,
               "all threads of the block reach the barrier");
-    ESC_CHECK(barrier.scope != Scope::team || !nest_.team.empty(), "a barrier of teams in a nest that has some");
+    ESC_CHECK(barrier.scope != Scope::consumer_group || !nest_.consumer_group.empty(),
+              "a barrier of consumer groups in a nest that has some");
     state_.pass_barrier(barrier.scope);
   }
 

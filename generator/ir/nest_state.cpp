@@ -67,7 +67,7 @@ void NestState::pass_barrier(Scope scope) {
   if (scope == Scope::cluster) {
     latest_cluster_phase_ = std::max(latest_cluster_phase_, ++cluster_phase_);
   }
-  ++(scope == Scope::warp ? warp_phase_ : scope == Scope::team ? team_phase_ : phase_);
+  ++(scope == Scope::warp ? warp_phase_ : scope == Scope::consumer_group ? consumer_group_phase_ : phase_);
 }
 
 std::vector<std::int64_t> NestState::extents_of(const ArrayDeclaration& array) {
@@ -178,7 +178,7 @@ ArrayView NestState::part(const Access& access) {
   std::int64_t first = 0;
   if (!access.subscripts.empty() && access.subscripts.size() == view.extents.size()) {
     first = index_of(access.subscripts.back());
-    ESC_CHECK(first >= 0, fmt::format("{} begins in front of the array", print(access)));
+    ESC_CHECK(first >= 0, fmt::format("{} begins before the array", print(access)));
     first = std::min(first, view.extents.back());
     outer.subscripts.pop_back();
   }
@@ -224,7 +224,10 @@ std::int64_t NestState::position_of(const ArrayView& view, const Access& access)
 Moment NestState::now(const ArrayView& view) const {
   switch (view.owner) {
     case Owner::block:
-      return {thread_->iteration, phase_, {thread_->team, team_phase_}, {thread_->number / warp_size_, warp_phase_}};
+      return {thread_->iteration,
+              phase_,
+              {thread_->consumer_group, consumer_group_phase_},
+              {thread_->number / warp_size_, warp_phase_}};
     case Owner::cluster:
       return {thread_->iteration, cluster_phase_};
     case Owner::memory_or_thread:

@@ -36,11 +36,11 @@ class NestState {
   // The order of what happens, for races.
 
   /// The blocks that follow are those of a cluster, of whose own arrays nothing is written. The first of them comes
-  /// last, so that it finds what the others have left there; whether barriers of the cluster stand between is checked.
+  /// last, so that it finds what the others have left there; whether barriers of the cluster are between is checked.
   void begin_cluster();
-  /// Nothing of a block's own arrays is written, and nothing of before stands beside what follows.
+  /// Nothing of a block's own arrays is written, and nothing of before is beside what follows.
   void begin_block();
-  /// What follows stands behind a barrier of the cluster, of the block, or of each team or warp.
+  /// What follows is after a barrier of the cluster, of the block, or of each consumer group or warp.
   void pass_barrier(Scope scope);
   std::int64_t warp_size() const { return warp_size_; }
   void set_warp_size(std::int64_t threads) { warp_size_ = threads; }
@@ -57,7 +57,7 @@ class NestState {
   std::vector<std::int64_t> extents_of(const ArrayDeclaration& array);
   const ArrayView& find_array(const std::string& name);
   /// The part of an array that some subscripts, of the outermost dimensions, choose. With all of them it is what begins
-  /// at that element in the innermost dimension: nothing, where that stands behind the last one.
+  /// at that element in the innermost dimension: nothing, where that is after the last one.
   ArrayView part(const Access& access);
   bool is_outside(const ArrayView& view, const Access& access);
   double read(const Access& access);
@@ -67,7 +67,7 @@ class NestState {
   // The pattern of the sparse array.
 
   std::uint64_t column_mask(std::int64_t first_row, std::int64_t column, int height) const;
-  /// The columns of a set, computed once for each panel and pattern.
+  /// The columns of a set, computed once for each row tile and pattern.
   const std::vector<std::int64_t>& columns(const ColumnSet& set);
 
  private:
@@ -94,7 +94,7 @@ class NestState {
   ThreadState root_;
   ThreadState* thread_ = nullptr;
   std::int64_t phase_ = 0;
-  std::int64_t team_phase_ = 0;
+  std::int64_t consumer_group_phase_ = 0;
   std::int64_t warp_phase_ = 0;
   std::int64_t cluster_phase_ = 0;        ///< of the block
   std::int64_t first_cluster_phase_ = 0;  ///< of all blocks of the cluster

@@ -23,7 +23,7 @@ double octaves(double value) { return std::log2(std::max(1.0, value)); }
 
 void add(std::vector<double>& point, const PanelSchedule& schedule) {
   for (const int value : {schedule.ufi, schedule.columns, schedule.vector, schedule.groups, schedule.warps,
-                          schedule.panels, schedule.ufk}) {
+                          schedule.row_tiles, schedule.ufk}) {
     point.push_back(octaves(value));
   }
   point.push_back(schedule.stage ? 1 : 0);
@@ -44,15 +44,15 @@ void add(std::vector<double>& point, const AtomicSchedule& schedule) {
 }
 
 void add(std::vector<double>& point, const StreamSchedule& schedule) {
-  for (const int value : {schedule.columns, schedule.panels, schedule.warps, schedule.stages, schedule.share,
+  for (const int value : {schedule.columns, schedule.row_tiles, schedule.warps, schedule.stages, schedule.share,
                           schedule.rows, schedule.cluster}) {
     point.push_back(octaves(value));
   }
   point.push_back(schedule.ahead ? 1 : 0);
-  point.push_back(schedule.quarters ? 1 : 0);
+  point.push_back(schedule.sparse14 ? 1 : 0);
   // Each kind of copies, and of steps, is as far from the others as these from each other.
   for (const auto copies :
-       {StreamSchedule::Copies::lanes, StreamSchedule::Copies::units, StreamSchedule::Copies::bulk}) {
+       {StreamSchedule::Copies::cp_async, StreamSchedule::Copies::bulk_a, StreamSchedule::Copies::tma}) {
     point.push_back(schedule.copies == copies ? 0.5 : 0);
   }
   for (const auto dense : {StreamSchedule::Dense::off, StreamSchedule::Dense::on, StreamSchedule::Dense::listed,
@@ -67,8 +67,8 @@ void add(std::vector<double>& point, const GatherSchedule& schedule) {
 }
 
 void add(std::vector<double>& point, const BitmapSchedule& schedule) {
-  for (const int value :
-       {schedule.columns, schedule.panels, schedule.warps, schedule.stages, schedule.units, schedule.cluster}) {
+  for (const int value : {schedule.columns, schedule.row_tiles, schedule.warps, schedule.stages, schedule.packed_tiles,
+                          schedule.cluster}) {
     point.push_back(octaves(value));
   }
   point.push_back(schedule.has_warpgroups() ? 1 : 0);

@@ -21,7 +21,7 @@ class DatabaseLine {
   DatabaseLine(const std::string& text, std::string place);
 
   std::string word();
-  /// The layout that stands here; that of kn where a number does.
+  /// The layout that is here; that of kn where a number does.
   std::string layout();
   /// A whole number from `least` to `most`.
   long long number(long long least, long long most);
