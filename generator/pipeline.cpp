@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "generator/lower/accumulate_sums.h"
+#include "generator/lower/assign_row_tiles.h"
 #include "generator/lower/assign_tasks.h"
 #include "generator/lower/batch_columns.h"
 #include "generator/lower/canonicalize.h"
@@ -15,34 +16,33 @@
 #include "generator/lower/cut_rows.h"
 #include "generator/lower/enumerate.h"
 #include "generator/lower/fragment_columns.h"
+#include "generator/lower/mainloop.h"
 #include "generator/lower/map_blocks.h"
 #include "generator/lower/map_threads.h"
 #include "generator/lower/merge_patterns.h"
 #include "generator/lower/overlap.h"
-#include "generator/lower/own_panels.h"
 #include "generator/lower/pack_bitmap.h"
 #include "generator/lower/pack_fragments.h"
 #include "generator/lower/pack_gathered.h"
 #include "generator/lower/pack_placed.h"
 #include "generator/lower/pack_regions.h"
 #include "generator/lower/pack_tasks.h"
+#include "generator/lower/pipeline_k_tiles.h"
 #include "generator/lower/pipeline_tiles.h"
-#include "generator/lower/pipeline_windows.h"
-#include "generator/lower/place_ahead.h"
 #include "generator/lower/place_epilogue.h"
 #include "generator/lower/prefetch.h"
-#include "generator/lower/quarter_steps.h"
-#include "generator/lower/ring_windows.h"
+#include "generator/lower/ring_k_tiles.h"
 #include "generator/lower/share_sums.h"
 #include "generator/lower/shuffle_sums.h"
+#include "generator/lower/sparse14_steps.h"
 #include "generator/lower/split_columns.h"
 #include "generator/lower/stage_regions.h"
 #include "generator/lower/store_tiles.h"
-#include "generator/lower/stream_windows.h"
 #include "generator/lower/tile_columns.h"
 #include "generator/lower/transform_data.h"
 #include "generator/lower/unroll.h"
 #include "generator/lower/vectorize.h"
+#include "generator/lower/warp_specialize.h"
 
 namespace esc {
 namespace {
@@ -63,7 +63,7 @@ struct Step {
   LoopNest operator()(const Transform& directive) const { return transform_data(nest, directive); }
   LoopNest operator()(const Compact&) const { return compact(nest); }
   LoopNest operator()(const MergePatterns& directive) const { return merge_patterns(nest, directive); }
-  LoopNest operator()(const OwnPanels& directive) const { return own_panels(nest, directive); }
+  LoopNest operator()(const AssignRowTiles& directive) const { return assign_row_tiles(nest, directive); }
   LoopNest operator()(const TileColumns& directive) const { return tile_columns(nest, directive); }
   LoopNest operator()(const SplitColumns& directive) const { return split_columns(nest, directive); }
   LoopNest operator()(const AccumulateSums& directive) const { return accumulate_sums(nest, directive); }
@@ -79,21 +79,21 @@ struct Step {
   LoopNest operator()(const PackTasks& directive) const { return pack_tasks(nest, directive); }
   LoopNest operator()(const AssignTasks& directive) const { return assign_tasks(nest, directive); }
   LoopNest operator()(const PlaceEpilogue& directive) const { return place_epilogue(nest, directive); }
-  LoopNest operator()(const StreamWindows& directive) const { return stream_windows(nest, directive); }
+  LoopNest operator()(const Mainloop& directive) const { return mainloop(nest, directive); }
   LoopNest operator()(const FragmentColumns& directive) const { return fragment_columns(nest, directive); }
   LoopNest operator()(const PackFragments& directive) const { return pack_fragments(nest, directive); }
   LoopNest operator()(const PackDense& directive) const { return pack_dense(nest, directive); }
   LoopNest operator()(const PackListed& directive) const { return pack_listed(nest, directive); }
   LoopNest operator()(const PackPlaced& directive) const { return pack_placed(nest, directive); }
-  LoopNest operator()(const QuarterSteps& directive) const { return quarter_steps(nest, directive); }
-  LoopNest operator()(const PipelineWindows& directive) const {
-    return nest.packed.kind == PackedForm::Kind::gathered ? ring_windows(nest, directive)
-                                                          : pipeline_windows(nest, directive);
+  LoopNest operator()(const Sparse14Steps& directive) const { return sparse14_steps(nest, directive); }
+  LoopNest operator()(const PipelineKTiles& directive) const {
+    return nest.packed.kind == PackedForm::Kind::gathered ? ring_k_tiles(nest, directive)
+                                                          : pipeline_k_tiles(nest, directive);
   }
   LoopNest operator()(const CopyInBulk& directive) const { return copy_in_bulk(nest, directive); }
-  LoopNest operator()(const CopyUnits& directive) const { return copy_units_in_bulk(nest, directive); }
+  LoopNest operator()(const CopyPackedTiles& directive) const { return copy_packed_tiles_in_bulk(nest, directive); }
   LoopNest operator()(const ClusterTurns& directive) const { return cluster_turns(nest, directive); }
-  LoopNest operator()(const PlaceAhead& directive) const { return place_ahead(nest, directive); }
+  LoopNest operator()(const WarpSpecialize& directive) const { return warp_specialize(nest, directive); }
   LoopNest operator()(const PackGathered& directive) const { return pack_gathered(nest, directive); }
   LoopNest operator()(const PackBitmap& directive) const { return pack_bitmap(nest, directive); }
   LoopNest operator()(const PipelineTiles& directive) const { return pipeline_tiles(nest, directive); }
@@ -112,8 +112,7 @@ LoopNest run(const LoopNest& nest, const std::vector<Directive>& directives, con
   visit("canonicalize", form);
   for (const Directive& directive : directives) {
     if (form.overlaps && !std::holds_alternative<Overlap>(directive)) {
-      throw ScheduleError(directive,
-                          "the kernel already overlaps with the one in front, at places that this would move",
+      throw ScheduleError(directive, "the kernel already overlaps with the one before, at places that this would move",
                           "give pdl() last");
     }
     form = std::visit(Step{form, patterns}, directive);

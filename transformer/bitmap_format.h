@@ -139,19 +139,19 @@ struct BitmapFormat : Description<BitmapCut, BitmapCounts> {
   static constexpr uint32_t version = 2;
   static constexpr bool takes_any_pattern = true;
 
-  uint64_t units_at = 0;
+  uint64_t packed_tiles_at = 0;
   uint64_t bytes = 0;  ///< of the whole, header included
 
   constexpr BitmapElement element() const { return {static_cast<uint32_t>(size_of(shape.element))}; }
-  constexpr uint64_t panels() const { return static_cast<uint64_t>(shape.panels()); }
+  constexpr uint64_t row_tiles() const { return static_cast<uint64_t>(shape.row_tiles()); }
   constexpr uint64_t tiles() const {
     return (static_cast<uint64_t>(shape.columns) + bitmap_tile_columns - 1) / bitmap_tile_columns;
   }
-  constexpr uint64_t units() const { return panels() * tiles(); }
-  constexpr uint64_t begin_at(uint64_t panel, uint64_t tile) const {
-    return header_bytes + (panel * tiles() + tile) * size_of(ScalarType::u32);
+  constexpr uint64_t packed_tiles() const { return row_tiles() * tiles(); }
+  constexpr uint64_t begin_at(uint64_t row_tile, uint64_t tile) const {
+    return header_bytes + (row_tile * tiles() + tile) * size_of(ScalarType::u32);
   }
-  constexpr uint64_t unit_at(uint64_t begin) const { return units_at + begin * bitmap_piece_bytes; }
+  constexpr uint64_t packed_tile_at(uint64_t begin) const { return packed_tiles_at + begin * bitmap_piece_bytes; }
 
   // Places in a unit.
   constexpr uint64_t bits_at(uint32_t block, uint32_t lane) const {
@@ -162,11 +162,11 @@ struct BitmapFormat : Description<BitmapCut, BitmapCounts> {
   constexpr uint64_t word_at(uint32_t row, uint32_t column) const {
     return words_at() + (uint64_t{row} * bitmap_lanes + column) * bitmap_word_bytes;
   }
-  constexpr uint64_t unit_bytes(uint32_t words) const { return word_at(words, 0); }
-  constexpr uint64_t unit_pieces(uint32_t words) const { return unit_bytes(words) / bitmap_piece_bytes; }
+  constexpr uint64_t packed_tile_bytes(uint32_t words) const { return word_at(words, 0); }
+  constexpr uint64_t packed_tile_pieces(uint32_t words) const { return packed_tile_bytes(words) / bitmap_piece_bytes; }
 };
-static_assert(BitmapFormat().unit_bytes(0) % bitmap_piece_bytes == 0 &&
-                  BitmapFormat().unit_bytes(1) % bitmap_piece_bytes == 0,
+static_assert(BitmapFormat().packed_tile_bytes(0) % bitmap_piece_bytes == 0 &&
+                  BitmapFormat().packed_tile_bytes(1) % bitmap_piece_bytes == 0,
               "units begin at whole pieces");
 
 /// The format that a matrix of this shape and with these counts has.
@@ -174,8 +174,9 @@ constexpr BitmapFormat describe(const BitmapShape& shape, const BitmapCounts& co
   BitmapFormat format;
   format.shape = shape;
   format.counts = counts;
-  format.units_at = round_up(format.begin_at(format.panels(), 0) + size_of(ScalarType::u32), section_alignment);
-  format.bytes = format.unit_at(counts.pieces);
+  format.packed_tiles_at =
+      round_up(format.begin_at(format.row_tiles(), 0) + size_of(ScalarType::u32), section_alignment);
+  format.bytes = format.packed_tile_at(counts.pieces);
   return format;
 }
 

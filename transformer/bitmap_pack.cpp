@@ -16,21 +16,22 @@ namespace {
 
 /// Panels beside each other: what one counts or writes is its own.
 template <typename Work>
-void for_each_panel(const BitmapFormat& format, const Work& work) {
-  tbb::parallel_for(std::uint64_t{0}, format.panels(), work);
+void for_each_row_tile(const BitmapFormat& format, const Work& work) {
+  tbb::parallel_for(std::uint64_t{0}, format.row_tiles(), work);
 }
 
 /// The non-zeros of a panel, of which each unit has its own.
-class PanelNonzeros {
+class RowTileNonzeros {
  public:
-  PanelNonzeros(const CsrView& matrix, const BitmapFormat& format, std::uint64_t panel) : units_(format.tiles()) {
-    const auto number = static_cast<std::int64_t>(panel);
+  RowTileNonzeros(const CsrView& matrix, const BitmapFormat& format, std::uint64_t row_tile)
+      : packed_tiles_(format.tiles()) {
+    const auto number = static_cast<std::int64_t>(row_tile);
     for (std::uint32_t row = 0; row < format.shape.rows_in(number); ++row) {
       take_row(matrix, static_cast<std::size_t>(format.shape.first_row(number) + row), row);
     }
   }
 
-  const BitmapNonzeros& unit(std::uint64_t tile) const { return units_[static_cast<std::size_t>(tile)]; }
+  const BitmapNonzeros& packed_tile(std::uint64_t tile) const { return packed_tiles_[static_cast<std::size_t>(tile)]; }
 
  private:
   /// A K block at a time: its number is in a register while its entries are read.
@@ -43,20 +44,20 @@ class PanelNonzeros {
       for (; at < end && matrix.column_of[at] - first < static_cast<std::int32_t>(bitmap_block_columns); ++at) {
         nonzeros |= std::uint64_t{matrix.values[at] != 0} << (matrix.column_of[at] - first);
       }
-      units_[static_cast<std::size_t>(block) / bitmap_blocks].of_row[row][block % bitmap_blocks] = nonzeros;
+      packed_tiles_[static_cast<std::size_t>(block) / bitmap_blocks].of_row[row][block % bitmap_blocks] = nonzeros;
     }
   }
 
-  std::vector<BitmapNonzeros> units_;
+  std::vector<BitmapNonzeros> packed_tiles_;
 };
 
 /// A panel with its zeros, and the columns that its last K tile lacks.
 template <typename Half>
-class PanelElements {
+class RowTileElements {
  public:
-  PanelElements(const CsrView& matrix, const BitmapFormat& format, std::uint64_t panel)
+  RowTileElements(const CsrView& matrix, const BitmapFormat& format, std::uint64_t row_tile)
       : columns_(static_cast<std::size_t>(format.tiles()) * bitmap_tile_columns), elements_(bitmap_rows * columns_) {
-    const auto number = static_cast<std::int64_t>(panel);
+    const auto number = static_cast<std::int64_t>(row_tile);
     for (std::uint32_t row = 0; row < format.shape.rows_in(number); ++row) {
       const auto of_matrix = static_cast<std::size_t>(format.shape.first_row(number) + row);
       const auto end = static_cast<std::size_t>(matrix.offsets[of_matrix + 1]);
@@ -66,7 +67,7 @@ class PanelElements {
     }
   }
 
-  void read_unit(std::uint64_t tile, BitmapElements<Half>& elements) const {
+  void read_packed_tile(std::uint64_t tile, BitmapElements<Half>& elements) const {
     for (std::uint32_t row = 0; row < bitmap_rows; ++row) {
       const Half* const from = elements_.data() + row * columns_ + tile * bitmap_tile_columns;
       std::copy_n(from, bitmap_tile_columns, elements.of_row[row]);
@@ -79,26 +80,27 @@ class PanelElements {
 };
 
 /// The format, and where its units begin, with one more for where they end.
-struct PlacedUnits {
+struct PlacedPackedTiles {
   BitmapFormat format;
   std::vector<std::uint32_t> begins;
 };
 
-PlacedUnits place(const CsrView& matrix, const BitmapCut& cut) {
+PlacedPackedTiles place(const CsrView& matrix, const BitmapCut& cut) {
   const BitmapShape shape = checked_shape(matrix, BitmapCut{.height = cut.height});
   const BitmapFormat frame = describe(shape, {});
-  std::vector<UnitSize> units(static_cast<std::size_t>(frame.units()));
-  for_each_panel(frame, [&](std::uint64_t panel) {
-    const PanelNonzeros nonzeros(matrix, frame, panel);
+  std::vector<PackedTileSize> packed_tiles(static_cast<std::size_t>(frame.packed_tiles()));
+  for_each_row_tile(frame, [&](std::uint64_t row_tile) {
+    const RowTileNonzeros nonzeros(matrix, frame, row_tile);
     for (std::uint64_t tile = 0; tile < frame.tiles(); ++tile) {
-      units[static_cast<std::size_t>(panel * frame.tiles() + tile)] = plan_unit(nonzeros.unit(tile)).size;
+      packed_tiles[static_cast<std::size_t>(row_tile * frame.tiles() + tile)] =
+          plan_packed_tile(nonzeros.packed_tile(tile)).size;
     }
   });
-  PlacedUnits placed;
+  PlacedPackedTiles placed;
   BitmapTally tally;
-  for (const UnitSize& unit : units) {
+  for (const PackedTileSize& packed_tile : packed_tiles) {
     placed.begins.push_back(static_cast<std::uint32_t>(tally.pieces));
-    tally.add(frame, unit);
+    tally.add(frame, packed_tile);
   }
   if (tally.pieces > max_bitmap_pieces) {
     throw std::length_error("units of bitmaps have more bytes than their numbers count");
@@ -109,15 +111,16 @@ PlacedUnits place(const CsrView& matrix, const BitmapCut& cut) {
 }
 
 template <typename Half>
-void write_panel(const CsrView& matrix, const PlacedUnits& placed, std::uint64_t panel, unsigned char* bytes) {
+void write_row_tile(const CsrView& matrix, const PlacedPackedTiles& placed, std::uint64_t row_tile,
+                    unsigned char* bytes) {
   const BitmapFormat& format = placed.format;
-  const PanelElements<Half> panel_elements(matrix, format, panel);
+  const RowTileElements<Half> row_tile_elements(matrix, format, row_tile);
   for (std::uint64_t tile = 0; tile < format.tiles(); ++tile) {
-    const std::uint32_t begin = placed.begins[static_cast<std::size_t>(panel * format.tiles() + tile)];
+    const std::uint32_t begin = placed.begins[static_cast<std::size_t>(row_tile * format.tiles() + tile)];
     BitmapElements<Half> elements;
-    panel_elements.read_unit(tile, elements);
-    write_begin(format, panel, tile, begin, bytes);
-    write_unit(format, elements, plan_unit(nonzeros_of(elements)), bytes + format.unit_at(begin));
+    row_tile_elements.read_packed_tile(tile, elements);
+    write_begin(format, row_tile, tile, begin, bytes);
+    write_packed_tile(format, elements, plan_packed_tile(nonzeros_of(elements)), bytes + format.packed_tile_at(begin));
   }
 }
 
@@ -126,13 +129,13 @@ void write_panel(const CsrView& matrix, const PlacedUnits& placed, std::uint64_t
 BitmapFormat plan(const CsrView& matrix, const BitmapCut& cut) { return place(matrix, cut).format; }
 
 Packed<BitmapFormat> pack(const CsrView& matrix, const BitmapCut& cut) {
-  const PlacedUnits placed = place(matrix, cut);
+  const PlacedPackedTiles placed = place(matrix, cut);
   const BitmapFormat& format = placed.format;
   Packed<BitmapFormat> packed(format);
   auto* const bytes = reinterpret_cast<unsigned char*>(packed.bytes.data());
-  const auto write = matrix.element == ScalarType::f16 ? write_panel<Float16> : write_panel<BFloat16>;
-  for_each_panel(format, [&](std::uint64_t panel) { write(matrix, placed, panel, bytes); });
-  write_begin(format, format.panels(), 0, format.counts.pieces, bytes);
+  const auto write = matrix.element == ScalarType::f16 ? write_row_tile<Float16> : write_row_tile<BFloat16>;
+  for_each_row_tile(format, [&](std::uint64_t row_tile) { write(matrix, placed, row_tile, bytes); });
+  write_begin(format, format.row_tiles(), 0, format.counts.pieces, bytes);
   seal(format, bytes);
   return packed;
 }

@@ -25,9 +25,9 @@ struct BitmapElements {
 };
 
 template <typename Source, typename Element>
-void read_unit(const Source& source, const BitmapFormat& format, uint64_t panel, uint64_t tile,
-               BitmapElements<Element>& elements) {
-  const int64_t number = static_cast<int64_t>(panel);
+void read_packed_tile(const Source& source, const BitmapFormat& format, uint64_t row_tile, uint64_t tile,
+                      BitmapElements<Element>& elements) {
+  const int64_t number = static_cast<int64_t>(row_tile);
   const int64_t first = static_cast<int64_t>(tile * bitmap_tile_columns);
   const int64_t left = format.shape.columns - first;
   memset(elements.of_row, 0, sizeof elements.of_row);
@@ -68,17 +68,17 @@ BitmapNonzeros nonzeros_of(const BitmapElements<Element>& elements) {
 }
 
 /// What a unit adds to its matrix.
-struct UnitSize {
+struct PackedTileSize {
   uint32_t words = 0;  ///< rows of them
   uint32_t nonzeros = 0;
   uint64_t pattern = 0;  ///< digest of where they are
 };
 
 /// What is known of a unit before its words are written.
-struct PlannedUnit {
+struct PlannedPackedTile {
   uint32_t bits[bitmap_blocks][bitmap_lanes];
   uint32_t odd_column[bitmap_lanes];
-  UnitSize size;
+  PackedTileSize size;
 };
 
 /// The pairs of a lane in a row whose first one begins at bit 0. They are 8 columns apart, and those of columns 32 to
@@ -124,7 +124,8 @@ struct LaneOrder {
 };
 
 /// Gives lanes their odd columns, where they have so many words in even and in odd K blocks.
-inline void pair_columns(const uint32_t (&even)[bitmap_lanes], const uint32_t (&odd)[bitmap_lanes], PlannedUnit& unit) {
+inline void pair_columns(const uint32_t (&even)[bitmap_lanes], const uint32_t (&odd)[bitmap_lanes],
+                         PlannedPackedTile& packed_tile) {
   uint32_t missing[bitmap_lanes];
   for (uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
     missing[lane] = max_bitmap_words / 2 - even[lane];
@@ -132,15 +133,15 @@ inline void pair_columns(const uint32_t (&even)[bitmap_lanes], const uint32_t (&
   const LaneOrder longest(missing), shortest(odd);
   for (uint32_t i = 0; i < bitmap_lanes; ++i) {
     const uint32_t column = longest.lanes[i], lane = shortest.lanes[i];
-    unit.odd_column[lane] = column;
+    packed_tile.odd_column[lane] = column;
     const uint32_t rows = even[column] + (odd[lane] == 0 ? 1 : odd[lane]);
-    unit.size.words = rows > unit.size.words ? rows : unit.size.words;
+    packed_tile.size.words = rows > packed_tile.size.words ? rows : packed_tile.size.words;
   }
 }
 
-inline PlannedUnit plan_unit(const BitmapNonzeros& nonzeros) {
-  PlannedUnit unit;
-  unit.size.pattern = checksum(nonzeros.of_row, sizeof nonzeros.of_row);
+inline PlannedPackedTile plan_packed_tile(const BitmapNonzeros& nonzeros) {
+  PlannedPackedTile packed_tile;
+  packed_tile.size.pattern = checksum(nonzeros.of_row, sizeof nonzeros.of_row);
   uint32_t words[2][bitmap_lanes] = {};
   for (uint32_t block = 0; block < bitmap_blocks; ++block) {
     for (uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
@@ -148,14 +149,14 @@ inline PlannedUnit plan_unit(const BitmapNonzeros& nonzeros) {
       const uint32_t pairs = pairs_of_lane(nonzeros.of_row[row][block] >> shift) |
                              pairs_of_lane(nonzeros.of_row[row + 8][block] >> shift) << 4;
       const uint32_t bits = pairs ^ (pairs >> 1 & lower_code_bits);
-      unit.bits[block][lane] = bits;
+      packed_tile.bits[block][lane] = bits;
       const LaneRegisters registers(bits);
-      unit.size.nonzeros += registers.nonzeros();
+      packed_tile.size.nonzeros += registers.nonzeros();
       words[block % 2][lane] += registers.words();
     }
   }
-  pair_columns(words[0], words[1], unit);
-  return unit;
+  pair_columns(words[0], words[1], packed_tile);
+  return packed_tile;
 }
 
 /// Writes the words of a lane in a K block: the first one at `next`, each further one `step` bytes behind. Returns
@@ -201,20 +202,20 @@ unsigned char* write_words(const BitmapElements<Element>& elements, uint32_t blo
   return next;
 }
 
-/// Writes a unit, unit_bytes(unit.size.words) bytes.
+/// Writes a unit, packed_tile_bytes(unit.size.words) bytes.
 template <typename Element>
-void write_unit(const BitmapFormat& format, const BitmapElements<Element>& elements, const PlannedUnit& unit,
-                unsigned char* bytes) {
+void write_packed_tile(const BitmapFormat& format, const BitmapElements<Element>& elements,
+                       const PlannedPackedTile& packed_tile, unsigned char* bytes) {
   constexpr int32_t row_bytes = bitmap_lanes * bitmap_word_bytes;
-  memset(bytes, 0, static_cast<size_t>(format.unit_bytes(unit.size.words)));
+  memset(bytes, 0, static_cast<size_t>(format.packed_tile_bytes(packed_tile.size.words)));
   for (uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
-    const uint32_t column = unit.odd_column[lane];
-    const uint32_t count_bit = lane < bitmap_count_bits ? unit.size.words >> lane & 1 : 0;
+    const uint32_t column = packed_tile.odd_column[lane];
+    const uint32_t count_bit = lane < bitmap_count_bits ? packed_tile.size.words >> lane & 1 : 0;
     bytes[format.odd_column_at(lane)] = static_cast<unsigned char>(column | count_bit << bitmap_count_bit);
     unsigned char* top = bytes + format.word_at(0, lane);
-    unsigned char* bottom = bytes + format.word_at(unit.size.words, column) - row_bytes;
+    unsigned char* bottom = bytes + format.word_at(packed_tile.size.words, column) - row_bytes;
     for (uint32_t block = 0; block < bitmap_blocks; ++block) {
-      const uint32_t bits = unit.bits[block][lane];
+      const uint32_t bits = packed_tile.bits[block][lane];
       memcpy(bytes + format.bits_at(block, lane), &bits, sizeof bits);
       if (block % 2 == 0) {
         top = write_words(elements, block, lane, bits, top, row_bytes);
@@ -230,17 +231,17 @@ struct BitmapTally {
   uint64_t nonzeros = 0;
   uint64_t pieces = 0;
   uint64_t pattern = 0;  ///< digest of where the non-zeros are
-  uint64_t units = 0;
+  uint64_t packed_tiles = 0;
   uint64_t fullest = 0;  ///< number of the first unit that has the most words
   uint32_t most_words = 0;
 
-  void add(const BitmapFormat& format, const UnitSize& unit) {
-    nonzeros += unit.nonzeros;
-    pieces += format.unit_pieces(unit.words);
-    pattern = mix(pattern, unit.pattern);
-    fullest = unit.words > most_words ? units : fullest;
-    most_words = unit.words > most_words ? unit.words : most_words;
-    ++units;
+  void add(const BitmapFormat& format, const PackedTileSize& packed_tile) {
+    nonzeros += packed_tile.nonzeros;
+    pieces += format.packed_tile_pieces(packed_tile.words);
+    pattern = mix(pattern, packed_tile.pattern);
+    fullest = packed_tile.words > most_words ? packed_tiles : fullest;
+    most_words = packed_tile.words > most_words ? packed_tile.words : most_words;
+    ++packed_tiles;
   }
   /// The format of a matrix of which these are all units.
   constexpr BitmapFormat format_of(BitmapShape shape) const {
@@ -250,16 +251,16 @@ struct BitmapTally {
 };
 
 /// Writes where a unit begins, or, behind the last one, where units end.
-inline void write_begin(const BitmapFormat& format, uint64_t panel, uint64_t tile, uint64_t begin,
+inline void write_begin(const BitmapFormat& format, uint64_t row_tile, uint64_t tile, uint64_t begin,
                         unsigned char* packed) {
   const uint32_t narrow = static_cast<uint32_t>(begin);
-  memcpy(packed + format.begin_at(panel, tile), &narrow, sizeof narrow);
+  memcpy(packed + format.begin_at(row_tile, tile), &narrow, sizeof narrow);
 }
 
 /// Sets what lies between the sections to zero, and writes the header, after everything else.
 inline void seal(const BitmapFormat& format, unsigned char* packed) {
-  const uint64_t behind_begins = format.begin_at(format.panels(), 0) + size_of(ScalarType::u32);
-  memset(packed + behind_begins, 0, static_cast<size_t>(format.units_at - behind_begins));
+  const uint64_t behind_begins = format.begin_at(format.row_tiles(), 0) + size_of(ScalarType::u32);
+  memset(packed + behind_begins, 0, static_cast<size_t>(format.packed_tiles_at - behind_begins));
   write_header(format, packed);
 }
 
@@ -282,11 +283,11 @@ struct FullestPart {
 
 /// For a kernel that has room for most_words of the shape.
 constexpr FullestPart fullest_part(const BitmapNeed& need, const BitmapShape& shape) {
-  const int64_t panel = static_cast<int64_t>(need.fullest / need.format.tiles());
+  const int64_t row_tile = static_cast<int64_t>(need.fullest / need.format.tiles());
   const int64_t first_column = static_cast<int64_t>(need.fullest % need.format.tiles() * bitmap_tile_columns);
   const int64_t left = shape.columns - first_column;
-  return {shape.first_row(panel),
-          shape.first_row(panel) + shape.rows_in(panel),
+  return {shape.first_row(row_tile),
+          shape.first_row(row_tile) + shape.rows_in(row_tile),
           first_column,
           first_column + (left < bitmap_tile_columns ? left : bitmap_tile_columns),
           need.format.shape.most_words,
@@ -304,26 +305,26 @@ template <typename Source>
 BitmapNeed pack_serially(const Source& source, const BitmapShape& shape, void* packed, uint64_t bytes) {
   const BitmapFormat frame = describe(shape, {});
   unsigned char* const to = static_cast<unsigned char*>(packed);
-  const uint64_t room = bytes < frame.units_at ? 0 : bytes - frame.units_at;
-  bool fits = bytes >= frame.units_at;
+  const uint64_t room = bytes < frame.packed_tiles_at ? 0 : bytes - frame.packed_tiles_at;
+  bool fits = bytes >= frame.packed_tiles_at;
   BitmapTally tally;
-  for (uint64_t panel = 0; panel < frame.panels(); ++panel) {
+  for (uint64_t row_tile = 0; row_tile < frame.row_tiles(); ++row_tile) {
     for (uint64_t tile = 0; tile < frame.tiles(); ++tile) {
       BitmapElements<typename Source::ElementType> elements;
-      read_unit(source, frame, panel, tile, elements);
-      const PlannedUnit unit = plan_unit(nonzeros_of(elements));
+      read_packed_tile(source, frame, row_tile, tile, elements);
+      const PlannedPackedTile packed_tile = plan_packed_tile(nonzeros_of(elements));
       const uint64_t begin = tally.pieces;
-      tally.add(frame, unit.size);
+      tally.add(frame, packed_tile.size);
       fits = fits && tally.pieces <= room / bitmap_piece_bytes;
       if (fits) {
-        write_begin(frame, panel, tile, begin, to);
-        write_unit(frame, elements, unit, to + frame.unit_at(begin));
+        write_begin(frame, row_tile, tile, begin, to);
+        write_packed_tile(frame, elements, packed_tile, to + frame.packed_tile_at(begin));
       }
     }
   }
   const BitmapNeed need{tally.format_of(shape), tally.fullest};
   if (fits && need.format.shape.most_words <= shape.most_words) {
-    write_begin(frame, frame.panels(), 0, tally.pieces, to);
+    write_begin(frame, frame.row_tiles(), 0, tally.pieces, to);
     seal(need.format, to);
     memset(to + need.format.bytes, 0, static_cast<size_t>(bytes - need.format.bytes));
   }

@@ -15,185 +15,189 @@
 namespace esc::transformer {
 namespace {
 
-/// A unit to be: what a panel has in a window.
-struct SampledUnit {
-  WindowRows rows;
-  std::int64_t panel = 0;
-  std::uint64_t window = 0;
+/// A packed tile to be: what a row tile has in a K tile.
+struct SampledPackedTile {
+  KTileRows rows;
+  std::int64_t row_tile = 0;
+  std::uint64_t k_tile = 0;
   std::array<std::uint32_t, max_fragment_rows> of_row = {};  ///< how many non-zeros
   std::vector<std::uint32_t> of_column = {};                 ///< of those that have any, ascending
 };
 
-/// The extras that units of the sample need, and what that says of those outside it.
+/// The residuals that packed tiles of the sample need, and what that says of those outside it.
 struct Needs {
-  std::vector<std::uint32_t> extras;
+  std::vector<std::uint32_t> residuals;
   std::vector<std::uint32_t> of_fullest;  ///< of them, in the row set that has most
-  bool is_all = false;                    ///< whether the sample is all units
+  bool is_all = false;                    ///< whether the sample is all packed tiles
 
-  /// How many a unit adds one after the other, where it has so many at most: the mean of the units.
+  /// How many a packed tile adds one after the other, where it has so many at most: the mean of the packed tiles.
   double serial(std::uint32_t allowed) const {
     const auto counted = [&](double sum, std::uint32_t fullest) { return sum + std::min(fullest, allowed); };
     return std::accumulate(of_fullest.begin(), of_fullest.end(), 0.0, counted) / static_cast<double>(of_fullest.size());
   }
 
-  /// The share of units for which so many are too few. Beyond what the sample shows the share falls by a quarter each.
+  /// The share of packed tiles for which so many are too few. Beyond what the sample shows the share falls by a quarter
+  /// each.
   double share_above(std::uint32_t allowed) const {
-    const auto above = std::ranges::count_if(extras, [&](std::uint32_t needed) { return needed > allowed; });
-    const auto count = static_cast<double>(extras.size());
+    const auto above = std::ranges::count_if(residuals, [&](std::uint32_t needed) { return needed > allowed; });
+    const auto count = static_cast<double>(residuals.size());
     if (is_all) {
       return static_cast<double>(above) / count;
     }
-    const std::uint32_t most = std::ranges::max(extras);
+    const std::uint32_t most = std::ranges::max(residuals);
     const double unseen = allowed < most ? 1 : std::pow(3.0 / 4, allowed - most);
     return (static_cast<double>(above) + unseen / 2) / (count + 1);
   }
 };
 
-/// A choice, and what a unit of it counts, with its share of further rounds.
+/// A choice, and what a packed tile of it counts, with its share of further rounds.
 struct Choice {
   FragmentCut cut;
   double bytes = 0;
-  bool is_close = false;  ///< whether rare units decide, which a small sample lacks
+  bool is_close = false;  ///< whether rare packed tiles decide, which a small sample lacks
 };
 
-double unit_bytes(const FragmentShape& shape) {
+double packed_tile_bytes(const FragmentShape& shape) {
   FragmentFormat format;
   format.shape = shape;
-  return static_cast<double>(format.unit_bytes());
+  return static_cast<double>(format.packed_tile_bytes());
 }
 
-std::uint64_t units_of(const FragmentShape& shape) {
-  return static_cast<std::uint64_t>(shape.panels()) * windows_of(shape);
+std::uint64_t packed_tiles_of(const FragmentShape& shape) {
+  return static_cast<std::uint64_t>(shape.row_tiles()) * k_tiles_of(shape);
 }
 
-SampledUnit counted(SampledUnit unit) {
-  for (const std::uint32_t rows : unit.rows.of_column) {
+SampledPackedTile counted(SampledPackedTile packed_tile) {
+  for (const std::uint32_t rows : packed_tile.rows.of_column) {
     if (rows != 0) {
-      unit.of_column.push_back(popcount(rows));
+      packed_tile.of_column.push_back(popcount(rows));
     }
     for (std::uint32_t row = 0; row < max_fragment_rows; ++row) {
-      unit.of_row[row] += rows >> row & 1;
+      packed_tile.of_row[row] += rows >> row & 1;
     }
   }
-  std::ranges::sort(unit.of_column);
-  return unit;
+  std::ranges::sort(packed_tile.of_column);
+  return packed_tile;
 }
 
-/// Units at equal distances; all where there are no more than `most`. The distance is odd, so that the windows change.
-std::vector<SampledUnit> sample(const CsrView& matrix, const FragmentShape& shape, std::uint64_t most) {
-  const std::uint64_t units = units_of(shape);
-  const std::uint64_t distance = units <= most ? 1 : units / most | 1;
-  std::vector<SampledUnit> sampled(static_cast<std::size_t>((units + distance - 1) / distance));
+/// Packed tiles at equal distances; all where there are no more than `most`. The distance is odd, so that the K tiles
+/// change.
+std::vector<SampledPackedTile> sample(const CsrView& matrix, const FragmentShape& shape, std::uint64_t most) {
+  const std::uint64_t packed_tiles = packed_tiles_of(shape);
+  const std::uint64_t distance = packed_tiles <= most ? 1 : packed_tiles / most | 1;
+  std::vector<SampledPackedTile> sampled(static_cast<std::size_t>((packed_tiles + distance - 1) / distance));
   tbb::parallel_for(std::size_t{0}, sampled.size(), [&](std::size_t number) {
-    const std::uint64_t unit = number * distance;
-    const auto panel = static_cast<std::int64_t>(unit / windows_of(shape));
-    const std::uint64_t window = unit % windows_of(shape);
-    sampled[number] = counted({read_rows(rows_of(matrix), shape, panel, window), panel, window});
+    const std::uint64_t packed_tile = number * distance;
+    const auto row_tile = static_cast<std::int64_t>(packed_tile / k_tiles_of(shape));
+    const std::uint64_t k_tile = packed_tile % k_tiles_of(shape);
+    sampled[number] = counted({read_rows(rows_of(matrix), shape, row_tile, k_tile), row_tile, k_tile});
   });
   return sampled;
 }
 
-/// The least that a unit has left over, whatever is done: what its rows have beyond the values that there is room for,
-/// or its columns beyond the slots, of which a column takes one at least.
-std::uint32_t least_needed(const SampledUnit& unit, FragmentElement element, const UnitSteps& steps) {
+/// The least that a packed tile has left over, whatever is done: what its rows have beyond the values that there is
+/// room for, or its columns beyond the slots, of which a column takes one at least.
+std::uint32_t least_needed(const SampledPackedTile& packed_tile, FragmentElement element,
+                           const PackedTileSteps& steps) {
   const std::uint32_t slots = steps.all * element.step_slots();
-  const std::uint32_t room = slots / 2 - steps.quarter * step_groups;
+  const std::uint32_t room = slots / 2 - steps.sparse14 * step_groups;
   std::uint32_t beyond = 0;
-  for (const std::uint32_t count : unit.of_row) {
+  for (const std::uint32_t count : packed_tile.of_row) {
     beyond += count > room ? count - room : 0;
   }
   std::uint32_t homeless = 0;
-  for (std::size_t number = 0; number + slots < unit.of_column.size(); ++number) {
-    homeless += unit.of_column[number];
+  for (std::size_t number = 0; number + slots < packed_tile.of_column.size(); ++number) {
+    homeless += packed_tile.of_column[number];
   }
   return std::max(beyond, homeless);
 }
 
-FragmentShape with_steps(FragmentShape shape, const UnitSteps& steps) {
+FragmentShape with_steps(FragmentShape shape, const PackedTileSteps& steps) {
   shape.steps = steps.all;
-  shape.quarter_steps = steps.quarter;
+  shape.sparse14_steps = steps.sparse14;
   return shape;
 }
 
-/// What a unit counts: its bytes, and as bytes what takes time besides. Steps that are left where warps take so many at
-/// once take about twice as long, and so count twice.
-double counted_bytes(const FragmentShape& shape, const FragmentWeights& weights, double serial_extras) {
-  const double of_step = static_cast<double>(unit_bytes(shape)) / shape.steps;
+/// What a packed tile counts: its bytes, and as bytes what takes time besides. Steps that are left where warps take so
+/// many at once take about twice as long, and so count twice.
+double counted_bytes(const FragmentShape& shape, const FragmentWeights& weights, double serial_residuals) {
+  const double of_step = static_cast<double>(packed_tile_bytes(shape)) / shape.steps;
   const std::uint32_t left = shape.steps % weights.steps_at_once;
-  return unit_bytes(shape) + of_step * left + weights.step * shape.steps + weights.extra * serial_extras;
+  return packed_tile_bytes(shape) + of_step * left + weights.step * shape.steps + weights.residual * serial_residuals;
 }
 
-/// What a choice is among: how many of so many steps may be quarter steps, and what counts.
+/// What a choice is among: how many of so many steps may be 1:4 steps, and what counts.
 struct Wishes {
-  bool quarter_steps;
+  bool sparse14_steps;
   FragmentWeights weights;
 
-  std::uint32_t most_quarter_steps(std::uint32_t steps) const { return quarter_steps ? steps : 0; }
+  std::uint32_t most_sparse14_steps(std::uint32_t steps) const { return sparse14_steps ? steps : 0; }
 };
 
-/// A bound of what a unit counts with so many steps, however many of them are quarter steps, below what any number of
-/// extras gives.
-double least_bytes(const std::vector<SampledUnit>& units, const FragmentShape& of_matrix, std::uint32_t steps,
-                   const Wishes& wishes) {
+/// A bound of what a packed tile counts with so many steps, however many of them are 1:4 steps, below what any number
+/// of residuals gives.
+double least_bytes(const std::vector<SampledPackedTile>& packed_tiles, const FragmentShape& of_matrix,
+                   std::uint32_t steps, const Wishes& wishes) {
   double least = HUGE_VAL;
-  for (std::uint32_t quarter = 0; quarter <= wishes.most_quarter_steps(steps); ++quarter) {
-    FragmentShape shape = with_steps(of_matrix, {steps, quarter});
+  for (std::uint32_t sparse14 = 0; sparse14 <= wishes.most_sparse14_steps(steps); ++sparse14) {
+    FragmentShape shape = with_steps(of_matrix, {steps, sparse14});
     std::uint64_t sum = 0;
-    for (const SampledUnit& unit : units) {
-      sum += std::min(least_needed(unit, element_of(shape), shape.unit_steps()), max_extras);
+    for (const SampledPackedTile& packed_tile : packed_tiles) {
+      sum += std::min(least_needed(packed_tile, element_of(shape), shape.packed_tile_steps()), max_residuals);
     }
-    shape.extras = static_cast<std::uint32_t>(sum / units.size());
-    least = std::min(least, counted_bytes(shape, wishes.weights, static_cast<double>(shape.extras) / row_sets));
+    shape.residuals = static_cast<std::uint32_t>(sum / packed_tiles.size());
+    least = std::min(least, counted_bytes(shape, wishes.weights, static_cast<double>(shape.residuals) / row_sets));
   }
   return least;
 }
 
-Needs needs_of(const std::vector<SampledUnit>& units, const UnitSteps& steps, bool is_all, FragmentSearches& searches) {
-  Needs needs{std::vector<std::uint32_t>(units.size()), std::vector<std::uint32_t>(units.size()), is_all};
-  tbb::parallel_for(std::size_t{0}, units.size(), [&](std::size_t number) {
-    const SampledUnit& unit = units[number];
-    const UnitSlots& slots = searches.find(unit.rows, steps, unit.panel, unit.window);
+Needs needs_of(const std::vector<SampledPackedTile>& packed_tiles, const PackedTileSteps& steps, bool is_all,
+               FragmentSearches& searches) {
+  Needs needs{std::vector<std::uint32_t>(packed_tiles.size()), std::vector<std::uint32_t>(packed_tiles.size()), is_all};
+  tbb::parallel_for(std::size_t{0}, packed_tiles.size(), [&](std::size_t number) {
+    const SampledPackedTile& packed_tile = packed_tiles[number];
+    const PackedTileSlots& slots = searches.find(packed_tile.rows, steps, packed_tile.row_tile, packed_tile.k_tile);
     std::array<std::uint32_t, row_sets> of_set = {};
     for (const std::uint32_t left : slots.left.of_column) {
       for (std::uint32_t row = 0; row < max_fragment_rows; ++row) {
         of_set[row % row_sets] += left >> row & 1;
       }
     }
-    needs.extras[number] = std::accumulate(of_set.begin(), of_set.end(), 0U);
+    needs.residuals[number] = std::accumulate(of_set.begin(), of_set.end(), 0U);
     needs.of_fullest[number] = std::ranges::max(of_set);
   });
   return needs;
 }
 
-/// How much longer the blocks take where so large a share of windows takes a further round. They run beside each other,
+/// How much longer the blocks take where so large a share of K tiles takes a further round. They run beside each other,
 /// so that the one with the most counts, which has about twice the square root of what they have on average more; a
-/// turn is as long with one round as with all of them.
+/// iteration is as long with one round as with all of them.
 double time_of_rounds(double further, const FragmentShape& shape, std::uint32_t rounds_at_once) {
-  const auto windows = static_cast<double>(windows_of(shape));
-  const double of_block = further * windows;
+  const auto k_tiles = static_cast<double>(k_tiles_of(shape));
+  const double of_block = further * k_tiles;
   const double of_fullest = std::max(1.0, of_block + 2 * std::sqrt(of_block));
   const double probability_of_any = 1 - std::exp(-of_block * static_cast<double>(blocks_of(shape)));
-  const auto turns = [&](double rounds) { return std::ceil(rounds / rounds_at_once); };
-  return 1 + probability_of_any * (turns(windows + of_fullest) / turns(windows) - 1);
+  const auto iterations = [&](double rounds) { return std::ceil(rounds / rounds_at_once); };
+  return 1 + probability_of_any * (iterations(k_tiles + of_fullest) / iterations(k_tiles) - 1);
 }
 
-/// The best number of extras beside such steps, among those that nearly all units can do with: what is left of one
-/// takes a further round of its whole block, and of much that does not fit several.
-Choice best_extras(const Needs& needs, const FragmentShape& of_matrix, const UnitSteps& steps,
-                   const FragmentWeights& weights) {
+/// The best number of residuals beside such steps, among those that nearly all packed tiles can do with: what is left
+/// of one takes a further round of its whole block, and of much that does not fit several.
+Choice best_residuals(const Needs& needs, const FragmentShape& of_matrix, const PackedTileSteps& steps,
+                      const FragmentWeights& weights) {
   FragmentShape shape = with_steps(of_matrix, steps);
   constexpr std::uint32_t short_search =
-      2;  ///< where units need no more, one takes so little time that many may be searched
-  const bool is_close = !needs.is_all && std::ranges::max(needs.extras) <= short_search;
+      2;  ///< where packed tiles need no more, one takes so little time that many may be searched
+  const bool is_close = !needs.is_all && std::ranges::max(needs.residuals) <= short_search;
   Choice best{shape, HUGE_VAL};
-  for (shape.extras = 0; shape.extras <= max_extras; ++shape.extras) {
+  for (shape.residuals = 0; shape.residuals <= max_residuals; ++shape.residuals) {
     constexpr double most_above = 0.1;
-    const double above = needs.share_above(shape.extras);
+    const double above = needs.share_above(shape.residuals);
     if (above > most_above) {
       continue;
     }
-    const double further = 1 - std::pow(1 - above, shape.block_panels);
-    const double bytes = counted_bytes(shape, weights, needs.serial(shape.extras)) *
+    const double further = 1 - std::pow(1 - above, shape.block_row_tiles);
+    const double bytes = counted_bytes(shape, weights, needs.serial(shape.residuals)) *
                          time_of_rounds(further, shape, weights.rounds_at_once);
     if (bytes < best.bytes) {
       best = {shape, bytes, is_close};
@@ -203,11 +207,11 @@ Choice best_extras(const Needs& needs, const FragmentShape& of_matrix, const Uni
 }
 
 /// The best cut with each number of steps of both kinds that could be the best of all, by a sample.
-std::vector<Choice> promising_choices(const std::vector<SampledUnit>& units, const FragmentShape& shape,
+std::vector<Choice> promising_choices(const std::vector<SampledPackedTile>& packed_tiles, const FragmentShape& shape,
                                       const Wishes& wishes, FragmentSearches& searches) {
   std::vector<std::pair<double, std::uint32_t>> candidates;
   for (std::uint32_t steps = 1; steps <= max_fragment_steps; ++steps) {
-    candidates.emplace_back(least_bytes(units, shape, steps, wishes), steps);
+    candidates.emplace_back(least_bytes(packed_tiles, shape, steps, wishes), steps);
   }
   std::ranges::sort(candidates);
   std::vector<Choice> choices;
@@ -216,11 +220,12 @@ std::vector<Choice> promising_choices(const std::vector<SampledUnit>& units, con
     if (least >= best) {
       break;
     }
-    // Each further quarter step takes fewer bytes, until what fits nowhere takes more.
+    // Each further 1:4 steps takes fewer bytes, until what fits nowhere takes more.
     double before = HUGE_VAL;
-    for (std::uint32_t quarter = 0; quarter <= wishes.most_quarter_steps(steps); ++quarter) {
-      const Needs needs = needs_of(units, {steps, quarter}, units.size() == units_of(shape), searches);
-      const Choice choice = best_extras(needs, shape, {steps, quarter}, wishes.weights);
+    for (std::uint32_t sparse14 = 0; sparse14 <= wishes.most_sparse14_steps(steps); ++sparse14) {
+      const Needs needs =
+          needs_of(packed_tiles, {steps, sparse14}, packed_tiles.size() == packed_tiles_of(shape), searches);
+      const Choice choice = best_residuals(needs, shape, {steps, sparse14}, wishes.weights);
       if (choice.bytes >= before) {
         break;
       }
@@ -233,18 +238,18 @@ std::vector<Choice> promising_choices(const std::vector<SampledUnit>& units, con
   return choices;
 }
 
-/// Of each window of each block the values of the unit that has most. A share of a unit may have one beside its
-/// non-zeros.
-std::vector<std::uint32_t> fullest_units(const CsrView& matrix, const FragmentShape& shape) {
-  std::vector<std::uint32_t> fullest(static_cast<std::size_t>(blocks_of(shape) * windows_of(shape)));
+/// Of each K tile of each block the values of the packed tile that has most. A share of a packed tile may have one
+/// beside its non-zeros.
+std::vector<std::uint32_t> fullest_packed_tiles(const CsrView& matrix, const FragmentShape& shape) {
+  std::vector<std::uint32_t> fullest(static_cast<std::size_t>(blocks_of(shape) * k_tiles_of(shape)));
   tbb::parallel_for(std::size_t{0}, fullest.size(), [&](std::size_t number) {
-    const std::uint64_t block = number / windows_of(shape), window = number % windows_of(shape);
-    for (std::uint32_t first = 0; first < shape.block_panels; first += shape.joined) {
+    const std::uint64_t block = number / k_tiles_of(shape), k_tile = number % k_tiles_of(shape);
+    for (std::uint32_t first = 0; first < shape.block_row_tiles; first += shape.joined) {
       std::uint32_t count = has_placed_values(shape) ? shape.shares : 0;
       for (std::uint32_t place = first; place < first + shape.joined; ++place) {
-        const auto panel = static_cast<std::int64_t>(block * shape.block_panels + place);
-        count += panel < shape.panels()
-                     ? static_cast<std::uint32_t>(count_nonzeros(read_rows(rows_of(matrix), shape, panel, window)))
+        const auto row_tile = static_cast<std::int64_t>(block * shape.block_row_tiles + place);
+        count += row_tile < shape.row_tiles()
+                     ? static_cast<std::uint32_t>(count_nonzeros(read_rows(rows_of(matrix), shape, row_tile, k_tile)))
                      : 0;
       }
       fullest[number] = std::max(fullest[number], count);
@@ -253,31 +258,31 @@ std::vector<std::uint32_t> fullest_units(const CsrView& matrix, const FragmentSh
   return fullest;
 }
 
-/// The turns of the block that has most of them, where a unit has so many places and a panel that has more takes
-/// further rounds.
-std::uint64_t most_turns(const std::vector<std::uint32_t>& fullest, std::uint64_t windows, std::uint32_t places,
-                         std::uint32_t rounds_at_once) {
+/// The iterations of the block that has most of them, where a packed tile has so many places and a row tile that has
+/// more takes further rounds.
+std::uint64_t most_iterations(const std::vector<std::uint32_t>& fullest, std::uint64_t k_tiles, std::uint32_t places,
+                              std::uint32_t rounds_at_once) {
   std::uint64_t most = 0;
-  for (std::size_t block = 0; block < fullest.size(); block += windows) {
+  for (std::size_t block = 0; block < fullest.size(); block += k_tiles) {
     std::uint64_t rounds = 0;
-    for (std::size_t window = 0; window < windows; ++window) {
-      rounds += std::max(1u, (fullest[block + window] + places - 1) / places);
+    for (std::size_t k_tile = 0; k_tile < k_tiles; ++k_tile) {
+      rounds += std::max(1u, (fullest[block + k_tile] + places - 1) / places);
     }
     most = std::max(most, (rounds + rounds_at_once - 1) / rounds_at_once);
   }
   return most;
 }
 
-/// The places of a unit with which the block that takes longest counts least. The shape has some.
+/// The places of a packed tile with which the block that takes longest counts least. The shape has some.
 std::uint32_t choose_listed(const CsrView& matrix, FragmentShape shape, const FragmentWeights& weights) {
-  const std::vector<std::uint32_t> fullest = fullest_units(matrix, shape);
+  const std::vector<std::uint32_t> fullest = fullest_packed_tiles(matrix, shape);
   const std::uint32_t most = std::ranges::max(fullest);
   const std::uint32_t least_places = has_placed_values(shape) ? 2 : 1;  // which go in pairs
   std::uint32_t best = least_places;
   double least = HUGE_VAL;
   const auto bytes_with = [&](std::uint32_t places) {
     shape.listed = places;
-    return unit_bytes(shape);
+    return packed_tile_bytes(shape);
   };
   for (std::uint32_t places = least_places; places <= max_listed; ++places) {
     const double bytes = bytes_with(places);
@@ -285,8 +290,9 @@ std::uint32_t choose_listed(const CsrView& matrix, FragmentShape shape, const Fr
       continue;  // the same bytes have more
     }
     const std::uint32_t room = has_placed_values(shape) ? places / 2 * 2 : places;
-    const auto turns = static_cast<double>(most_turns(fullest, windows_of(shape), room, weights.rounds_at_once));
-    const double counted = turns * (bytes * (shape.block_panels / shape.joined) + weights.round);
+    const auto iterations =
+        static_cast<double>(most_iterations(fullest, k_tiles_of(shape), room, weights.rounds_at_once));
+    const double counted = iterations * (bytes * (shape.block_row_tiles / shape.joined) + weights.round);
     if (counted <= least) {  // of equals that with fewer rounds
       least = counted;
       best = places;
@@ -300,7 +306,7 @@ std::uint32_t choose_listed(const CsrView& matrix, FragmentShape shape, const Fr
 
 /// Dense steps alone, as the block has them; listed values have the fewest places.
 FragmentCut dense_cut(const FragmentBlock& block) {
-  FragmentCut cut{.height = block.height, .block_panels = block.panels, .steps = max_fragment_steps, .dense = 1};
+  FragmentCut cut{.height = block.height, .block_row_tiles = block.row_tiles, .steps = max_fragment_steps, .dense = 1};
   if (block.listed_values) {
     cut.listed = 1;
     if (block.placed_values) {
@@ -319,9 +325,9 @@ FragmentCut dense_cut(const FragmentBlock& block) {
 FragmentCut least_cut(const FragmentBlock& block) {
   return block.dense_steps ? dense_cut(block)
                            : FragmentCut{.height = block.height,
-                                         .block_panels = block.panels,
+                                         .block_row_tiles = block.row_tiles,
                                          .steps = 1,
-                                         .quarter_steps = block.quarter_steps ? 1U : 0U,
+                                         .sparse14_steps = block.sparse14_steps ? 1U : 0U,
                                          .line_rows = block.line_rows};
 }
 
@@ -330,8 +336,8 @@ FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, 
   constexpr std::uint64_t few = 128;
   constexpr std::uint64_t many = 2048;
   const FragmentShape shape = checked_shape(
-      matrix, FragmentCut{.height = block.height, .block_panels = block.panels, .line_rows = block.line_rows});
-  check_steps(shape.element, block.quarter_steps, block.dense_steps && !block.listed_values, block.placed_values);
+      matrix, FragmentCut{.height = block.height, .block_row_tiles = block.row_tiles, .line_rows = block.line_rows});
+  check_steps(shape.element, block.sparse14_steps, block.dense_steps && !block.listed_values, block.placed_values);
   if (block.dense_steps) {
     FragmentCut cut = dense_cut(block);
     if (block.listed_values) {
@@ -339,10 +345,10 @@ FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, 
     }
     return cut;
   }
-  const std::vector<SampledUnit> units = sample(matrix, shape, few);
-  std::vector<SampledUnit> more;
+  const std::vector<SampledPackedTile> packed_tiles = sample(matrix, shape, few);
+  std::vector<SampledPackedTile> more;
   Choice best{{}, HUGE_VAL};
-  for (Choice choice : promising_choices(units, shape, {block.quarter_steps, weights}, searches)) {
+  for (Choice choice : promising_choices(packed_tiles, shape, {block.sparse14_steps, weights}, searches)) {
     if (choice.bytes >= best.bytes) {
       break;
     }
@@ -350,8 +356,9 @@ FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, 
       if (more.empty()) {
         more = sample(matrix, shape, many);
       }
-      const UnitSteps steps = choice.cut.unit_steps();
-      choice = best_extras(needs_of(more, steps, more.size() == units_of(shape), searches), shape, steps, weights);
+      const PackedTileSteps steps = choice.cut.packed_tile_steps();
+      choice =
+          best_residuals(needs_of(more, steps, more.size() == packed_tiles_of(shape), searches), shape, steps, weights);
     }
     if (choice.bytes < best.bytes) {
       best = choice;

@@ -45,18 +45,18 @@ inline constexpr uint64_t max_count = uint64_t{1} << 48;  ///< of anything, so t
 inline constexpr uint32_t max_numbers = 27;               ///< of a description
 
 /// What is decided before the non-zeros are looked at: A is rows x columns, and Cut says how it is cut, and of which
-/// elements it may be. A row panel is
-/// `height` consecutive rows; rows that the last panel lacks count as zero.
+/// elements it may be. A row tile is
+/// `height` consecutive rows; rows that the last row tile lacks count as zero.
 template <typename Cut>
 struct Shape : Cut {
   int64_t rows = 0;
   int64_t columns = 0;
   ScalarType element = ScalarType::f32;
 
-  constexpr int64_t panels() const { return (rows + this->height - 1) / this->height; }
-  constexpr int64_t first_row(int64_t panel) const { return panel * this->height; }
-  constexpr uint32_t rows_in(int64_t panel) const {
-    const int64_t left = rows - first_row(panel);
+  constexpr int64_t row_tiles() const { return (rows + this->height - 1) / this->height; }
+  constexpr int64_t first_row(int64_t row_tile) const { return row_tile * this->height; }
+  constexpr uint32_t rows_in(int64_t row_tile) const {
+    const int64_t left = rows - first_row(row_tile);
     return left < this->height ? static_cast<uint32_t>(left) : this->height;
   }
   template <typename Visit>
@@ -155,7 +155,7 @@ Header make_header(const Format& format, uint64_t payload_checksum) {
   return header;
 }
 
-/// Writes the header in front of a payload that is complete.
+/// Writes the header before a payload that is complete.
 template <typename Format>
 void write_header(const Format& format, unsigned char* packed) {
   const Header header = make_header(format, checksum(packed + header_bytes, format.bytes - header_bytes));

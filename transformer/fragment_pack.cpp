@@ -12,53 +12,53 @@
 namespace esc::transformer {
 namespace {
 
-/// What was found in a window of a block: its rounds, of which those behind the first stand here.
-struct PackedWindow {
+/// What was found in a K tile of a block: its rounds, of which those after the first are here.
+struct PackedKTile {
   std::uint64_t nonzeros = 0;
   std::vector<std::vector<unsigned char>> further;
 };
 
-/// Writes the first round of a window of a block as write_round does, with the slots that were searched for the matrix
+/// Writes the first round of a K tile of a block as write_round does, with the slots that were searched for the matrix
 /// once.
 template <typename Source>
-void write_first_round(const Source& source, const FragmentFormat& format, FragmentSearches& searches, BlockWindow& at,
-                       unsigned char* units) {
+void write_first_round(const Source& source, const FragmentFormat& format, FragmentSearches& searches, BlockKTile& at,
+                       unsigned char* packed_tiles) {
   const FragmentShape& shape = format.shape;
   at.complete = true;
-  for (std::uint32_t i = 0; i < shape.block_panels; ++i) {
-    const auto panel = static_cast<std::int64_t>(at.block * shape.block_panels + i);
-    unsigned char* const unit = units + i * format.unit_bytes();
-    WindowElements elements;
-    if (panel >= shape.panels()) {
-      write_unit(format, elements, panel, at.window, 0, at.left[i], unit);
+  for (std::uint32_t i = 0; i < shape.block_row_tiles; ++i) {
+    const auto row_tile = static_cast<std::int64_t>(at.block * shape.block_row_tiles + i);
+    unsigned char* const packed_tile = packed_tiles + i * format.packed_tile_bytes();
+    KTileElements elements;
+    if (row_tile >= shape.row_tiles()) {
+      write_packed_tile(format, elements, row_tile, at.k_tile, 0, at.left[i], packed_tile);
       continue;
     }
-    read_window(source, shape, panel, at.window, elements);
-    const UnitSlots& slots = searches.find(elements.rows, shape.unit_steps(), panel, at.window);
+    read_k_tile(source, shape, row_tile, at.k_tile, elements);
+    const PackedTileSlots& slots = searches.find(elements.rows, shape.packed_tile_steps(), row_tile, at.k_tile);
     at.left[i] = slots.left;
-    std::memset(unit, 0, static_cast<std::size_t>(format.unit_bytes()));
-    write_values(format, slots, elements, unit);
-    write_columns(format, slots, columns_in(shape, at.window), unit);
-    write_extras(format, elements, at.left[i], unit);
+    std::memset(packed_tile, 0, static_cast<std::size_t>(format.packed_tile_bytes()));
+    write_values(format, slots, elements, packed_tile);
+    write_columns(format, slots, columns_in(shape, at.k_tile), packed_tile);
+    write_residuals(format, elements, at.left[i], packed_tile);
     at.nonzeros += count_nonzeros(elements.rows);
     at.complete = at.complete && count_nonzeros(at.left[i]) == 0;
   }
   at.rounds = 1;
 }
 
-/// Packs a window of a block, whose first round begins at `units`. Dense steps ask for no search.
+/// Packs a K tile of a block, whose first round begins at `packed_tiles`. Dense steps ask for no search.
 template <typename Source>
-PackedWindow pack_window(const Source& source, const FragmentFormat& format, FragmentSearches& searches,
-                         std::uint64_t number, unsigned char* units) {
-  BlockWindow at{number / format.windows(), number % format.windows()};
-  PackedWindow packed;
+PackedKTile pack_k_tile(const Source& source, const FragmentFormat& format, FragmentSearches& searches,
+                        std::uint64_t number, unsigned char* packed_tiles) {
+  BlockKTile at{number / format.k_tiles(), number % format.k_tiles()};
+  PackedKTile packed;
   if (format.is_dense()) {
-    write_round(source, format, at, units);
+    write_round(source, format, at, packed_tiles);
   } else {
-    write_first_round(source, format, searches, at, units);
+    write_first_round(source, format, searches, at, packed_tiles);
   }
   while (!at.complete) {
-    packed.further.emplace_back(static_cast<std::size_t>(format.round_units() * format.unit_bytes()));
+    packed.further.emplace_back(static_cast<std::size_t>(format.round_packed_tiles() * format.packed_tile_bytes()));
     write_round(source, format, at, packed.further.back().data());
   }
   packed.nonzeros = at.nonzeros;
@@ -67,24 +67,24 @@ PackedWindow pack_window(const Source& source, const FragmentFormat& format, Fra
 
 /// Brings all rounds together.
 Packed<FragmentFormat> arrange(const FragmentFormat& format, const Packed<FragmentFormat>& first_rounds,
-                               const std::vector<PackedWindow>& windows) {
+                               const std::vector<PackedKTile>& k_tiles) {
   Packed<FragmentFormat> packed(format);
   auto* const bytes = reinterpret_cast<unsigned char*>(packed.bytes.data());
-  const std::size_t round_bytes = static_cast<std::size_t>(format.round_units() * format.unit_bytes());
+  const std::size_t round_bytes = static_cast<std::size_t>(format.round_packed_tiles() * format.packed_tile_bytes());
   std::uint64_t round = 0;
-  const auto add = [&](std::uint64_t window, const void* units) {
-    write_window(format, round, window, bytes);
-    std::memcpy(bytes + format.unit_at(round, 0), units, round_bytes);
+  const auto add = [&](std::uint64_t k_tile, const void* packed_tiles) {
+    write_k_tile(format, round, k_tile, bytes);
+    std::memcpy(bytes + format.packed_tile_at(round, 0), packed_tiles, round_bytes);
     ++round;
   };
-  for (std::uint64_t number = 0; number < windows.size(); ++number) {
-    const std::uint64_t window = number % format.windows();
-    if (window == 0) {
-      write_first_round(format, number / format.windows(), round, bytes);
+  for (std::uint64_t number = 0; number < k_tiles.size(); ++number) {
+    const std::uint64_t k_tile = number % format.k_tiles();
+    if (k_tile == 0) {
+      write_first_round(format, number / format.k_tiles(), round, bytes);
     }
-    add(window, first_rounds.bytes.span().data() + first_rounds.format.unit_at(number, 0));
-    for (const std::vector<unsigned char>& units : windows[number].further) {
-      add(window, units.data());
+    add(k_tile, first_rounds.bytes.span().data() + first_rounds.format.packed_tile_at(number, 0));
+    for (const std::vector<unsigned char>& packed_tiles : k_tiles[number].further) {
+      add(k_tile, packed_tiles.data());
     }
   }
   write_first_round(format, format.blocks(), round, bytes);
@@ -93,20 +93,21 @@ Packed<FragmentFormat> arrange(const FragmentFormat& format, const Packed<Fragme
 
 template <typename Source>
 Packed<FragmentFormat> pack_source(const Source& source, const FragmentShape& shape, FragmentSearches& searches) {
-  const std::uint64_t least_rounds = blocks_of(shape) * windows_of(shape);
+  const std::uint64_t least_rounds = blocks_of(shape) * k_tiles_of(shape);
   Packed<FragmentFormat> regular(describe(shape, {0, least_rounds}));
   auto* const bytes = reinterpret_cast<unsigned char*>(regular.bytes.data());
-  std::vector<PackedWindow> windows(static_cast<std::size_t>(least_rounds));
+  std::vector<PackedKTile> k_tiles(static_cast<std::size_t>(least_rounds));
   tbb::parallel_for(std::uint64_t{0}, least_rounds, [&](std::uint64_t number) {
-    windows[number] = pack_window(source, regular.format, searches, number, bytes + regular.format.unit_at(number, 0));
+    k_tiles[number] =
+        pack_k_tile(source, regular.format, searches, number, bytes + regular.format.packed_tile_at(number, 0));
   });
   FragmentCounts counts;
-  for (const PackedWindow& window : windows) {
-    counts.nonzeros += window.nonzeros;
-    counts.rounds += 1 + window.further.size();
+  for (const PackedKTile& k_tile : k_tiles) {
+    counts.nonzeros += k_tile.nonzeros;
+    counts.rounds += 1 + k_tile.further.size();
   }
   const FragmentFormat format = describe(shape, counts);
-  Packed<FragmentFormat> packed = format.regular() ? std::move(regular) : arrange(format, regular, windows);
+  Packed<FragmentFormat> packed = format.regular() ? std::move(regular) : arrange(format, regular, k_tiles);
   packed.format = format;
   seal(format, packed.bytes.data());
   return packed;
@@ -121,7 +122,7 @@ Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut) {
 
 Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut, FragmentSearches& searches) {
   const FragmentShape shape = checked_shape(matrix, cut);
-  check_steps(shape.element, shape.quarter_steps != 0, shape.dense != 0 && shape.listed == 0, shape.placed != 0);
+  check_steps(shape.element, shape.sparse14_steps != 0, shape.dense != 0 && shape.listed == 0, shape.placed != 0);
   return with_single_or_half_source(matrix, [&](const auto& source) { return pack_source(source, shape, searches); });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Packing into fragments, one unit at a time. As in packed_bytes.h, the text between the markers is part of the
+// Packing into fragments, one packed tile at a time. As in packed_bytes.h, the text between the markers is part of the
 // generated transformers of kernels that read fragments.
 
 #include "transformer/fragment_slots.h"
@@ -11,27 +11,27 @@ namespace esc::transformer {
 // [packing text begins]
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Packing into fragments. A block's windows follow each other, and a window takes rounds until no panel of the block
-// has anything left in it; so the blocks can be packed one behind the other without knowing more than where one ends.
+// Packing into fragments. A block's K tiles follow each other, and a K tile takes rounds until no row tile of the block
+// has anything left in it; so the blocks can be packed one after the other without knowing more than where one ends.
 // ---------------------------------------------------------------------------------------------------------------------
 
-static_assert(max_fragment_rows <= max_source_rows, "a panel is visited at once");
+static_assert(max_fragment_rows <= max_source_rows, "a row tile is visited at once");
 
-/// The non-zeros of a panel in a window.
-struct WindowElements {
-  WindowRows rows;
-  uint32_t bits[max_window_columns][max_fragment_rows];  ///< of the elements that the rows name
+/// The non-zeros of a row tile in a K tile.
+struct KTileElements {
+  KTileRows rows;
+  uint32_t bits[max_k_tile_columns][max_fragment_rows];  ///< of the elements that the rows name
 };
 
-/// The rows that a window has non-zeros in; what visits them may read their values.
+/// The rows that a K tile has non-zeros in; what visits them may read their values.
 template <typename Source, typename Visit>
-WindowRows visit_window(const Source& source, const FragmentShape& shape, int64_t panel, uint64_t window,
-                        const Visit& visit) {
-  const uint32_t width = window_columns_of(shape);
-  const int64_t first = static_cast<int64_t>(window) * width;
-  const int64_t behind = first + width < shape.columns ? first + width : shape.columns;
-  WindowRows rows = {};
-  source.visit_columns(first, behind, shape.first_row(panel), shape.rows_in(panel),
+KTileRows visit_k_tile(const Source& source, const FragmentShape& shape, int64_t row_tile, uint64_t k_tile,
+                       const Visit& visit) {
+  const uint32_t width = k_tile_columns_of(shape);
+  const int64_t first = static_cast<int64_t>(k_tile) * width;
+  const int64_t end = first + width < shape.columns ? first + width : shape.columns;
+  KTileRows rows = {};
+  source.visit_columns(first, end, shape.first_row(row_tile), shape.rows_in(row_tile),
                        [&](int64_t column, uint64_t mask, const auto& value_of) {
                          rows.of_column[column - first] = static_cast<uint32_t>(mask);
                          visit(static_cast<uint32_t>(column - first), mask, value_of);
@@ -40,8 +40,8 @@ WindowRows visit_window(const Source& source, const FragmentShape& shape, int64_
 }
 
 template <typename Source>
-WindowRows read_rows(const Source& source, const FragmentShape& shape, int64_t panel, uint64_t window) {
-  return visit_window(source, shape, panel, window, [](uint32_t, uint64_t, const auto&) {});
+KTileRows read_rows(const Source& source, const FragmentShape& shape, int64_t row_tile, uint64_t k_tile) {
+  return visit_k_tile(source, shape, row_tile, k_tile, [](uint32_t, uint64_t, const auto&) {});
 }
 
 template <typename Element>
@@ -52,29 +52,30 @@ uint32_t bits_of(const Element& element) {
 }
 
 template <typename Source>
-void read_window(const Source& source, const FragmentShape& shape, int64_t panel, uint64_t window,
-                 WindowElements& elements) {
-  elements.rows = visit_window(source, shape, panel, window, [&](uint32_t column, uint64_t mask, const auto& value_of) {
-    for (uint64_t rows = mask; rows != 0; rows &= rows - 1) {
-      const int row = lowest_set(rows);
-      elements.bits[column][row] = bits_of(value_of(row));
-    }
-  });
+void read_k_tile(const Source& source, const FragmentShape& shape, int64_t row_tile, uint64_t k_tile,
+                 KTileElements& elements) {
+  elements.rows =
+      visit_k_tile(source, shape, row_tile, k_tile, [&](uint32_t column, uint64_t mask, const auto& value_of) {
+        for (uint64_t rows = mask; rows != 0; rows &= rows - 1) {
+          const int row = lowest_set(rows);
+          elements.bits[column][row] = bits_of(value_of(row));
+        }
+      });
 }
 
-/// Columns of a window.
-constexpr uint64_t columns_in(const FragmentShape& shape, uint64_t window) {
-  const uint64_t width = window_columns_of(shape);
-  const uint64_t behind = static_cast<uint64_t>(shape.columns) - window * width;
-  return behind < width ? behind : width;
+/// Columns of a K tile.
+constexpr uint64_t columns_in(const FragmentShape& shape, uint64_t k_tile) {
+  const uint64_t width = k_tile_columns_of(shape);
+  const uint64_t end = static_cast<uint64_t>(shape.columns) - k_tile * width;
+  return end < width ? end : width;
 }
 
-/// The seed of the search for the unit of this number that a panel has in a window.
-constexpr uint64_t seed_of(int64_t panel, uint64_t window, uint64_t number) {
-  return mix(mix(mix(1, static_cast<uint64_t>(panel)), window), number);
+/// The seed of the search for the packed tile of this number that a row tile has in a K tile.
+constexpr uint64_t seed_of(int64_t row_tile, uint64_t k_tile, uint64_t number) {
+  return mix(mix(mix(1, static_cast<uint64_t>(row_tile)), k_tile), number);
 }
 
-inline uint64_t count_nonzeros(const WindowRows& rows) {
+inline uint64_t count_nonzeros(const KTileRows& rows) {
   uint64_t count = 0;
   for (const uint32_t of_column : rows.of_column) {
     count += popcount(of_column);
@@ -82,18 +83,18 @@ inline uint64_t count_nonzeros(const WindowRows& rows) {
   return count;
 }
 
-/// The metadata of a group in a row, where its values stand in these places, and which of the two places for values
+/// The metadata of a group in a row, where its values are in these places, and which of the two places for values
 /// takes the first of them.
 struct GroupMetadata {
   uint32_t bits;
   uint32_t first_value;
 };
 
-constexpr GroupMetadata metadata_of(FragmentElement element, bool is_quarter, const uint32_t* found, uint32_t count) {
+constexpr GroupMetadata metadata_of(FragmentElement element, bool is_sparse14, const uint32_t* found, uint32_t count) {
   if (element.group_values() == 1) {
     return {count == 1 && found[0] == 1 ? 14u : 4u, 0};
   }
-  if (is_quarter) {
+  if (is_sparse14) {
     const uint32_t place = count == 0 ? 0 : found[0];
     return {place / 2 | place % 2 << 2, 0};
   }
@@ -103,9 +104,9 @@ constexpr GroupMetadata metadata_of(FragmentElement element, bool is_quarter, co
   return {first | second << 2, lone_last ? 1u : 0u};
 }
 
-/// Writes the values and the metadata of a unit whose bytes are zero.
-inline void write_values(const FragmentFormat& format, const UnitSlots& slots, const WindowElements& elements,
-                         unsigned char* unit) {
+/// Writes the values and the metadata of a packed tile whose bytes are zero.
+inline void write_values(const FragmentFormat& format, const PackedTileSlots& slots, const KTileElements& elements,
+                         unsigned char* packed_tile) {
   const FragmentElement element = format.element();
   const uint32_t group_slots = element.group_slots();
   for (uint32_t group = 0; group < format.shape.steps * step_groups; ++group) {
@@ -117,22 +118,23 @@ inline void write_values(const FragmentFormat& format, const UnitSlots& slots, c
         found[count] = i;
         count += slots.rows[group * group_slots + i] >> row & 1;
       }
-      const GroupMetadata metadata = metadata_of(element, format.is_quarter(group / step_groups), found, count);
+      const GroupMetadata metadata = metadata_of(element, format.is_sparse14(group / step_groups), found, count);
       for (uint32_t number = 0; number < count; ++number) {
         const uint32_t column = slots.column[group * group_slots + found[number]];
-        memcpy(unit + place.values + (metadata.first_value + number) * element.bytes, &elements.bits[column][row],
-               element.bytes);
+        memcpy(packed_tile + place.values + (metadata.first_value + number) * element.bytes,
+               &elements.bits[column][row], element.bytes);
       }
       uint32_t word;
-      memcpy(&word, unit + place.metadata, sizeof word);
+      memcpy(&word, packed_tile + place.metadata, sizeof word);
       word |= metadata.bits << place.shift;
-      memcpy(unit + place.metadata, &word, sizeof word);
+      memcpy(packed_tile + place.metadata, &word, sizeof word);
     }
   }
 }
 
-/// Writes the columns of a unit of a window with so many columns.
-inline void write_columns(const FragmentFormat& format, const UnitSlots& slots, uint64_t width, unsigned char* unit) {
+/// Writes the columns of a packed tile of a K tile with so many columns.
+inline void write_columns(const FragmentFormat& format, const PackedTileSlots& slots, uint64_t width,
+                          unsigned char* packed_tile) {
   const FragmentElement element = format.element();
   const uint32_t step_slots = element.step_slots(), set_slots = element.set_slots(), line_rows = format.shape.line_rows;
   for (uint32_t set = 0; set < format.shape.steps * step_slots; set += set_slots) {
@@ -151,69 +153,72 @@ inline void write_columns(const FragmentFormat& format, const UnitSlots& slots, 
         column = first < width ? first : 0;
       }
       const uint32_t step = slot / step_slots;
-      unit[format.column_at(step, slot % step_slots)] = static_cast<unsigned char>(column);
+      packed_tile[format.column_at(step, slot % step_slots)] = static_cast<unsigned char>(column);
     }
   }
 }
 
-/// Writes what is left into the extras of a unit whose bytes are zero, and keeps in `left` what they do not take.
-inline void write_extras(const FragmentFormat& format, const WindowElements& elements, WindowRows& left,
-                         unsigned char* unit) {
+/// Writes what is left into the residuals of a packed tile whose bytes are zero, and keeps in `left` what they do not
+/// take.
+inline void write_residuals(const FragmentFormat& format, const KTileElements& elements, KTileRows& left,
+                            unsigned char* packed_tile) {
   const FragmentElement element = format.element();
   uint32_t used = 0;
-  for (uint32_t row_set = 0; row_set < row_sets && format.shape.extras != 0; ++row_set) {
-    for (uint32_t column = 0; column < format.window_columns(); ++column) {
-      for (uint32_t row = row_set; row < format.shape.height && used < format.shape.extras; row += row_sets) {
+  for (uint32_t row_set = 0; row_set < row_sets && format.shape.residuals != 0; ++row_set) {
+    for (uint32_t column = 0; column < format.k_tile_columns(); ++column) {
+      for (uint32_t row = row_set; row < format.shape.height && used < format.shape.residuals; row += row_sets) {
         if (left.of_column[column] >> row & 1) {
           const uint32_t place = column | row / row_sets << 8;
-          memcpy(unit + format.extra_at(used), &elements.bits[column][row], element.bytes);  // the lower bytes
-          memcpy(unit + format.extra_at(used) + element.bytes, &place, element.bytes);
+          memcpy(packed_tile + format.residual_at(used), &elements.bits[column][row],
+                 element.bytes);  // the lower bytes
+          memcpy(packed_tile + format.residual_at(used) + element.bytes, &place, element.bytes);
           left.of_column[column] &= ~(1u << row);
           ++used;
         }
       }
     }
-    unit[format.extras_end_at(row_set)] = static_cast<unsigned char>(used);
+    packed_tile[format.residuals_end_at(row_set)] = static_cast<unsigned char>(used);
   }
 }
 
-/// Writes the values of a unit whose bytes are zero where its steps are dense.
-inline void write_dense_values(const FragmentFormat& format, const WindowElements& elements, unsigned char* unit) {
-  for (uint32_t column = 0; column < format.window_columns(); ++column) {
+/// Writes the values of a packed tile whose bytes are zero where its steps are dense.
+inline void write_dense_values(const FragmentFormat& format, const KTileElements& elements,
+                               unsigned char* packed_tile) {
+  for (uint32_t column = 0; column < format.k_tile_columns(); ++column) {
     for (uint32_t rows = elements.rows.of_column[column]; rows != 0; rows &= rows - 1) {
       const uint32_t row = static_cast<uint32_t>(lowest_set(rows));
       const GroupPlace place = format.place_of(column / format.step_slots(), column % format.step_slots(), row);
-      memcpy(unit + place.values, &elements.bits[column][row], format.element().bytes);
+      memcpy(packed_tile + place.values, &elements.bits[column][row], format.element().bytes);
     }
   }
 }
 
-/// The values that a unit whose bytes are zero lists, one behind the other. They are taken from `left`, which keeps
-/// what the unit has no place for.
+/// The values that a packed tile whose bytes are zero lists, one after the other. They are taken from `left`, which
+/// keeps what the packed tile has no place for.
 struct ValueList {
   const FragmentFormat& format;
-  const WindowElements& elements;
-  WindowRows& left;
-  unsigned char* unit;
+  const KTileElements& elements;
+  KTileRows& left;
+  unsigned char* packed_tile;
   uint32_t used = 0;
 
   uint32_t room() const { return format.shape.listed - used; }
   bool is_left(const RowColumn& at) const { return (left.of_column[at.column] >> at.row & 1) != 0; }
   void add(const RowColumn& at) {
-    memcpy(unit + format.listed_at(used), &elements.bits[at.column][at.row], format.element().bytes);
+    memcpy(packed_tile + format.listed_at(used), &elements.bits[at.column][at.row], format.element().bytes);
     left.of_column[at.column] &= ~(1u << at.row);
     ++used;
   }
   /// Writes the number of the next one.
-  void write_begin(uint64_t at) const { memcpy(unit + at, &used, 2); }  // the lower bytes come first
+  void write_begin(uint64_t at) const { memcpy(packed_tile + at, &used, 2); }  // the lower bytes come first
 };
 
-/// Writes the lists of a unit: values, and bits that say which elements they are.
+/// Writes the lists of a packed tile: values, and bits that say which elements they are.
 inline void write_lists(ValueList values) {
   const FragmentFormat& format = values.format;
-  const uint32_t lane_values = list_columns * strip_rows / lanes;
+  const uint32_t lane_values = list_columns * m16_tile_rows / lanes;
   for (uint32_t list = 0; list < format.lists(); ++list) {
-    const uint32_t first_step = list / format.strips() * format.list_steps(), strip = list % format.strips();
+    const uint32_t first_step = list / format.m16_tiles() * format.list_steps(), m16_tile = list % format.m16_tiles();
     for (uint32_t lane = 0; lane < lanes; ++lane) {
       uint32_t bits = 0;
       if (lane % four_lanes == 0) {
@@ -224,58 +229,58 @@ inline void write_lists(ValueList values) {
         const uint32_t group = registers % 4 / 2 * 4 + lane % four_lanes;
         const uint32_t column = (first_step + registers / 4) * format.step_slots() + group * format.group_slots() +
                                 bit % format.group_slots();
-        const uint32_t row = strip * strip_rows + registers % 2 * row_sets + lane / four_lanes;
+        const uint32_t row = m16_tile * m16_tile_rows + registers % 2 * row_sets + lane / four_lanes;
         if (values.is_left({row, column}) && values.room() != 0) {
           values.add({row, column});
           bits |= 1u << bit;
         }
       }
-      memcpy(values.unit + format.bits_at(list, lane), &bits, 2);
+      memcpy(values.packed_tile + format.bits_at(list, lane), &bits, 2);
     }
   }
 }
 
-/// Writes a unit, the one of this number that the panel has in the window; `left` holds the rows of the window that the
-/// units before it have left, then those that this one leaves.
-inline void write_unit(const FragmentFormat& format, const WindowElements& elements, int64_t panel, uint64_t window,
-                       uint64_t number, WindowRows& left, unsigned char* unit) {
-  memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
+/// Writes a packed tile, the one of this number that the row tile has in the K tile; `left` holds the rows of the K
+/// tile that the packed tiles before it have left, then those that this one leaves.
+inline void write_packed_tile(const FragmentFormat& format, const KTileElements& elements, int64_t row_tile,
+                              uint64_t k_tile, uint64_t number, KTileRows& left, unsigned char* packed_tile) {
+  memset(packed_tile, 0, static_cast<size_t>(format.packed_tile_bytes()));
   if (format.is_listed()) {
-    write_lists({format, elements, left, unit});
+    write_lists({format, elements, left, packed_tile});
     return;
   }
   if (format.is_dense()) {
-    write_dense_values(format, elements, unit);
+    write_dense_values(format, elements, packed_tile);
     memset(&left, 0, sizeof left);
     return;
   }
-  UnitSlots slots;
-  search_slots(format.shape, left, format.shape.unit_steps(), seed_of(panel, window, number), slots);
-  write_values(format, slots, elements, unit);
-  write_columns(format, slots, columns_in(format.shape, window), unit);
-  write_extras(format, elements, slots.left, unit);
+  PackedTileSlots slots;
+  search_slots(format.shape, left, format.shape.packed_tile_steps(), seed_of(row_tile, k_tile, number), slots);
+  write_values(format, slots, elements, packed_tile);
+  write_columns(format, slots, columns_in(format.shape, k_tile), packed_tile);
+  write_residuals(format, elements, slots.left, packed_tile);
   left = slots.left;
 }
 
-/// What a block has in a window while it is packed, round by round.
-struct BlockWindow {
+/// What a block has in a K tile while it is packed, round by round.
+struct BlockKTile {
   uint64_t block;
-  uint64_t window;
+  uint64_t k_tile;
   uint64_t rounds = 0;    ///< that are written
-  uint64_t nonzeros = 0;  ///< of all its panels
+  uint64_t nonzeros = 0;  ///< of all its row tiles
   bool complete = false;  ///< whether they hold everything
-  WindowRows left[max_fragment_panels] = {};
+  KTileRows left[max_fragment_row_tiles] = {};
 };
 
-/// Reads what a panel of the block has in the window, where the rounds before have left something of it.
+/// Reads what a row tile of the block has in the K tile, where the rounds before have left something of it.
 template <typename Source>
-void read_panel(const Source& source, const FragmentShape& shape, BlockWindow& at, uint32_t number,
-                WindowElements& elements) {
-  const int64_t panel = static_cast<int64_t>(at.block * shape.block_panels + number);
-  WindowRows& left = at.left[number];
+void read_row_tile(const Source& source, const FragmentShape& shape, BlockKTile& at, uint32_t number,
+                   KTileElements& elements) {
+  const int64_t row_tile = static_cast<int64_t>(at.block * shape.block_row_tiles + number);
+  KTileRows& left = at.left[number];
   memset(&elements.rows, 0, sizeof elements.rows);
-  if (panel < shape.panels() && (at.rounds == 0 || count_nonzeros(left) != 0)) {
-    read_window(source, shape, panel, at.window, elements);
+  if (row_tile < shape.row_tiles() && (at.rounds == 0 || count_nonzeros(left) != 0)) {
+    read_k_tile(source, shape, row_tile, at.k_tile, elements);
   }
   if (at.rounds == 0) {
     left = elements.rows;
@@ -283,10 +288,10 @@ void read_panel(const Source& source, const FragmentShape& shape, BlockWindow& a
   }
 }
 
-/// Writes the unit that some panels of the block, from `first` on, have together.
+/// Writes the packed tile that some row tiles of the block, from `first` on, have together.
 template <typename Source>
-void write_placed_unit(const Source& source, const FragmentFormat& format, BlockWindow& at, uint32_t first,
-                       unsigned char* unit) {
+void write_placed_packed_tile(const Source& source, const FragmentFormat& format, BlockKTile& at, uint32_t first,
+                              unsigned char* packed_tile) {
   const FragmentShape& shape = format.shape;
   PlacedElements placed;
   const auto visit_left = [&](uint32_t number, const auto& visit) {
@@ -298,54 +303,54 @@ void write_placed_unit(const Source& source, const FragmentFormat& format, Block
     }
   };
   for (uint32_t number = 0; number < shape.joined; ++number) {
-    WindowElements elements;
-    read_panel(source, shape, at, first + number, elements);
+    KTileElements elements;
+    read_row_tile(source, shape, at, first + number, elements);
     visit_left(number,
                [&](uint32_t row, uint32_t column, uint32_t place) { placed.add(place, elements.bits[column][row]); });
   }
-  memset(unit, 0, static_cast<size_t>(format.unit_bytes()));
-  write_placed_values(format, placed, unit);
+  memset(packed_tile, 0, static_cast<size_t>(format.packed_tile_bytes()));
+  write_placed_values(format, placed, packed_tile);
   for (uint32_t number = 0; number < shape.joined; ++number) {
-    WindowRows& left = at.left[first + number];
+    KTileRows& left = at.left[first + number];
     visit_left(number, [&](uint32_t row, uint32_t column, uint32_t place) {
       left.of_column[column] &= placed.is_there[place] ? ~0u : ~(1u << row);
     });
   }
 }
 
-/// Writes the next round, which begins at `units`.
+/// Writes the next round, which begins at `packed_tiles`.
 template <typename Source>
-void write_round(const Source& source, const FragmentFormat& format, BlockWindow& at, unsigned char* units) {
+void write_round(const Source& source, const FragmentFormat& format, BlockKTile& at, unsigned char* packed_tiles) {
   const FragmentShape& shape = format.shape;
-  for (uint32_t unit = 0; unit < format.round_units(); ++unit) {
-    unsigned char* const bytes = units + unit * format.unit_bytes();
+  for (uint32_t packed_tile = 0; packed_tile < format.round_packed_tiles(); ++packed_tile) {
+    unsigned char* const bytes = packed_tiles + packed_tile * format.packed_tile_bytes();
     if (format.is_placed()) {
-      write_placed_unit(source, format, at, unit * shape.joined, bytes);
+      write_placed_packed_tile(source, format, at, packed_tile * shape.joined, bytes);
       continue;
     }
-    WindowElements elements;
-    read_panel(source, shape, at, unit, elements);
-    const int64_t panel = static_cast<int64_t>(at.block * shape.block_panels + unit);
-    write_unit(format, elements, panel, at.window, at.rounds, at.left[unit], bytes);
+    KTileElements elements;
+    read_row_tile(source, shape, at, packed_tile, elements);
+    const int64_t row_tile = static_cast<int64_t>(at.block * shape.block_row_tiles + packed_tile);
+    write_packed_tile(format, elements, row_tile, at.k_tile, at.rounds, at.left[packed_tile], bytes);
   }
   at.complete = true;
-  for (uint32_t i = 0; i < shape.block_panels; ++i) {
+  for (uint32_t i = 0; i < shape.block_row_tiles; ++i) {
     at.complete = at.complete && count_nonzeros(at.left[i]) == 0;
   }
   ++at.rounds;
 }
 
-/// Where the rounds of a block begin, and which window a round has; nothing in a regular format.
+/// Where the rounds of a block begin, and which K tile a round has; nothing in a regular format.
 inline void write_first_round(const FragmentFormat& format, uint64_t block, uint64_t round, unsigned char* packed) {
   const uint32_t narrow = static_cast<uint32_t>(round);
   if (!format.regular()) {
     memcpy(packed + format.first_round_at(block), &narrow, sizeof narrow);
   }
 }
-inline void write_window(const FragmentFormat& format, uint64_t round, uint64_t window, unsigned char* packed) {
-  const uint32_t wide = static_cast<uint32_t>(window);
+inline void write_k_tile(const FragmentFormat& format, uint64_t round, uint64_t k_tile, unsigned char* packed) {
+  const uint32_t wide = static_cast<uint32_t>(k_tile);
   if (!format.regular()) {
-    memcpy(packed + format.window_at(round), &wide, size_of(format.window));  // the lower bytes come first
+    memcpy(packed + format.k_tile_at(round), &wide, size_of(format.k_tile));  // the lower bytes come first
   }
 }
 
@@ -353,10 +358,10 @@ inline void write_window(const FragmentFormat& format, uint64_t round, uint64_t 
 inline void seal(const FragmentFormat& format, void* packed) {
   unsigned char* const bytes = static_cast<unsigned char*>(packed);
   if (!format.regular()) {
-    const uint64_t behind_rounds = format.first_round_at(format.blocks() + 1);
-    const uint64_t behind_windows = format.window_at(format.counts.rounds);
-    memset(bytes + behind_rounds, 0, static_cast<size_t>(format.windows_at - behind_rounds));
-    memset(bytes + behind_windows, 0, static_cast<size_t>(format.units_at - behind_windows));
+    const uint64_t rounds_end = format.first_round_at(format.blocks() + 1);
+    const uint64_t k_tiles_end = format.k_tile_at(format.counts.rounds);
+    memset(bytes + rounds_end, 0, static_cast<size_t>(format.k_tiles_at - rounds_end));
+    memset(bytes + k_tiles_end, 0, static_cast<size_t>(format.packed_tiles_at - k_tiles_end));
   }
   write_header(format, bytes);
 }
@@ -369,14 +374,14 @@ bool pack_serially(const Source& source, const FragmentFormat& format, void* pac
   FragmentCounts found;
   for (uint64_t block = 0; block < format.blocks(); ++block) {
     write_first_round(format, block, found.rounds, bytes);
-    for (uint64_t window = 0; window < format.windows(); ++window) {
-      BlockWindow at{block, window};
+    for (uint64_t k_tile = 0; k_tile < format.k_tiles(); ++k_tile) {
+      BlockKTile at{block, k_tile};
       while (!at.complete) {
         if (found.rounds == format.counts.rounds) {
           return false;
         }
-        write_window(format, found.rounds, window, bytes);
-        write_round(source, format, at, bytes + format.unit_at(found.rounds, 0));
+        write_k_tile(format, found.rounds, k_tile, bytes);
+        write_round(source, format, at, bytes + format.packed_tile_at(found.rounds, 0));
         ++found.rounds;
       }
       found.nonzeros += at.nonzeros;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which column of a window stands in which slot of a unit of fragments. As in packed_bytes.h, the text between the
+// Which column of a K tile is in which slot of a packed tile of fragments. As in packed_bytes.h, the text between the
 // markers is part of the generated transformers of kernels that read fragments.
 
-#include "transformer/unit_slots.h"
+#include "transformer/packed_tile_slots.h"
 
 namespace esc::transformer {
 // [packing text begins]
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Slots. Of the slots of a group the sparse tensor core takes half as many non-zeros of each row, two of four or one of
-// two, and a quarter step stores one of four; further ones are left over. Which columns share a group is free, and a
+// two, and a 1:4 steps stores one of four; further ones are left over. Which columns share a group is free, and a
 // search makes few be left over: a column that has too much around it changes places with the one for which the most is
 // gained, also when nothing is, as the next change may then gain.
 //
@@ -19,12 +19,12 @@ namespace esc::transformer {
 // gain the same takes the one with fewer repetitions. In the end groups, two of which are a set, change places as a
 // whole, which leaves over what was left over before.
 //
-// Columns that have no slot stand behind the slots, where all they have is left over. The search draws from a generator
-// that is seeded with the unit's place: who packs it, and when, makes no difference.
+// Columns that have no slot are after the slots, where all they have is left over. The search draws from a generator
+// that is seeded with the packed tile's place: who packs it, and when, makes no difference.
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr uint32_t compared_places = 64;   ///< at a time, which a compiler can make vectors of
-inline constexpr uint32_t most_changes = 12000;   ///< that the search tries for a unit
+inline constexpr uint32_t most_changes = 12000;   ///< that the search tries for a packed tile
 inline constexpr uint32_t most_fruitless = 1000;  ///< of them, since the fewest were left over
 inline constexpr uint32_t most_mendings = 800;    ///< changes tried for the sake of distinct columns alone
 inline constexpr uint32_t most_fruitless_mendings = 200;
@@ -32,7 +32,7 @@ inline constexpr uint32_t most_pairings = 400;  ///< changes of groups
 inline constexpr uint32_t most_fruitless_pairings = 60;
 inline constexpr uint32_t mending_rounds = 2;  ///< of both: what one has changed lets the other go on
 
-/// The numbers that a search computes in, as narrow as the rows of a panel allow, as a vector then has more of them.
+/// The numbers that a search computes in, as narrow as the rows of a row tile allow, as a vector then has more of them.
 template <uint32_t rows>
 struct SearchNumbers {
   using Word = uint16_t;
@@ -44,22 +44,22 @@ struct SearchNumbers<max_fragment_rows> {
   using Cost = int32_t;
 };
 
-/// Columns in slots, and behind them those that have none, for panels of so many rows. What belongs to place i stands
+/// Columns in slots, and after them those that have none, for row tiles of so many rows. What belongs to place i is
 /// at [i].
-template <uint32_t element_bytes, uint32_t panel_rows>
+template <uint32_t element_bytes, uint32_t row_tile_rows>
 class SlotSearch {
  public:
-  SlotSearch(const WindowRows& window, const UnitSteps& steps, uint32_t line_rows, uint64_t seed)
+  SlotSearch(const KTileRows& k_tile, const PackedTileSteps& steps, uint32_t line_rows, uint64_t seed)
       : room_{steps.all * step_slots, steps.half() * step_slots}, line_rows_(line_rows), random_(seed | 1) {
     uint32_t columns = 0;
-    for (const uint32_t rows : window.of_column) {
+    for (const uint32_t rows : k_tile.of_column) {
       columns += rows != 0 ? 1 : 0;
     }
     places_ = static_cast<uint32_t>(round_up(columns < room_.slots ? room_.slots : columns, compared_places));
     for (uint32_t place = 0; place < places_; ++place) {
       put(place, no_column, 0);
     }
-    place_columns(window);
+    place_columns(k_tile);
     for (uint32_t group = 0; group < places_; group += group_slots) {
       count_left(group, 1);
       weigh(group);
@@ -82,30 +82,30 @@ class SlotSearch {
     }
   }
 
-  /// What the slots have now: the first non-zeros of each row in a group. Of those behind them as many as can be are
-  /// given a second slot, one that no column stands in.
-  void take(UnitSlots& unit) const {
-    memset(&unit, 0, sizeof unit);
+  /// What the slots have now: the first non-zeros of each row in a group. Of those after them as many as can be are
+  /// given a second slot, one that no column is in.
+  void take(PackedTileSlots& packed_tile) const {
+    memset(&packed_tile, 0, sizeof packed_tile);
     for (uint32_t place = 0; place < places_; ++place) {
       const uint32_t full = place < room_.slots ? room_.full_rows(rows_, place, place) : all_rows;
       if (place < room_.slots) {
-        unit.column[place] = static_cast<uint16_t>(column_[place]);
-        unit.rows[place] = rows_[place] & ~full;
+        packed_tile.column[place] = static_cast<uint16_t>(column_[place]);
+        packed_tile.rows[place] = rows_[place] & ~full;
       }
       if (column_[place] != no_column) {
-        unit.left.of_column[column_[place]] = rows_[place] & full;
+        packed_tile.left.of_column[column_[place]] = rows_[place] & full;
       }
     }
-    room_.fill_free_slots(unit);
+    room_.fill_free_slots(packed_tile);
   }
 
  private:
-  using Word = typename SearchNumbers<panel_rows>::Word;
-  using Cost = typename SearchNumbers<panel_rows>::Cost;
+  using Word = typename SearchNumbers<row_tile_rows>::Word;
+  using Cost = typename SearchNumbers<row_tile_rows>::Cost;
 
   static constexpr Word all_rows = static_cast<Word>(~Word{0});
   static constexpr FragmentElement element{element_bytes};
-  static constexpr uint32_t window_columns = element.window_columns();
+  static constexpr uint32_t k_tile_columns = element.k_tile_columns();
   static constexpr uint32_t step_slots = element.step_slots();
   static constexpr uint32_t group_slots = element.group_slots();
   static constexpr uint32_t set_slots = element.set_slots();
@@ -140,23 +140,23 @@ class SlotSearch {
   }
 
   /// Each column at its own number, so that a matrix that fits as it is stays so. Where there are fewer slots, those
-  /// that have non-zeros one behind the other among those of the same residue, and then in what is free.
-  void place_columns(const WindowRows& window) {
-    const bool as_it_is = room_.slots >= window_columns;
+  /// that have non-zeros one after the other among those of the same residue, and then in what is free.
+  void place_columns(const KTileRows& k_tile) {
+    const bool as_it_is = room_.slots >= k_tile_columns;
     uint32_t next[set_slots];
     uint32_t free_place = 0;
     for (uint32_t residue = 0; residue < set_slots; ++residue) {
       next[residue] = residue;
     }
-    uint32_t homeless[window_columns];
+    uint32_t homeless[k_tile_columns];
     uint32_t homeless_count = 0;
-    for (uint32_t column = 0; column < window_columns; ++column) {
-      if (window.of_column[column] == 0) {
+    for (uint32_t column = 0; column < k_tile_columns; ++column) {
+      if (k_tile.of_column[column] == 0) {
         continue;
       }
       uint32_t& own_place = next[residue_of(column)];
       if (as_it_is || own_place < places_) {
-        put(as_it_is ? column : own_place, column, window.of_column[column]);
+        put(as_it_is ? column : own_place, column, k_tile.of_column[column]);
         own_place += set_slots;
       } else {
         homeless[homeless_count++] = column;
@@ -166,7 +166,7 @@ class SlotSearch {
       while (column_[free_place] != no_column) {
         ++free_place;
       }
-      put(free_place, homeless[i], window.of_column[homeless[i]]);
+      put(free_place, homeless[i], k_tile.of_column[homeless[i]]);
     }
   }
 
@@ -418,19 +418,20 @@ class SlotSearch {
   Word repeated_[max_places];  ///< whether another of its set has its residue
 };
 
-/// Finds what stands in the slots of a unit with the non-zeros of a window, where panels and elements are of a shape.
-inline void search_slots(const FragmentShape& shape, const WindowRows& window, const UnitSteps& steps, uint64_t seed,
-                         UnitSlots& unit) {
+/// Finds what is in the slots of a packed tile with the non-zeros of a K tile, where row tiles and elements are of a
+/// shape.
+inline void search_slots(const FragmentShape& shape, const KTileRows& k_tile, const PackedTileSteps& steps,
+                         uint64_t seed, PackedTileSlots& packed_tile) {
   const auto take_from = [&](auto search) {
     search.run();
-    search.take(unit);
+    search.take(packed_tile);
   };
   if (element_of(shape).bytes == 2) {
-    shape.height == strip_rows ? take_from(SlotSearch<2, strip_rows>(window, steps, shape.line_rows, seed))
-                               : take_from(SlotSearch<2, max_fragment_rows>(window, steps, shape.line_rows, seed));
+    shape.height == m16_tile_rows ? take_from(SlotSearch<2, m16_tile_rows>(k_tile, steps, shape.line_rows, seed))
+                                  : take_from(SlotSearch<2, max_fragment_rows>(k_tile, steps, shape.line_rows, seed));
   } else {
-    shape.height == strip_rows ? take_from(SlotSearch<4, strip_rows>(window, steps, shape.line_rows, seed))
-                               : take_from(SlotSearch<4, max_fragment_rows>(window, steps, shape.line_rows, seed));
+    shape.height == m16_tile_rows ? take_from(SlotSearch<4, m16_tile_rows>(k_tile, steps, shape.line_rows, seed))
+                                  : take_from(SlotSearch<4, max_fragment_rows>(k_tile, steps, shape.line_rows, seed));
   }
 }
 

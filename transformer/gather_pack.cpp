@@ -20,18 +20,18 @@ void for_each_block(const GatherFormat& format, const Work& work) {
   tbb::parallel_for(std::uint64_t{0}, format.blocks(), work);
 }
 
-/// The format, and the bytes in front of its lists: where rows and lists stand.
+/// The format, and the bytes before its lists: where rows and lists are.
 struct Placed {
   GatherFormat format;
   std::vector<unsigned char> front;
 };
 
 Placed place(const CsrView& matrix, const GatherCut& cut) {
-  GatherShape shape = checked_shape(matrix, GatherCut{.height = cut.height, .block_panels = cut.block_panels});
+  GatherShape shape = checked_shape(matrix, GatherCut{.height = cut.height, .block_row_tiles = cut.block_row_tiles});
   Placed placed{describe(shape, {}), {}};
   placed.front.resize(static_cast<std::size_t>(placed.format.lists_at));
   unsigned char* const front = placed.front.data();
-  seat_rows(rows_of(matrix), placed.format, front);
+  tile_slot_rows(rows_of(matrix), placed.format, front);
   std::vector<GatherTally> blocks(static_cast<std::size_t>(placed.format.blocks()));
   for_each_block(placed.format, [&](std::uint64_t block) {
     blocks[static_cast<std::size_t>(block)] = count_block(rows_of(matrix), placed.format, block, front);

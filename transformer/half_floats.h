@@ -54,7 +54,7 @@ struct HalfFloat : HalfBits<exponent_bits> {
     const uint32_t sign = static_cast<uint32_t>(wide >> 63) << 15;
     const uint64_t magnitude = wide & ~(uint64_t{1} << 63);
     if (magnitude - least_normal < normal_exponents << 52) {
-      // What rounding carries counts in the exponent, and behind the largest one makes infinity.
+      // What rounding carries counts in the exponent, and after the largest one makes infinity.
       const uint64_t to_even = (uint64_t{1} << (dropped - 1)) - 1 + (magnitude >> dropped & 1);
       const uint64_t beyond_least = (magnitude - least_normal + to_even) >> dropped;
       return static_cast<uint16_t>(sign | static_cast<uint32_t>(beyond_least + (1u << fraction_bits)));

@@ -12,12 +12,12 @@ namespace esc::transformer {
 // ---------------------------------------------------------------------------------------------------------------------
 // The packed format of lists.
 //
-// The pattern of a column in a panel is a bit mask: bit r is set where row r of the panel is non-zero. The columns of
-// one panel that share a pattern form a list. Lists stand in the order (panel, pattern), columns ascend within a list,
-// no list is empty, and a list that would exceed `max_list_columns` goes on in a further list of the same panel and
-// pattern.
+// The pattern of a column in a row tile is a bit mask: bit r is set where row r of the row tile is non-zero. The
+// columns of one row tile that share a pattern form a list. Lists are in the order (row tile, pattern), columns ascend
+// within a list, no list is empty, and a list that would exceed `max_list_columns` goes on in a further list of the
+// same row tile and pattern.
 //
-//   Panels[l], Patterns[l]   panel and pattern of list l
+//   Row tiles[l], Patterns[l]   row tile and pattern of list l
 //   RPP[l] .. RPP[l + 1]     its columns in Cols
 //   NPP[l] .. NPP[l + 1]     its values in ANNZ: ANNZ[NPP[l] + c * popcount(pattern) + r] is the value in the r-th set
 //                            row of the pattern, at column Cols[RPP[l] + c]
@@ -29,7 +29,7 @@ inline constexpr uint32_t section_count = 6;
 
 /// How a matrix is cut into lists.
 struct ListCut {
-  uint32_t height = 4;               ///< rows of a panel (the paper's UFi)
+  uint32_t height = 4;               ///< rows of a row tile (the paper's UFi)
   uint32_t max_list_columns = 1024;  ///< bounds how many products one float32 sum runs over, and a list's work
 
   static constexpr Rule elements = any_elements;
@@ -44,7 +44,7 @@ struct ListCut {
 
 using ListShape = Shape<ListCut>;
 
-/// How much there is: of one panel, of all, or of all panels before one, which is where that panel starts.
+/// How much there is: of one row tile, of all, or of all row tiles before one, which is where that row tile starts.
 struct ListCounts {
   uint64_t lists = 0;
   uint64_t columns = 0;  ///< entries of Cols
@@ -68,7 +68,7 @@ constexpr bool fits(const ListCounts& part, const ListCounts& whole) {
 }
 
 /// The sections in the order in which they are stored.
-enum class SectionId : uint32_t { panels, patterns, rpp, npp, cols, annz };
+enum class SectionId : uint32_t { row_tiles, patterns, rpp, npp, cols, annz };
 
 struct Section {
   const char* name = "";  ///< fixed by the position of the section

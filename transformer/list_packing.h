@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Packing into lists, one panel at a time. As in packed_bytes.h, the text between the markers is part of the generated
-// transformers of kernels that read lists.
+// Packing into lists, one row tile at a time. As in packed_bytes.h, the text between the markers is part of the
+// generated transformers of kernels that read lists.
 
 #include "transformer/list_format.h"
-#include "transformer/panel_sources.h"
+#include "transformer/row_tile_sources.h"
 
 namespace esc::transformer {
 // [packing text begins]
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Packing. A panel is counted, which says how much room it takes, and filled from where the panels before it end.
+// Packing. A row tile is counted, which says how much room it takes, and filled from where the row tiles before it end.
 // ---------------------------------------------------------------------------------------------------------------------
 
-static_assert(max_height <= 8, "Patterns are stored in one byte, and counters of all patterns stand on the stack");
+static_assert(max_height <= 8, "Patterns are stored in one byte, and counters of all patterns are on the stack");
 
-/// How many columns of a panel have each pattern; pattern 0 is not counted.
+/// How many columns of a row tile have each pattern; pattern 0 is not counted.
 struct PatternCounts {
   uint32_t columns[1u << max_height];
 };
 
 template <typename Source>
-PatternCounts count_patterns(const Source& source, const ListShape& shape, int64_t panel) {
+PatternCounts count_patterns(const Source& source, const ListShape& shape, int64_t row_tile) {
   PatternCounts counts;
   memset(&counts, 0, sizeof counts);
-  source.visit(shape.first_row(panel), shape.rows_in(panel),
+  source.visit(shape.first_row(row_tile), shape.rows_in(row_tile),
                [&counts](int64_t, uint64_t mask, const auto&) { ++counts.columns[mask]; });
   return counts;
 }
 
-/// What a panel with these patterns adds to the packed matrix.
+/// What a row tile with these patterns adds to the packed matrix.
 inline ListCounts total(const PatternCounts& counts, const ListShape& shape) {
   ListCounts sum;
   for (uint32_t pattern = 1; pattern < shape.patterns(); ++pattern) {
@@ -45,7 +45,7 @@ inline ListCounts total(const PatternCounts& counts, const ListShape& shape) {
 /// The sections of a packed matrix, typed.
 template <typename Column, typename Pointer, typename Element>
 struct ListArrays {
-  uint32_t* panels;
+  uint32_t* row_tiles;
   uint8_t* patterns;
   Pointer* rpp;
   Pointer* npp;
@@ -59,7 +59,7 @@ void use_arrays(const ListFormat& format, void* packed, Use&& use) {
     return static_cast<unsigned char*>(packed) + format.section(id).offset;
   };
   use(ListArrays<Column, Pointer, Element>{
-      static_cast<uint32_t*>(at(SectionId::panels)), static_cast<uint8_t*>(at(SectionId::patterns)),
+      static_cast<uint32_t*>(at(SectionId::row_tiles)), static_cast<uint8_t*>(at(SectionId::patterns)),
       static_cast<Pointer*>(at(SectionId::rpp)), static_cast<Pointer*>(at(SectionId::npp)),
       static_cast<Column*>(at(SectionId::cols)), static_cast<Element*>(at(SectionId::annz))});
 }
@@ -80,10 +80,10 @@ void with_arrays(const ListFormat& format, void* packed, Use&& use) {
   }
 }
 
-/// Writes the lists of one panel, beginning at `start`. `counts` are its pattern counts.
+/// Writes the lists of one row tile, beginning at `start`. `counts` are its pattern counts.
 template <typename Source, typename Column, typename Pointer, typename Element>
-void fill_panel(const Source& source, const ListShape& shape, int64_t panel, const PatternCounts& counts,
-                const ListCounts& start, const ListArrays<Column, Pointer, Element>& arrays) {
+void fill_row_tile(const Source& source, const ListShape& shape, int64_t row_tile, const PatternCounts& counts,
+                   const ListCounts& start, const ListArrays<Column, Pointer, Element>& arrays) {
   // A list and its continuations are neighbours in Cols and ANNZ, so that one cursor per pattern serves them all.
   Column* next_column[1u << max_height];
   Element* next_value[1u << max_height];
@@ -93,7 +93,7 @@ void fill_panel(const Source& source, const ListShape& shape, int64_t panel, con
     next_value[pattern] = arrays.annz + at.nonzeros;
     for (uint32_t left = counts.columns[pattern]; left != 0;) {
       const uint32_t length = left < shape.max_list_columns ? left : shape.max_list_columns;
-      arrays.panels[at.lists] = static_cast<uint32_t>(panel);
+      arrays.row_tiles[at.lists] = static_cast<uint32_t>(row_tile);
       arrays.patterns[at.lists] = static_cast<uint8_t>(pattern);
       arrays.rpp[at.lists] = static_cast<Pointer>(at.columns);
       arrays.npp[at.lists] = static_cast<Pointer>(at.nonzeros);
@@ -101,14 +101,15 @@ void fill_panel(const Source& source, const ListShape& shape, int64_t panel, con
       left -= length;
     }
   }
-  source.visit(shape.first_row(panel), shape.rows_in(panel), [&](int64_t column, uint64_t mask, const auto& value_of) {
-    *next_column[mask]++ = static_cast<Column>(column);
-    Element* value = next_value[mask];
-    for (uint64_t rows = mask; rows != 0; rows &= rows - 1) {
-      *value++ = value_of(lowest_set(rows));
-    }
-    next_value[mask] = value;
-  });
+  source.visit(shape.first_row(row_tile), shape.rows_in(row_tile),
+               [&](int64_t column, uint64_t mask, const auto& value_of) {
+                 *next_column[mask]++ = static_cast<Column>(column);
+                 Element* value = next_value[mask];
+                 for (uint64_t rows = mask; rows != 0; rows &= rows - 1) {
+                   *value++ = value_of(lowest_set(rows));
+                 }
+                 next_value[mask] = value;
+               });
 }
 
 template <typename Column, typename Pointer, typename Element>
@@ -117,7 +118,7 @@ void end_lists(const ListCounts& counts, const ListArrays<Column, Pointer, Eleme
   arrays.npp[counts.lists] = static_cast<Pointer>(counts.nonzeros);
 }
 
-/// Writes what the panels leave: the ends of RPP and NPP, zeros between the sections, and the header.
+/// Writes what the row tiles leave: the ends of RPP and NPP, zeros between the sections, and the header.
 template <typename Element>
 void seal(const ListFormat& format, void* packed) {
   with_arrays<Element>(format, packed, [&format](const auto& arrays) { end_lists(format.counts, arrays); });
@@ -136,12 +137,12 @@ bool pack_serially(const Source& source, const ListFormat& format, void* packed)
   ListCounts at;
   bool inside = true;
   with_arrays<Element>(format, packed, [&](const auto& arrays) {
-    for (int64_t panel = 0; inside && panel < format.shape.panels(); ++panel) {
-      const PatternCounts counts = count_patterns(source, format.shape, panel);
+    for (int64_t row_tile = 0; inside && row_tile < format.shape.row_tiles(); ++row_tile) {
+      const PatternCounts counts = count_patterns(source, format.shape, row_tile);
       const ListCounts end = at + total(counts, format.shape);
       inside = fits(end, format.counts);
       if (inside) {
-        fill_panel(source, format.shape, panel, counts, at, arrays);
+        fill_row_tile(source, format.shape, row_tile, counts, at, arrays);
         at = end;
       }
     }

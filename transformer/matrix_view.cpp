@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "transformer/panel_sources.h"
+#include "transformer/row_tile_sources.h"
 
 namespace esc::transformer {
 

@@ -10,7 +10,7 @@ namespace esc::transformer {
 // [packing text begins]
 
 // ---------------------------------------------------------------------------------------------------------------------
-// A model's file: a header, the packed matrices, each at a multiple of 256, and behind them an index with an entry for
+// A model's file: a header, the packed matrices, each at a multiple of 256, and after them an index with an entry for
 // each. A matrix that is another one's neighbour by mistake differs from what is expected of it in its entry, a damaged
 // one in its checksum.
 // ---------------------------------------------------------------------------------------------------------------------

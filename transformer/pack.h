@@ -17,22 +17,22 @@ RegionFormat plan(const CsrView& matrix, const RegionCut& cut);
 TaskFormat plan(const CsrView& matrix, const TaskCut& cut);
 /// Finding out how much does not fit takes as long as packing.
 FragmentFormat plan(const CsrView& matrix, const FragmentCut& cut);
-/// The steps of a unit follow from the matrix, whatever the cut says.
+/// The steps of a packed tile follow from the matrix, whatever the cut says.
 GatherFormat plan(const CsrView& matrix, const GatherCut& cut);
-/// The most words of a unit follow from the matrix, whatever the cut says.
+/// The most words of a packed tile follow from the matrix, whatever the cut says.
 BitmapFormat plan(const CsrView& matrix, const BitmapCut& cut);
 
-/// Packs a matrix: O(non-zeros) and some work per panel. Runs on all threads that oneTBB gives; the bytes are the same
-/// for any number of them. Throws std::invalid_argument for a view that breaks its rules and for a cut that its format
-/// does not allow.
+/// Packs a matrix: O(non-zeros) and some work per row tile. Runs on all threads that oneTBB gives; the bytes are the
+/// same for any number of them. Throws std::invalid_argument for a view that breaks its rules and for a cut that its
+/// format does not allow.
 Packed<ListFormat> pack(const CsrView& matrix, const ListCut& cut);
 Packed<RegionFormat> pack(const CsrView& matrix, const RegionCut& cut);
 Packed<TaskFormat> pack(const CsrView& matrix, const TaskCut& cut);
 /// Float32 alone; the steps as above.
 Packed<GatherFormat> pack(const CsrView& matrix, const GatherCut& cut);
-/// Elements of 16 bits only, and some work per unit; the most words as above.
+/// Elements of 16 bits only, and some work per packed tile; the most words as above.
 Packed<BitmapFormat> pack(const CsrView& matrix, const BitmapCut& cut);
-/// Longer: a search for each unit. Elements of 16 bits only.
+/// Longer: a search for each packed tile. Elements of 16 bits only.
 Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut);
 /// The same without the searches that the matrix has seen already.
 Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut, FragmentSearches& searches);
@@ -40,7 +40,7 @@ Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut, Fragm
 /// Packs a matrix into the format that was planned for it.
 Packed<RegionFormat> pack_planned(const CsrView& matrix, const RegionFormat& planned);
 
-/// The digests by which a generated transformer knows the pattern of this matrix again, for panels of `height` rows.
+/// The digests by which a generated transformer knows the pattern of this matrix again, for row tiles of `height` rows.
 std::vector<PatternDigest> pattern_digests(const CsrView& matrix, std::uint32_t height);
 
 }  // namespace esc::transformer

@@ -9,11 +9,11 @@
 #include "transformer/format_error.h"
 #include "transformer/half_floats.h"
 #include "transformer/packed.h"
-#include "transformer/panel_sources.h"
+#include "transformer/row_tile_sources.h"
 
 namespace esc::transformer {
 
-/// Reads the sections of packed bytes, of any alignment, that nobody vouches for. A place behind the end is refused
+/// Reads the sections of packed bytes, of any alignment, that nobody vouches for. A place after the end is refused
 /// with a FormatError; what is read means nothing yet. The bytes must outlive the reader.
 template <typename Format>
 class SectionReader {
@@ -26,7 +26,7 @@ class SectionReader {
   template <typename Value>
   Value load(std::uint64_t at) const {
     if (packed_.size() < sizeof(Value) || at > packed_.size() - sizeof(Value)) {
-      refuse("byte {} is asked for, behind the end of the packed matrix", at);
+      refuse("byte {} is asked for, after the end of the packed matrix", at);
     }
     Value value;
     std::memcpy(&value, packed_.data() + at, sizeof value);
@@ -60,7 +60,9 @@ class ListReader : public SectionReader<ListFormat> {
  public:
   using SectionReader::SectionReader;
 
-  std::int64_t panel(std::uint64_t list) const { return static_cast<std::int64_t>(number(SectionId::panels, list)); }
+  std::int64_t row_tile(std::uint64_t list) const {
+    return static_cast<std::int64_t>(number(SectionId::row_tiles, list));
+  }
   std::uint64_t pattern(std::uint64_t list) const {
     return load<std::uint8_t>(format().section(SectionId::patterns).at(list));
   }
@@ -76,39 +78,40 @@ class ListReader : public SectionReader<ListFormat> {
   }
 };
 
-/// What stands at the places of panels. Step i of a panel is column i % 4 of its quad i / 4.
+/// What is at the places of row tiles. Step i of a row tile is column i % 4 of its packet i / 4.
 class RegionReader : public SectionReader<RegionFormat> {
  public:
   using SectionReader::SectionReader;
 
-  /// The panel at a place of whole blocks; the number of panels, or more, where there is none.
-  std::int64_t panel(std::uint64_t place) const {
+  /// The row tile at a place of whole blocks; the number of row tiles, or more, where there is none.
+  std::int64_t row_tile(std::uint64_t place) const {
     return static_cast<std::int64_t>(format().has_numbers() ? load_number(format().number, format().number_of(place))
                                                             : place);
   }
   std::uint64_t steps(std::uint64_t place) const {
-    return std::uint64_t{quad_columns} * format().counts.classes[format().class_of_place(place)].quads;
+    return std::uint64_t{packet_columns} * format().counts.classes[format().class_of_place(place)].packets;
   }
   std::int64_t column(std::uint64_t place, std::uint64_t step) const {
     const ScalarType type = format().column;
-    const std::uint64_t column = format().counts.every_column
-                                     ? step
-                                     : load_number(type, format().columns_of(first_quad(place)) + step * size_of(type));
+    const std::uint64_t column =
+        format().counts.every_column
+            ? step
+            : load_number(type, format().columns_of(first_packet(place)) + step * size_of(type));
     return static_cast<std::int64_t>(column);
   }
-  /// The value in a row of the panel.
+  /// The value in a row of the row tile.
   double value(std::uint64_t place, std::uint64_t step, std::uint32_t row) const {
     const Shape<RegionCut>& shape = format().shape;
-    return load_value(format().values_of(first_quad(place)) + (step * shape.height + row) * size_of(shape.element));
+    return load_value(format().values_of(first_packet(place)) + (step * shape.height + row) * size_of(shape.element));
   }
 
  private:
-  std::uint64_t first_quad(std::uint64_t place) const {
-    return format().quad_of(format().class_of_place(place), place);
+  std::uint64_t first_packet(std::uint64_t place) const {
+    return format().packet_of(format().class_of_place(place), place);
   }
 };
 
-/// One task as it stands in the packed bytes.
+/// One task as it is in the packed bytes.
 struct Task {
   std::uint64_t first = 0;  ///< of its pairs
   std::uint32_t row = 0;
@@ -145,98 +148,100 @@ struct SlotValue {
 };
 
 /// A non-zero that is in no slot.
-struct ExtraValue {
-  std::uint32_t row = 0;     ///< of the panel
-  std::uint32_t column = 0;  ///< of the window
+struct ResidualValue {
+  std::uint32_t row = 0;     ///< of the row tile
+  std::uint32_t column = 0;  ///< of the K tile
   double value = 0;
 };
 
-/// What stands in units, each given by where it begins.
+/// What is in packed tiles, each given by where it begins.
 class FragmentReader : public SectionReader<FragmentFormat> {
  public:
   using SectionReader::SectionReader;
 
-  /// Also behind the last block, where it is the number of rounds.
+  /// Also after the last block, where it is the number of rounds.
   std::uint64_t first_round(std::uint64_t block) const {
-    return format().regular() ? block * format().windows() : load<std::uint32_t>(format().first_round_at(block));
+    return format().regular() ? block * format().k_tiles() : load<std::uint32_t>(format().first_round_at(block));
   }
-  std::uint64_t window(std::uint64_t round) const {
-    return format().regular() ? round % format().windows() : load_number(format().window, format().window_at(round));
+  std::uint64_t k_tile(std::uint64_t round) const {
+    return format().regular() ? round % format().k_tiles() : load_number(format().k_tile, format().k_tile_at(round));
   }
-  std::uint32_t column(std::uint64_t unit, std::uint32_t step, std::uint32_t slot) const {
+  std::uint32_t column(std::uint64_t packed_tile, std::uint32_t step, std::uint32_t slot) const {
     return format().is_dense() ? step * format().step_slots() + slot
-                               : load<std::uint8_t>(unit + format().column_at(step, slot));
+                               : load<std::uint8_t>(packed_tile + format().column_at(step, slot));
   }
   /// The value of this number, below those of a group; zero where there is none.
-  SlotValue value(std::uint64_t unit, std::uint32_t step, std::uint32_t group, std::uint32_t row,
+  SlotValue value(std::uint64_t packed_tile, std::uint32_t step, std::uint32_t group, std::uint32_t row,
                   std::uint32_t number) const {
     if (format().is_listed()) {
       return {group * format().group_slots() + number,
-              listed_value(unit, format().list_place_of(step, group, row, number))};
+              listed_value(packed_tile, format().list_place_of(step, group, row, number))};
     }
     const GroupPlace place = format().place_of(step, group, row);
     if (format().is_dense()) {
-      return {group, load_value(unit + place.values)};
+      return {group, load_value(packed_tile + place.values)};
     }
-    const std::uint32_t metadata = load<std::uint32_t>(unit + place.metadata) >> place.shift;
+    const std::uint32_t metadata = load<std::uint32_t>(packed_tile + place.metadata) >> place.shift;
     const FragmentElement element = format().element();
-    if (format().is_quarter(step)) {
+    if (format().is_sparse14(step)) {
       const bool is_stored = number == (metadata >> 2 & 1);
       return {group * element.group_slots() + (metadata & 1) * 2 + number,
-              is_stored ? load_value(unit + place.values) : 0};
+              is_stored ? load_value(packed_tile + place.values) : 0};
     }
     const std::uint32_t slot = element.group_values() == 1 ? metadata >> 3 & 1 : metadata >> 2 * number & 3;
     return {group * element.group_slots() + slot,
-            load_value(unit + place.values + std::uint64_t{element.bytes} * number)};
+            load_value(packed_tile + place.values + std::uint64_t{element.bytes} * number)};
   }
-  /// How many extras a row set and those in front of it have, as many as there can be at most.
-  std::uint32_t extras_end(std::uint64_t unit, std::uint32_t row_set) const {
-    const std::uint32_t most = format().shape.extras;
-    return most == 0 ? 0 : std::min<std::uint32_t>(load<std::uint8_t>(unit + format().extras_end_at(row_set)), most);
+  /// How many residuals a row set and those before it have, as many as there can be at most.
+  std::uint32_t residuals_end(std::uint64_t packed_tile, std::uint32_t row_set) const {
+    const std::uint32_t most = format().shape.residuals;
+    return most == 0
+               ? 0
+               : std::min<std::uint32_t>(load<std::uint8_t>(packed_tile + format().residuals_end_at(row_set)), most);
   }
   /// The extra of this number, which belongs to the row set.
-  ExtraValue extra(std::uint64_t unit, std::uint32_t row_set, std::uint32_t number) const {
-    const std::uint64_t at = unit + format().extra_at(number);
+  ResidualValue residual(std::uint64_t packed_tile, std::uint32_t row_set, std::uint32_t number) const {
+    const std::uint64_t at = packed_tile + format().residual_at(number);
     const std::uint32_t place = load<std::uint16_t>(at + format().element().bytes);
     return {row_set + (place >> 8) % (format().shape.height / row_sets) * row_sets, place & 0xff, load_value(at)};
   }
 
-  /// How many placed values a unit has, with the zeros among them; no more than there is room for.
-  std::uint32_t placed_values(std::uint64_t unit) const {
-    return std::min<std::uint32_t>(load<std::uint16_t>(unit + format().share_begin_at(format().shape.shares)),
+  /// How many placed values a packed tile has, with the zeros among them; no more than there is room for.
+  std::uint32_t placed_values(std::uint64_t packed_tile) const {
+    return std::min<std::uint32_t>(load<std::uint16_t>(packed_tile + format().share_begin_at(format().shape.shares)),
                                    format().placed_room());
   }
-  /// The one of this number; its row is of all panels of the unit.
-  ExtraValue placed_value(std::uint64_t unit, std::uint32_t number) const {
+  /// The one of this number; its row is of all row tiles of the packed tile.
+  ResidualValue placed_value(std::uint64_t packed_tile, std::uint32_t number) const {
     const PlaceOrder order = format().place_order();
-    const std::uint32_t place = load<std::uint16_t>(unit + format().place_at(number)) / order.place_bytes();
-    const RowColumn at = order.element_of(place % format().unit_places());
-    return {at.row, at.column, load_value(unit + format().listed_at(number))};
+    const std::uint32_t place = load<std::uint16_t>(packed_tile + format().place_at(number)) / order.place_bytes();
+    const RowColumn at = order.element_of(place % format().packed_tile_places());
+    return {at.row, at.column, load_value(packed_tile + format().listed_at(number))};
   }
 
  private:
-  /// The value of an element; zero where its bit says that it is not listed, or no unit has so many.
-  double listed_value(std::uint64_t unit, const ListPlace& place) const {
-    const std::uint32_t bits = load<std::uint16_t>(unit + place.bits);
-    std::uint32_t number = load<std::uint16_t>(unit + place.begin) + popcount(bits & ((1u << place.bit) - 1));
+  /// The value of an element; zero where its bit says that it is not listed, or no packed tile has so many.
+  double listed_value(std::uint64_t packed_tile, const ListPlace& place) const {
+    const std::uint32_t bits = load<std::uint16_t>(packed_tile + place.bits);
+    std::uint32_t number = load<std::uint16_t>(packed_tile + place.begin) + popcount(bits & ((1u << place.bit) - 1));
     for (std::uint32_t in_front = 1; in_front <= place.lane; ++in_front) {
-      number += popcount(std::uint32_t{load<std::uint16_t>(unit + place.bits - 2 * in_front)});
+      number += popcount(std::uint32_t{load<std::uint16_t>(packed_tile + place.bits - 2 * in_front)});
     }
     return (bits >> place.bit & 1) == 0 || number >= format().shape.listed
                ? 0
-               : load_value(unit + format().listed_at(number));
+               : load_value(packed_tile + format().listed_at(number));
   }
 };
 
-/// What a panel of gathered rows has for a window.
-struct GatheredUnit {
+/// What a row tile of gathered rows has for a K tile.
+struct GatheredPackedTile {
   std::uint64_t at = 0;     ///< the first entry
   std::uint32_t steps = 0;  ///< no more than the format has
 };
 
 /// An entry of a row in it.
 struct GatheredEntry {
-  std::uint64_t column = 0;  ///< of the matrix, if the unit's window or one beside it has it
+  std::uint64_t column = 0;  ///< of the matrix, if the packed tile's K tile or one beside it has it
   double value = 0;
 };
 
@@ -244,96 +249,98 @@ class GatherReader : public SectionReader<GatherFormat> {
  public:
   using SectionReader::SectionReader;
 
-  /// The row at a seat; the number of rows, or more, where there is none.
-  std::uint32_t row(std::uint64_t seat) const { return load<std::uint32_t>(format().row_at(seat)); }
-  /// What a panel has for a window.
-  GatheredUnit unit(std::uint64_t block, std::uint64_t window, std::uint32_t panel) const {
-    const std::uint64_t list = format().list_at(load<std::uint32_t>(format().begin_at(block, window)));
-    const auto begin = load<std::uint32_t>(list + format().panel_begin_at(panel));
-    const auto behind = load<std::uint32_t>(list + format().panel_begin_at(panel + 1));
+  /// The row at a tile slot; the number of rows, or more, where there is none.
+  std::uint32_t row(std::uint64_t tile_slot) const { return load<std::uint32_t>(format().row_at(tile_slot)); }
+  /// What a row tile has for a K tile.
+  GatheredPackedTile packed_tile(std::uint64_t block, std::uint64_t k_tile, std::uint32_t row_tile) const {
+    const std::uint64_t list = format().list_at(load<std::uint32_t>(format().begin_at(block, k_tile)));
+    const auto begin = load<std::uint32_t>(list + format().row_tile_begin_at(row_tile));
+    const auto behind = load<std::uint32_t>(list + format().row_tile_begin_at(row_tile + 1));
     return {list + std::uint64_t{begin} * piece_bytes,
             behind < begin ? 0 : std::min((behind - begin) / format().shape.height, format().shape.steps)};
   }
-  /// An entry of a row of the panel, of its unit for this window.
-  GatheredEntry entry(const GatheredUnit& unit, std::uint64_t window, std::uint32_t step, std::uint32_t row,
-                      std::uint32_t number) const {
-    const std::uint64_t at = unit.at + format().entry_at(step, row, number);
+  /// An entry of a row of the row tile, of its packed tile for this K tile.
+  GatheredEntry entry(const GatheredPackedTile& packed_tile, std::uint64_t k_tile, std::uint32_t step,
+                      std::uint32_t row, std::uint32_t number) const {
+    const std::uint64_t at = packed_tile.at + format().entry_at(step, row, number);
     const std::uint64_t place = load<std::uint32_t>(at + 4) / gather_row_bytes;
-    const std::uint64_t before = window + gather_windows - 1;  // equal, modulo 4, to the window before
-    const std::uint64_t behind = (place / gather_columns + gather_windows - before % gather_windows) % gather_windows;
-    return {(window + behind) * gather_columns + place % gather_columns - gather_columns, load_value(at)};
+    const std::uint64_t before = k_tile + gather_k_tiles - 1;  // equal, modulo 4, to the K tile before
+    const std::uint64_t behind = (place / gather_columns + gather_k_tiles - before % gather_k_tiles) % gather_k_tiles;
+    return {(k_tile + behind) * gather_columns + place % gather_columns - gather_columns, load_value(at)};
   }
 };
 
-/// A unit of a bitmap.
-struct BitmapUnit {
+/// A packed tile of a bitmap.
+struct BitmapPackedTile {
   std::uint64_t at = 0;
   std::uint32_t words = 0;  ///< rows of them
 };
 
-/// What stands in units. K block, lane and p, a register of the lane, say which elements.
+/// What is in packed tiles. K block, lane and p, a register of the lane, say which elements.
 class BitmapReader : public SectionReader<BitmapFormat> {
  public:
   using SectionReader::SectionReader;
 
-  /// Where a unit begins, in pieces; also behind the last one, where units end.
-  std::uint32_t begin(std::uint64_t panel, std::uint64_t tile) const {
-    return load<std::uint32_t>(format().begin_at(panel, tile));
+  /// Where a packed tile begins, in pieces; also after the last one, where packed tiles end.
+  std::uint32_t begin(std::uint64_t row_tile, std::uint64_t tile) const {
+    return load<std::uint32_t>(format().begin_at(row_tile, tile));
   }
-  BitmapUnit unit(std::uint64_t panel, std::uint64_t tile) const {
-    BitmapUnit unit{format().unit_at(begin(panel, tile)), 0};
+  BitmapPackedTile packed_tile(std::uint64_t row_tile, std::uint64_t tile) const {
+    BitmapPackedTile packed_tile{format().packed_tile_at(begin(row_tile, tile)), 0};
     for (std::uint32_t lane = 0; lane < bitmap_count_bits; ++lane) {
-      unit.words |= (column_byte(unit, lane) >> bitmap_count_bit & 1U) << lane;
+      packed_tile.words |= (column_byte(packed_tile, lane) >> bitmap_count_bit & 1U) << lane;
     }
-    return unit;
+    return packed_tile;
   }
-  std::uint32_t odd_column(const BitmapUnit& unit, std::uint32_t lane) const {
-    return column_byte(unit, lane) & bitmap_column_mask;
+  std::uint32_t odd_column(const BitmapPackedTile& packed_tile, std::uint32_t lane) const {
+    return column_byte(packed_tile, lane) & bitmap_column_mask;
   }
-  std::uint32_t bits(const BitmapUnit& unit, std::uint32_t block, std::uint32_t lane) const {
-    return load<std::uint32_t>(unit.at + format().bits_at(block, lane));
+  std::uint32_t bits(const BitmapPackedTile& packed_tile, std::uint32_t block, std::uint32_t lane) const {
+    return load<std::uint32_t>(packed_tile.at + format().bits_at(block, lane));
   }
-  std::uint32_t code(const BitmapUnit& unit, std::uint32_t block, std::uint32_t lane, std::uint32_t p) const {
-    return bits(unit, block, lane) >> format().element().bit_of(p) & 3;
+  std::uint32_t code(const BitmapPackedTile& packed_tile, std::uint32_t block, std::uint32_t lane,
+                     std::uint32_t p) const {
+    return bits(packed_tile, block, lane) >> format().element().bit_of(p) & 3;
   }
   /// A half of a word, the lower one or the upper one, as a value.
-  double half_word(const BitmapUnit& unit, std::uint32_t row, std::uint32_t column, std::uint32_t half) const {
-    return load_value(unit.at + format().word_at(row, column) + half * std::uint64_t{format().element().bytes});
+  double half_word(const BitmapPackedTile& packed_tile, std::uint32_t row, std::uint32_t column,
+                   std::uint32_t half) const {
+    return load_value(packed_tile.at + format().word_at(row, column) + half * std::uint64_t{format().element().bytes});
   }
   /// The first value of a register, or the second one, by its number; zero where there is none.
-  double value(const BitmapUnit& unit, std::uint32_t block, std::uint32_t lane, std::uint32_t p,
+  double value(const BitmapPackedTile& packed_tile, std::uint32_t block, std::uint32_t lane, std::uint32_t p,
                std::uint32_t number) const {
     constexpr std::uint32_t first_alone = 1, both = 2, second_alone = 3;
-    const std::uint32_t all = bits(unit, block, lane), in_front = all & bits_in_front(p);
-    const std::uint32_t found = code(unit, block, lane, p);
+    const std::uint32_t all = bits(packed_tile, block, lane), in_front = all & bits_in_front(p);
+    const std::uint32_t found = code(packed_tile, block, lane, p);
     if (found == both) {
-      return lane_value(unit, block, lane, popcount(registers_with_two(in_front)), number);
+      return lane_value(packed_tile, block, lane, popcount(registers_with_two(in_front)), number);
     }
     if (found != (number == 0 ? first_alone : second_alone)) {
       return 0;
     }
     const std::uint32_t alone = popcount(registers_with_one(in_front));
-    return lane_value(unit, block, lane, popcount(registers_with_two(all)) + alone / 2, alone % 2);
+    return lane_value(packed_tile, block, lane, popcount(registers_with_two(all)) + alone / 2, alone % 2);
   }
 
  private:
-  std::uint32_t column_byte(const BitmapUnit& unit, std::uint32_t lane) const {
-    return load<std::uint8_t>(unit.at + format().odd_column_at(lane));
+  std::uint32_t column_byte(const BitmapPackedTile& packed_tile, std::uint32_t lane) const {
+    return load<std::uint8_t>(packed_tile.at + format().odd_column_at(lane));
   }
   /// How many words the lane has in the block.
-  std::uint32_t lane_words(const BitmapUnit& unit, std::uint32_t block, std::uint32_t lane) const {
-    const std::uint32_t all = bits(unit, block, lane);
+  std::uint32_t lane_words(const BitmapPackedTile& packed_tile, std::uint32_t block, std::uint32_t lane) const {
+    const std::uint32_t all = bits(packed_tile, block, lane);
     return popcount(registers_with_two(all)) + (popcount(registers_with_one(all)) + 1) / 2;
   }
   /// A half of the word of this number that the lane has in the block.
-  double lane_value(const BitmapUnit& unit, std::uint32_t block, std::uint32_t lane, std::uint32_t number,
+  double lane_value(const BitmapPackedTile& packed_tile, std::uint32_t block, std::uint32_t lane, std::uint32_t number,
                     std::uint32_t half) const {
-    const std::uint32_t place = number + (block < 2 ? 0 : lane_words(unit, block - 2, lane));
-    if (place >= unit.words) {
-      refuse("word {} of lane {} is asked for, of a unit with {} rows of words", place, lane, unit.words);
+    const std::uint32_t place = number + (block < 2 ? 0 : lane_words(packed_tile, block - 2, lane));
+    if (place >= packed_tile.words) {
+      refuse("word {} of lane {} is asked for, of a packed tile with {} rows of words", place, lane, packed_tile.words);
     }
-    return block % 2 == 0 ? half_word(unit, place, lane, half)
-                          : half_word(unit, unit.words - 1 - place, odd_column(unit, lane), half);
+    return block % 2 == 0 ? half_word(packed_tile, place, lane, half)
+                          : half_word(packed_tile, packed_tile.words - 1 - place, odd_column(packed_tile, lane), half);
   }
 };
 

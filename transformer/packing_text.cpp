@@ -14,7 +14,7 @@ extern const std::string_view packed_bytes_file;
 extern const std::string_view half_bits_file;
 extern const std::string_view tensor_float_file;
 extern const std::string_view description_file;
-extern const std::string_view panel_sources_file;
+extern const std::string_view row_tile_sources_file;
 extern const std::string_view stored_rows_file;
 extern const std::string_view pattern_check_file;
 extern const std::string_view list_format_file;
@@ -24,7 +24,7 @@ extern const std::string_view region_packing_file;
 extern const std::string_view task_format_file;
 extern const std::string_view task_packing_file;
 extern const std::string_view fragment_format_file;
-extern const std::string_view unit_slots_file;
+extern const std::string_view packed_tile_slots_file;
 extern const std::string_view fragment_slots_file;
 extern const std::string_view placed_packing_file;
 extern const std::string_view fragment_packing_file;
@@ -62,7 +62,7 @@ FormatText text_of(const TaskFormat&) { return {"TaskFormat", task_format_file, 
 FormatText text_of(const FragmentFormat&) {
   return {"FragmentFormat",
           fragment_format_file,
-          {unit_slots_file, fragment_slots_file, placed_packing_file, fragment_packing_file}};
+          {packed_tile_slots_file, fragment_slots_file, placed_packing_file, fragment_packing_file}};
 }
 FormatText text_of(const GatherFormat&) { return {"GatherFormat", gather_format_file, {gather_packing_file}}; }
 FormatText text_of(const BitmapFormat&) {
@@ -78,7 +78,7 @@ std::string packing_text(const PackedFormat& format, Reading reading) {
   const bool is_rounded = reading == Reading::rounded_to_tf32;
   text += is_half ? between_markers(half_bits_file) : "";
   text += is_rounded ? between_markers(tensor_float_file) : "";
-  for (const std::string_view file : {description_file, own.format, panel_sources_file}) {
+  for (const std::string_view file : {description_file, own.format, row_tile_sources_file}) {
     text += between_markers(file);
   }
   text += is_rounded ? between_markers(stored_rows_file) : "";

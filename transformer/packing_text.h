@@ -11,11 +11,11 @@ namespace esc::transformer {
 /// What becomes of a caller's values where a transformer reads them: nothing, or they are rounded to TF32.
 enum class Reading { as_they_are, rounded_to_tf32 };
 
-/// The packer's own text, for generated transformers: the types, the format, the panel sources and the packing, as
+/// The packer's own text, for generated transformers: the types, the format, the row tile sources and the packing, as
 /// C++17 definitions without a namespace around them. Needs <stddef.h>, <stdint.h> and <string.h>.
 std::string packing_text(const PackedFormat& format, Reading reading = Reading::as_they_are);
 
-/// The digests of patterns, behind that, for kernels that are bound to one.
+/// The digests of patterns, after that, for kernels that are bound to one.
 std::string pattern_check_text();
 
 /// The text that knows the file of a model's packed matrices and their headers, for the functions that open it; as

@@ -8,8 +8,8 @@
 namespace esc::transformer {
 namespace {
 
-/// Panels that nothing else is known of.
-struct PanelCut {
+/// Row tiles that nothing else is known of.
+struct RowTileCut {
   std::uint32_t height = 1;
   static constexpr Rule elements = any_elements;
 
@@ -22,7 +22,7 @@ struct PanelCut {
 }  // namespace
 
 std::vector<PatternDigest> pattern_digests(const CsrView& matrix, std::uint32_t height) {
-  const Shape<PanelCut> shape = checked_shape(matrix, PanelCut{height});
+  const Shape<RowTileCut> shape = checked_shape(matrix, RowTileCut{height});
   std::vector<PatternDigest> digests(static_cast<std::size_t>(pattern_groups(shape)));
   tbb::parallel_for(std::int64_t{0}, pattern_groups(shape), [&](std::int64_t group) {
     digests[static_cast<std::size_t>(group)] = digest_group(rows_of(matrix), shape, group);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Packing of placed values, one unit at a time. As in packed_bytes.h, the text between the markers is part of the
-// generated transformers of kernels that read fragments.
+// Packing of placed values, one packed tile at a time. As in packed_bytes.h, the text between the markers is part of
+// the generated transformers of kernels that read fragments.
 
 #include "transformer/fragment_format.h"
 
@@ -10,15 +10,15 @@ namespace esc::transformer {
 // [packing text begins]
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Packing of placed values. All elements of a unit are put in their places first; then each share lists those that it
-// has, in such an order that 32 which are stored at once are in different banks of shared memory as far as there are
-// any.
+// Packing of placed values. All elements of a packed tile are put in their places first; then each share lists those
+// that it has, in such an order that 32 which are stored at once are in different banks of shared memory as far as
+// there are any.
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// The elements of a unit, by their places.
+/// The elements of a packed tile, by their places.
 struct PlacedElements {
-  uint32_t bits[max_unit_places];
-  bool is_there[max_unit_places] = {};
+  uint32_t bits[max_packed_tile_places];
+  bool is_there[max_packed_tile_places] = {};
 
   void add(uint32_t place, uint32_t bits_of_value) {
     bits[place] = bits_of_value;
@@ -29,8 +29,8 @@ struct PlacedElements {
 /// The values that are stored at once, by as many threads: places of a share, a bank beside the other.
 struct BanksOfShare {
   PlaceOrder order;
-  uint32_t left[banks] = {};                        ///< of each bank
-  uint16_t places[banks][max_unit_places / banks];  ///< of each bank the last one is the next
+  uint32_t left[banks] = {};                               ///< of each bank
+  uint16_t places[banks][max_packed_tile_places / banks];  ///< of each bank the last one is the next
 
   explicit BanksOfShare(const PlaceOrder& given) : order(given) {}
 
@@ -67,18 +67,19 @@ inline uint32_t greatest_exponent(const PlacedElements& elements, uint32_t place
   return greatest;
 }
 
-/// Writes the values of a unit whose bytes are zero, as far as there is room, and takes them out of its elements.
-inline void write_placed_values(const FragmentFormat& format, PlacedElements& elements, unsigned char* unit) {
-  const uint32_t exponent = greatest_exponent(elements, format.unit_places());
-  memcpy(unit + exponent_at, &exponent, sizeof exponent);
+/// Writes the values of a packed tile whose bytes are zero, as far as there is room, and takes them out of its
+/// elements.
+inline void write_placed_values(const FragmentFormat& format, PlacedElements& elements, unsigned char* packed_tile) {
+  const uint32_t exponent = greatest_exponent(elements, format.packed_tile_places());
+  memcpy(packed_tile + exponent_at, &exponent, sizeof exponent);
   uint32_t used = 0;
   const auto write = [&](uint32_t number, uint32_t place, uint32_t bits) {
     const uint32_t at = place * format.place_order().place_bytes();
-    memcpy(unit + format.listed_at(number), &bits, sizeof bits);
-    memcpy(unit + format.place_at(number), &at, 2);  // the lower bytes come first
+    memcpy(packed_tile + format.listed_at(number), &bits, sizeof bits);
+    memcpy(packed_tile + format.place_at(number), &at, 2);  // the lower bytes come first
   };
   for (uint32_t share = 0; share < format.shape.shares; ++share) {
-    memcpy(unit + format.share_begin_at(share), &used, 2);
+    memcpy(packed_tile + format.share_begin_at(share), &used, 2);
     const uint32_t first = share * format.share_places(), room = format.placed_room() - used;
     BanksOfShare found(format.place_order());
     uint32_t count = 0, free = first;
@@ -90,7 +91,7 @@ inline void write_placed_values(const FragmentFormat& format, PlacedElements& el
         free = place;
       }
     }
-    // A thread has two that stand beside each other, and stores the first ones of all threads at once.
+    // A thread has two that are beside each other, and stores the first ones of all threads at once.
     constexpr uint32_t at_once = 2 * lanes;
     for (uint32_t begin = 0; begin < count; begin += at_once) {
       const uint32_t of_threads = count - begin < at_once ? count - begin : at_once;
@@ -109,7 +110,7 @@ inline void write_placed_values(const FragmentFormat& format, PlacedElements& el
     }
     used += (count + 1) / 2 * 2;
   }
-  memcpy(unit + format.share_begin_at(format.shape.shares), &used, 2);
+  memcpy(packed_tile + format.share_begin_at(format.shape.shares), &used, 2);
 }
 
 // [packing text ends]

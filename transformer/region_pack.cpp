@@ -11,10 +11,10 @@ namespace esc::transformer {
 namespace {
 
 template <typename Source>
-std::vector<PanelCounts> count_panels(const Source& source, const RegionShape& shape) {
-  std::vector<PanelCounts> counts(static_cast<std::size_t>(shape.panels()));
-  tbb::parallel_for(std::int64_t{0}, shape.panels(), [&](std::int64_t panel) {
-    counts[static_cast<std::size_t>(panel)] = count_panel(source, shape, panel);
+std::vector<RowTileCounts> count_row_tiles(const Source& source, const RegionShape& shape) {
+  std::vector<RowTileCounts> counts(static_cast<std::size_t>(shape.row_tiles()));
+  tbb::parallel_for(std::int64_t{0}, shape.row_tiles(), [&](std::int64_t row_tile) {
+    counts[static_cast<std::size_t>(row_tile)] = count_row_tile(source, shape, row_tile);
   });
   return counts;
 }
@@ -22,13 +22,13 @@ std::vector<PanelCounts> count_panels(const Source& source, const RegionShape& s
 template <typename Source>
 Packed<RegionFormat> pack_source(const Source& source, const RegionFormat& format) {
   Packed<RegionFormat> packed(format);
-  PanelPlaces next;
+  RowTilePlaces next;
   std::vector<std::uint64_t> places;
-  for (const PanelCounts& panel : count_panels(source, format.shape)) {
-    places.push_back(next.take(format, panel));
+  for (const RowTileCounts& row_tile : count_row_tiles(source, format.shape)) {
+    places.push_back(next.take(format, row_tile));
   }
-  tbb::parallel_for(std::int64_t{0}, format.shape.panels(), [&](std::int64_t panel) {
-    pack_panel(source, format, panel, places[static_cast<std::size_t>(panel)], packed.bytes.data());
+  tbb::parallel_for(std::int64_t{0}, format.shape.row_tiles(), [&](std::int64_t row_tile) {
+    pack_row_tile(source, format, row_tile, places[static_cast<std::size_t>(row_tile)], packed.bytes.data());
   });
   seal(format, packed.bytes.data());
   return packed;
@@ -39,13 +39,13 @@ Packed<RegionFormat> pack_source(const Source& source, const RegionFormat& forma
 RegionFormat plan(const CsrView& matrix, const RegionCut& cut) {
   const RegionShape shape = checked_shape(matrix, cut);
   RegionCounts counts;
-  std::vector<std::uint64_t> panel_columns;
-  for (const PanelCounts& panel : count_panels(rows_of(matrix), shape)) {
-    counts.nonzeros += panel.nonzeros;
-    counts.columns += panel.columns;
-    panel_columns.push_back(panel.columns);
+  std::vector<std::uint64_t> row_tile_columns;
+  for (const RowTileCounts& row_tile : count_row_tiles(rows_of(matrix), shape)) {
+    counts.nonzeros += row_tile.nonzeros;
+    counts.columns += row_tile.columns;
+    row_tile_columns.push_back(row_tile.columns);
   }
-  choose_classes(shape, panel_columns, counts);
+  choose_classes(shape, row_tile_columns, counts);
   return describe(shape, counts);
 }
 

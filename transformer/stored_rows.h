@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Panel sources whose values are packed as another type. As in packed_bytes.h, the text between the markers is part of
-// generated transformers that round what they read.
+// Row tile sources whose values are packed as another type. As in packed_bytes.h, the text between the markers is part
+// of generated transformers that round what they read.
 
-#include "transformer/panel_sources.h"
+#include "transformer/row_tile_sources.h"
 
 namespace esc::transformer {
 // [packing text begins]
 
-/// A panel source whose values are stored as another type.
+/// A row tile source whose values are stored as another type.
 template <typename Element, typename Rows>
 struct StoredRows {
   using ElementType = Element;
@@ -21,9 +21,9 @@ struct StoredRows {
     rows.visit(first_row, row_count, stored(visitor));
   }
   template <typename Visitor>
-  void visit_columns(int64_t first_column, int64_t behind, int64_t first_row, uint32_t row_count,
+  void visit_columns(int64_t first_column, int64_t end, int64_t first_row, uint32_t row_count,
                      Visitor&& visitor) const {
-    rows.visit_columns(first_column, behind, first_row, row_count, stored(visitor));
+    rows.visit_columns(first_column, end, first_row, row_count, stored(visitor));
   }
 
  private:

@@ -18,15 +18,15 @@ namespace esc::transformer {
 //
 // Tasks are sorted into classes: class c has those of more than 2^(c - 1) and at most 2^c non-zeros, class 0 those of
 // one and of none. The highest class comes first; within a class rows ascend, and within a row columns. As `light` is a
-// power of two, heavy tasks stand in front of light ones.
+// power of two, heavy tasks are before light ones.
 //
 //   tasks        at header_bytes, 16 bytes each:
 //                  uint64 first      its first pair, counted from 0
 //                  uint32 row        and, in bit 31, whether the row is split
 //                  uint32 length     how many pairs it has
 //   split rows   uint32 each, ascending, at the next multiple of 256
-//   pairs        uint32 column and value, the value at the first multiple of its size behind the column, and as many
-//                bytes in front of the value as from there on, in the order of the tasks, at the next multiple of 256
+//   pairs        uint32 column and value, the value at the first multiple of its size after the column, and as many
+//                bytes before the value as from there on, in the order of the tasks, at the next multiple of 256
 //
 // What lies between is zero.
 // ---------------------------------------------------------------------------------------------------------------------
@@ -44,7 +44,7 @@ struct TaskCut {
   uint32_t block_heavy = 1;  ///< heavy tasks of a thread block; no block has heavy and light ones
   uint32_t block_light = 1;  ///< light tasks of a thread block
 
-  static constexpr uint32_t height = 1;  ///< each row is a panel of its own
+  static constexpr uint32_t height = 1;  ///< each row is a row tile of its own
   static constexpr Rule elements = any_elements;
 
   template <typename Visit>

@@ -18,8 +18,8 @@ std::int64_t chunks_of(const TaskShape& shape) { return (shape.rows + chunk_rows
 /// Calls visit(row) for the rows of a chunk.
 template <typename Visit>
 void for_rows(const TaskShape& shape, std::int64_t chunk, const Visit& visit) {
-  const std::int64_t behind = std::min(shape.rows, (chunk + 1) * chunk_rows);
-  for (std::int64_t row = chunk * chunk_rows; row < behind; ++row) {
+  const std::int64_t end = std::min(shape.rows, (chunk + 1) * chunk_rows);
+  for (std::int64_t row = chunk * chunk_rows; row < end; ++row) {
     visit(row);
   }
 }
@@ -49,7 +49,7 @@ Packed<TaskFormat> pack_source(const Source& source, const TaskShape& shape) {
   const TaskClasses all = sum(chunks);
   std::vector<TaskPlaces> places{TaskPlaces::first(all)};
   for (const TaskClasses& chunk : chunks) {
-    places.push_back(places.back().behind(chunk));
+    places.push_back(places.back().end(chunk));
   }
   Packed<TaskFormat> packed(describe(shape, all.counts(shape)));
   auto* const bytes = reinterpret_cast<unsigned char*>(packed.bytes.data());

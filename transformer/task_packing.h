@@ -4,7 +4,7 @@
 // Packing into tasks, one row at a time. As in packed_bytes.h, the text between the markers is part of the generated
 // transformers of kernels that read tasks.
 
-#include "transformer/panel_sources.h"
+#include "transformer/row_tile_sources.h"
 #include "transformer/task_format.h"
 
 namespace esc::transformer {
@@ -79,8 +79,8 @@ struct TaskPlaces {
     }
     return places;
   }
-  /// The places behind these rows.
-  constexpr TaskPlaces behind(const TaskClasses& rows) const {
+  /// The places after these rows.
+  constexpr TaskPlaces end(const TaskClasses& rows) const {
     TaskPlaces places = *this;
     for (uint32_t number = 0; number < task_classes; ++number) {
       places.tasks[number] += rows.tasks[number];

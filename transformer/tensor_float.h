@@ -31,7 +31,7 @@ struct TensorFloat {
   explicit operator float() const { return rounded(); }
   explicit operator bool() const { return rounded() != 0; }
 };
-static_assert(sizeof(TensorFloat) == sizeof(float), "it stands where a caller has a float");
+static_assert(sizeof(TensorFloat) == sizeof(float), "it is where a caller has a float");
 
 // [packing text ends]
 }  // namespace esc::transformer

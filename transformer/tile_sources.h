@@ -4,14 +4,14 @@
 // Tiles of A as arrays of elements. As in packed_bytes.h, the text between the markers is part of the generated
 // transformers whose packing reads them.
 
-#include "transformer/panel_sources.h"
+#include "transformer/row_tile_sources.h"
 
 namespace esc::transformer {
 // [packing text begins]
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Tiles of panel sources, for packing that looks at zeros and non-zeros alike. A tile of zeros becomes the elements of
-// these rows and columns, of which it may have more.
+// Tiles of row tile sources, for packing that looks at zeros and non-zeros alike. A tile of zeros becomes the elements
+// of these rows and columns, of which it may have more.
 // ---------------------------------------------------------------------------------------------------------------------
 
 template <typename Element, size_t rows, size_t columns>

@@ -9,7 +9,7 @@
 
 #include "transformer/pack.h"
 #include "transformer/packed_reader.h"
-#include "transformer/panel_sources.h"
+#include "transformer/row_tile_sources.h"
 #include "transformer/rule_text.h"
 
 namespace esc::transformer {
@@ -80,7 +80,7 @@ class NonZeros {
 
   void add(std::int64_t row, std::int64_t column, double value) {
     if (row >= rows_ || column >= columns_) {
-      refuse("a non-zero stands in row {} and column {} of a matrix of {} x {}", row, column, rows_, columns_);
+      refuse("a non-zero is in row {} and column {} of a matrix of {} x {}", row, column, rows_, columns_);
     }
     if (found_.size() == most_) {
       refuse("there are more than the {} non-zeros that the header says", most_);
@@ -122,7 +122,7 @@ void take(const ListReader& lists, NonZeros& nonzeros) {
   std::uint64_t index = 0;
   std::uint64_t value = 0;
   for (std::uint64_t list = 0; list < format.counts.lists; ++list) {
-    const std::int64_t first_row = format.shape.first_row(lists.panel(list));
+    const std::int64_t first_row = format.shape.first_row(lists.row_tile(list));
     for (const std::uint64_t end = lists.rpp(list + 1); index < end; ++index) {
       const std::int64_t column = lists.column(index);
       for (std::uint64_t rows = lists.pattern(list); rows != 0; rows &= rows - 1) {
@@ -136,12 +136,12 @@ void take(const RegionReader& regions, NonZeros& nonzeros) {
   const RegionFormat& format = regions.format();
   const RegionShape& shape = format.shape;
   for (std::uint64_t place = 0; place < format.first_place(format.counts.class_count); ++place) {
-    const std::int64_t panel = regions.panel(place);
-    const std::uint64_t steps = panel < shape.panels() ? regions.steps(place) : 0;
+    const std::int64_t row_tile = regions.row_tile(place);
+    const std::uint64_t steps = row_tile < shape.row_tiles() ? regions.steps(place) : 0;
     for (std::uint64_t step = 0; step < steps; ++step) {
-      for (std::uint32_t row = 0; row < shape.rows_in(panel); ++row) {
+      for (std::uint32_t row = 0; row < shape.rows_in(row_tile); ++row) {
         if (const double value = regions.value(place, step, row); value != 0) {
-          nonzeros.add(shape.first_row(panel) + row, regions.column(place, step), value);
+          nonzeros.add(shape.first_row(row_tile) + row, regions.column(place, step), value);
         }
       }
     }
@@ -159,40 +159,41 @@ void take(const TaskReader& tasks, NonZeros& nonzeros) {
   }
 }
 
-/// Takes what a unit has of a window.
-void take_unit(const FragmentReader& fragments, std::uint64_t unit, std::int64_t first_row, std::uint64_t window,
-               NonZeros& nonzeros) {
+/// Takes what a packed tile has of a K tile.
+void take_packed_tile(const FragmentReader& fragments, std::uint64_t packed_tile, std::int64_t first_row,
+                      std::uint64_t k_tile, NonZeros& nonzeros) {
   const FragmentShape& shape = fragments.format().shape;
   const FragmentElement element = element_of(shape);
   const auto add = [&](std::uint32_t row, std::uint32_t column, double value) {
     if (value != 0) {
-      nonzeros.add(first_row + row, static_cast<std::int64_t>(window * window_columns_of(shape) + column), value);
+      nonzeros.add(first_row + row, static_cast<std::int64_t>(k_tile * k_tile_columns_of(shape) + column), value);
     }
   };
   for (std::uint32_t step = 0; step < shape.steps; ++step) {
     const std::uint32_t numbers = element.group_values();
     for (std::uint32_t value = 0; value < step_groups * shape.height * numbers; ++value) {
       const std::uint32_t row = value / numbers % shape.height;
-      const SlotValue found = fragments.value(unit, step, value / (numbers * shape.height), row, value % numbers);
-      add(row, fragments.column(unit, step, found.slot), found.value);
+      const SlotValue found =
+          fragments.value(packed_tile, step, value / (numbers * shape.height), row, value % numbers);
+      add(row, fragments.column(packed_tile, step, found.slot), found.value);
     }
   }
   std::uint32_t number = 0;
   for (std::uint32_t row_set = 0; row_set < row_sets; ++row_set) {
-    for (const std::uint32_t end = fragments.extras_end(unit, row_set); number < end; ++number) {
-      const ExtraValue extra = fragments.extra(unit, row_set, number);
-      add(extra.row, extra.column, extra.value);
+    for (const std::uint32_t end = fragments.residuals_end(packed_tile, row_set); number < end; ++number) {
+      const ResidualValue residual = fragments.residual(packed_tile, row_set, number);
+      add(residual.row, residual.column, residual.value);
     }
   }
 }
 
-/// The same of a unit with placed values.
-void take_placed(const FragmentReader& fragments, std::uint64_t unit, std::int64_t first_row, std::uint64_t window,
-                 NonZeros& nonzeros) {
-  for (std::uint32_t number = 0; number < fragments.placed_values(unit); ++number) {
-    const ExtraValue found = fragments.placed_value(unit, number);
+/// The same of a packed tile with placed values.
+void take_placed(const FragmentReader& fragments, std::uint64_t packed_tile, std::int64_t first_row,
+                 std::uint64_t k_tile, NonZeros& nonzeros) {
+  for (std::uint32_t number = 0; number < fragments.placed_values(packed_tile); ++number) {
+    const ResidualValue found = fragments.placed_value(packed_tile, number);
     if (found.value != 0) {
-      nonzeros.add(first_row + found.row, static_cast<std::int64_t>(window * placed_columns + found.column),
+      nonzeros.add(first_row + found.row, static_cast<std::int64_t>(k_tile * placed_columns + found.column),
                    found.value);
     }
   }
@@ -204,11 +205,13 @@ void take(const FragmentReader& fragments, NonZeros& nonzeros) {
   std::uint64_t round = 0;
   for (std::uint64_t block = 0; block < format.blocks(); ++block) {
     for (const std::uint64_t end = fragments.first_round(block + 1); round < end; ++round) {
-      for (std::uint32_t number = 0; number < format.round_units(); ++number) {
-        const auto panel = static_cast<std::int64_t>(block * shape.block_panels + std::uint64_t{number} * shape.joined);
-        if (panel < shape.panels()) {
-          (format.is_placed() ? take_placed : take_unit)(fragments, format.unit_at(round, number),
-                                                         shape.first_row(panel), fragments.window(round), nonzeros);
+      for (std::uint32_t number = 0; number < format.round_packed_tiles(); ++number) {
+        const auto row_tile =
+            static_cast<std::int64_t>(block * shape.block_row_tiles + std::uint64_t{number} * shape.joined);
+        if (row_tile < shape.row_tiles()) {
+          (format.is_placed() ? take_placed : take_packed_tile)(fragments, format.packed_tile_at(round, number),
+                                                                shape.first_row(row_tile), fragments.k_tile(round),
+                                                                nonzeros);
         }
       }
     }
@@ -217,18 +220,18 @@ void take(const FragmentReader& fragments, NonZeros& nonzeros) {
 
 void take(const GatherReader& gathered, NonZeros& nonzeros) {
   const GatherFormat& format = gathered.format();
-  const std::uint64_t windows = format.windows(), panels = format.shape.block_panels;
-  for (std::uint64_t number = 0; number < format.blocks() * windows * panels; ++number) {
-    const std::uint64_t block = number / (windows * panels), window = number / panels % windows;
-    const auto panel = static_cast<std::uint32_t>(number % panels);
-    const GatheredUnit unit = gathered.unit(block, window, panel);
+  const std::uint64_t k_tiles = format.k_tiles(), row_tiles = format.shape.block_row_tiles;
+  for (std::uint64_t number = 0; number < format.blocks() * k_tiles * row_tiles; ++number) {
+    const std::uint64_t block = number / (k_tiles * row_tiles), k_tile = number / row_tiles % k_tiles;
+    const auto row_tile = static_cast<std::uint32_t>(number % row_tiles);
+    const GatheredPackedTile packed_tile = gathered.packed_tile(block, k_tile, row_tile);
     for (std::uint32_t r = 0; r < format.shape.height; ++r) {
-      for (std::uint32_t entry = 0; entry < unit.steps * step_entries; ++entry) {
-        const GatheredEntry found = gathered.entry(unit, window, entry / step_entries, r, entry % step_entries);
+      for (std::uint32_t entry = 0; entry < packed_tile.steps * step_entries; ++entry) {
+        const GatheredEntry found = gathered.entry(packed_tile, k_tile, entry / step_entries, r, entry % step_entries);
         if (found.value != 0) {
-          // A place that no window beside has would be in front of the first column.
+          // A place that no K tile beside has would be before the first column.
           nonzeros.add(
-              gathered.row(format.first_seat(block, panel) + r),
+              gathered.row(format.first_tile_slot(block, row_tile) + r),
               static_cast<std::int64_t>(std::min(found.column, static_cast<std::uint64_t>(format.shape.columns))),
               found.value);
         }
@@ -240,17 +243,17 @@ void take(const GatherReader& gathered, NonZeros& nonzeros) {
 void take(const BitmapReader& bitmaps, NonZeros& nonzeros) {
   const BitmapFormat& format = bitmaps.format();
   const BitmapElement element = format.element();
-  for (std::uint64_t number = 0; number < format.units(); ++number) {
-    const std::uint64_t panel = number / format.tiles(), tile = number % format.tiles();
-    const BitmapUnit unit = bitmaps.unit(panel, tile);
+  for (std::uint64_t number = 0; number < format.packed_tiles(); ++number) {
+    const std::uint64_t row_tile = number / format.tiles(), tile = number % format.tiles();
+    const BitmapPackedTile packed_tile = bitmaps.packed_tile(row_tile, tile);
     for (std::uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
       for (std::uint32_t value = 0; value < bitmap_blocks * bitmap_lanes; ++value) {
         const std::uint32_t block = value / bitmap_lanes, which = value % element.word_values();
         const std::uint32_t p = value % bitmap_lanes / element.word_values();
-        if (const double found = bitmaps.value(unit, block, lane, p, which); found != 0) {
+        if (const double found = bitmaps.value(packed_tile, block, lane, p, which); found != 0) {
           const RegisterPlace place = element.place_of(lane, p);
           const std::uint64_t column = tile * bitmap_tile_columns + block * bitmap_block_columns + place.column + which;
-          nonzeros.add(format.shape.first_row(static_cast<std::int64_t>(panel)) + place.row,
+          nonzeros.add(format.shape.first_row(static_cast<std::int64_t>(row_tile)) + place.row,
                        static_cast<std::int64_t>(column), found);
         }
       }

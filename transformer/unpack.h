@@ -26,7 +26,7 @@ struct CsrMatrix {
 };
 
 /// The format of a packed matrix, from bytes that nobody vouches for. Everything that the header says is checked, what
-/// stands behind it is not read. Throws FormatError.
+/// is after it is not read. Throws FormatError.
 PackedFormat read_format(std::span<const std::byte> packed);
 
 /// The matrix that was packed, exactly. Every byte is checked: what comes back packs to the same bytes again. Throws

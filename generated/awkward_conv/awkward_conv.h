@@ -42,7 +42,7 @@ int awkward_conv_transform(const float* a, int64_t lda, void* packed);
 
 /* The same from compressed sparse rows. offsets: 10 + 1 entries, the first 0, never decreasing; columns and
  * values: offsets[10] entries, columns increasing strictly within a row. Stored zeros count as zeros. Returns as
- * awkward_conv_transform does; 1 also when the arrays break what is said here. */
+ * awkward_conv_transform does; 1 also when the arrays break these rules. */
 int awkward_conv_transform_csr(const int32_t* offsets, const int32_t* columns, const float* values,
                                void* packed);
 
@@ -50,12 +50,12 @@ int awkward_conv_transform_csr(const int32_t* offsets, const int32_t* columns, c
  * 1 for a bad argument; 3 when the file cannot be read; 4 when it is not this kernel's packed matrix or is damaged. */
 int awkward_conv_load(const char* path, void* packed);
 
-/* Why the last of the three functions above, called by this thread, did not return 0; empty when it did. The text is
+/* Returns why the last of the three functions above, called by this thread, did not return 0; empty when it did. The text is
  * valid until this thread calls one of them again. */
 const char* awkward_conv_transform_error(void);
 
 #ifndef ESC_HOST_ONLY
-/* Makes the current device ready: loads the kernels and sets their attributes. To be called once per device before the
+/* Makes the current device ready: loads the kernels and sets their attributes. Call it once per device before the
  * first awkward_conv_spmm there; further calls do nothing. */
 cudaError_t awkward_conv_prepare(void);
 
@@ -64,11 +64,11 @@ cudaError_t awkward_conv_prepare(void);
  * c: Y[n][10][5][4], an index of its first dimension is ldc elements from the next, ldc >= 200, overwritten;
  * n >= 1. All three are in device memory and stay the caller's. Only launches: asynchronous on the stream, allocates
  * nothing, synchronises nothing, may be captured in a CUDA graph and called from several threads. Returns cudaSuccess
- * or the error of the launch; cudaErrorInvalidValue for sizes that break what is said here.
+ * or the error of the launch; cudaErrorInvalidValue for sizes that break these rules.
  *
  * B must be finite: the kernel multiplies by explicit zeros, so that an infinity or a NaN in a row of B may make
  * NaNs in rows of C that do not ask for it.
- * The launch may overlap with the kernel in front of it in the stream (programmatic dependent launch, compute
+ * The launch may overlap with the kernel before it in the stream (programmatic dependent launch, compute
  * capability 9.0 and later): that kernel may write all that is read here but packed, and read c. */
 cudaError_t awkward_conv_spmm(const void* packed, const float* b, int64_t ldb, float* c,
                               int64_t ldc, int32_t n, cudaStream_t stream);

@@ -4,7 +4,7 @@
 // Use, copy, change and pass on this file for any purpose, without conditions; there is no warranty.
 //
 // The data-transformer of awkward_conv: brings a 10 x 27 matrix into the order in which its kernel reads it.
-// Plain C++17 for the host; needs no other file. What the functions at the end promise is said in awkward_conv.h.
+// Plain C++17 for the host; needs no other file. awkward_conv.h documents the functions at the end.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -151,18 +151,18 @@ inline constexpr uint64_t max_count = uint64_t{1}
 inline constexpr uint32_t max_numbers = 27;   ///< of a description
 
 /// What is decided before the non-zeros are looked at: A is rows x columns, and Cut says how it is cut, and of which
-/// elements it may be. A row panel is
-/// `height` consecutive rows; rows that the last panel lacks count as zero.
+/// elements it may be. A row tile is
+/// `height` consecutive rows; rows that the last row tile lacks count as zero.
 template <typename Cut>
 struct Shape : Cut {
   int64_t rows = 0;
   int64_t columns = 0;
   ScalarType element = ScalarType::f32;
 
-  constexpr int64_t panels() const { return (rows + this->height - 1) / this->height; }
-  constexpr int64_t first_row(int64_t panel) const { return panel * this->height; }
-  constexpr uint32_t rows_in(int64_t panel) const {
-    const int64_t left = rows - first_row(panel);
+  constexpr int64_t row_tiles() const { return (rows + this->height - 1) / this->height; }
+  constexpr int64_t first_row(int64_t row_tile) const { return row_tile * this->height; }
+  constexpr uint32_t rows_in(int64_t row_tile) const {
+    const int64_t left = rows - first_row(row_tile);
     return left < this->height ? static_cast<uint32_t>(left) : this->height;
   }
   template <typename Visit>
@@ -263,7 +263,7 @@ Header make_header(const Format& format, uint64_t payload_checksum) {
   return header;
 }
 
-/// Writes the header in front of a payload that is complete.
+/// Writes the header before a payload that is complete.
 template <typename Format>
 void write_header(const Format& format, unsigned char* packed) {
   const Header header =
@@ -294,84 +294,85 @@ const char* first_difference(const Header& header, Format format) {
 // ---------------------------------------------------------------------------------------------------------------------
 // The packed format of regions.
 //
-// The columns of a panel are those in which any of its rows is non-zero, ascending; a row that is zero there has an
-// explicit zero. Four columns are a quad; what the last quad of a panel lacks repeats its last column, with zeros for
-// values.
+// The columns of a row tile are those in which any of its rows is non-zero, ascending; a row that is zero there has an
+// explicit zero. Four columns are a packet; what the last packet of a row tile lacks repeats its last column, with
+// zeros for values.
 //
-// Panels of about the same length are a class, and all panels of a class are stored with the quads of its longest: the
-// address of a panel follows from its place and a few constants, without reading anything. The longest class stands
-// first, and in a class the panels in the order of their rows. A warp has a place for `warp_panels` panels beside each
-// other, a set; a class is whole sets, and places that are left over have no panel: their bytes are zero.
-// A thread block owns block_panels / warp_panels sets. Set s belongs to block s % blocks, so that each has long and
-// short ones.
+// Row tiles of about the same length are a class, and all row tiles of a class are stored with the packets of its
+// longest: the address of a row tile follows from its place and a few constants, without reading anything. The longest
+// class is first, and in a class the row tiles in the order of their rows. A warp has a place for `warp_row_tiles` row
+// tiles beside each other, a set; a class is whole sets, and places that are left over have no row tile: their bytes
+// are zero. A thread block owns block_row_tiles / warp_row_tiles sets. Set s belongs to block s % blocks, so that each
+// has long and short ones.
 //
-//   columns   at header_bytes, [quad][4], 16 or 32 bits wide: the quads of all places, one panel behind the other
-//   values    at the next multiple of 128, [quad][4][height]
-//   numbers   [place], 16 or 32 bits wide: which panel stands there, and the number of panels where there is none; for
-//             the places of whole blocks. Left out when there is one class, as the panels then stand in their order
+//   columns   at header_bytes, [packet][4], 16 or 32 bits wide: the packets of all places, one row tile after the other
+//   values    at the next multiple of 128, [packet][4][height]
+//   numbers   [place], 16 or 32 bits wide: which row tile is there, and the number of row tiles where there is none;
+//   for
+//             the places of whole blocks. Left out when there is one class, as the row tiles then are in their order
 //
-// Where the panels lack few columns they are stored with every column of the matrix, and no columns are written: quad q
-// of a panel has the columns 4 * q .. 4 * q + 3. What lies between the sections is zero.
+// Where the row tiles lack few columns they are stored with every column of the matrix, and no columns are written:
+// packet q of a row tile has the columns 4 * q .. 4 * q + 3. What lies between the sections is zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr uint32_t values_alignment =
     128;  ///< asynchronous copies want equal places modulo 128
-inline constexpr uint32_t quad_columns = 4;
+inline constexpr uint32_t packet_columns = 4;
 inline constexpr uint32_t max_region_classes = 8;
 
 /// How a matrix is cut into regions.
 struct RegionCut {
-  uint32_t height = 1;        ///< rows of a panel (the paper's UFi)
-  uint32_t warp_panels = 1;   ///< panels of a set
-  uint32_t block_panels = 1;  ///< panels of a thread block
+  uint32_t height = 1;           ///< rows of a row tile (the paper's UFi)
+  uint32_t warp_row_tiles = 1;   ///< row tiles of a set
+  uint32_t block_row_tiles = 1;  ///< row tiles of a thread block
 
   static constexpr Rule elements = any_elements;
 
-  constexpr uint32_t block_sets() const { return block_panels / warp_panels; }
+  constexpr uint32_t block_sets() const { return block_row_tiles / warp_row_tiles; }
   template <typename Visit>
   constexpr void visit_cut(const Visit& visit) {
     visit("height", height, between(1, max_height));
-    visit("warp_panels", warp_panels, power_of_two(32));
-    visit("block_panels", block_panels, multiple_of(warp_panels, 65536));
+    visit("warp_row_tiles", warp_row_tiles, power_of_two(32));
+    visit("block_row_tiles", block_row_tiles, multiple_of(warp_row_tiles, 65536));
   }
 };
 
 using RegionShape = Shape<RegionCut>;
 
-/// Quads that so many columns fill.
-constexpr uint64_t quads_of(uint64_t columns) {
-  return (columns + quad_columns - 1) / quad_columns;
+/// Packets that so many columns fill.
+constexpr uint64_t packets_of(uint64_t columns) {
+  return (columns + packet_columns - 1) / packet_columns;
 }
 
-/// Panels that are stored with equally many quads.
+/// Row tiles that are stored with equally many packets.
 struct RegionClass {
-  uint32_t quads;  ///< of each panel
-  uint32_t panels;
+  uint32_t packets;  ///< of each row tile
+  uint32_t row_tiles;
 };
 
-/// How much there is in all panels.
+/// How much there is in all row tiles.
 struct RegionCounts {
   uint64_t nonzeros = 0;
-  uint64_t columns = 0;       ///< of all panels together
-  bool every_column = false;  ///< whether panels are stored with every column of the matrix
+  uint64_t columns = 0;       ///< of all row tiles together
+  bool every_column = false;  ///< whether row tiles are stored with every column of the matrix
   uint32_t class_count = 0;   ///< 1 to max_region_classes
-  RegionClass classes[max_region_classes] = {};  ///< quads descend
+  RegionClass classes[max_region_classes] = {};  ///< packets descend
 
   template <typename Visit>
   constexpr void visit(const RegionShape& shape, const Visit& visit) {
     visit("nonzeros", nonzeros, between(0, max_count));
-    visit("panel_columns", columns, between(0, nonzeros));
+    visit("row_tile_columns", columns, between(0, nonzeros));
     visit("every_column", every_column, between(0, 1));
     visit("class_count", class_count, between(1, max_region_classes));
-    uint64_t left = static_cast<uint64_t>(shape.panels());
+    uint64_t left = static_cast<uint64_t>(shape.row_tiles());
     for (uint32_t number = 0; number < class_count; ++number) {
       RegionClass& one = classes[number];
-      visit("quads of a class", one.quads,
-            between(0, quads_of(static_cast<uint64_t>(shape.columns))));
-      const uint64_t most = max_count / (one.quads + uint64_t{1});
-      visit("panels of a class", one.panels,
+      visit("packets of a class", one.packets,
+            between(0, packets_of(static_cast<uint64_t>(shape.columns))));
+      const uint64_t most = max_count / (one.packets + uint64_t{1});
+      visit("row tiles of a class", one.row_tiles,
             between(number + 1 == class_count ? left : 1, left < most ? left : most));
-      left -= one.panels;
+      left -= one.row_tiles;
     }
   }
 };
@@ -384,35 +385,37 @@ struct RegionFormat : Description<RegionCut, RegionCounts> {
   ScalarType column = ScalarType::u16;
   ScalarType number = ScalarType::u16;
   uint64_t first_set[max_region_classes + 1] =
-      {};  ///< of each class; behind the last one, the sets there are
-  uint64_t first_quad[max_region_classes + 1] =
-      {};  ///< of each class; behind the last one, the quads there are
+      {};  ///< of each class; after the last one, the sets there are
+  uint64_t first_packet[max_region_classes + 1] =
+      {};  ///< of each class; after the last one, the packets there are
   uint64_t values_at = 0;
   uint64_t numbers_at = 0;
   uint64_t bytes = 0;  ///< of the whole, header included
 
   constexpr uint64_t sets() const { return first_set[counts.class_count]; }
-  constexpr uint64_t quads() const { return first_quad[counts.class_count]; }
+  constexpr uint64_t packets() const { return first_packet[counts.class_count]; }
   constexpr uint64_t blocks() const {
     return (sets() + shape.block_sets() - 1) / shape.block_sets();
   }
-  constexpr uint64_t block_places() const { return blocks() * shape.block_panels; }
+  constexpr uint64_t block_places() const { return blocks() * shape.block_row_tiles; }
   /// The block that works on a place.
-  constexpr uint64_t block_of(uint64_t place) const { return place / shape.warp_panels % blocks(); }
+  constexpr uint64_t block_of(uint64_t place) const {
+    return place / shape.warp_row_tiles % blocks();
+  }
   constexpr bool has_numbers() const { return counts.class_count > 1; }
 
-  /// The class of panels with so many columns; class_count when none is long enough.
+  /// The class of row tiles with so many columns; class_count when none is long enough.
   constexpr uint32_t class_of_columns(uint64_t columns) const {
     uint32_t index = 0;
     while (index < counts.class_count &&
-           columns <= uint64_t{quad_columns} * counts.classes[index].quads) {
+           columns <= uint64_t{packet_columns} * counts.classes[index].packets) {
       ++index;
     }
     return index == 0 ? counts.class_count : index - 1;
   }
-  /// The first place of a class, of which there is one behind the last too.
+  /// The first place of a class, of which there is one past the last too.
   constexpr uint64_t first_place(uint32_t index) const {
-    return first_set[index] * shape.warp_panels;
+    return first_set[index] * shape.warp_row_tiles;
   }
   /// The class that a place below first_place(class_count) belongs to.
   constexpr uint32_t class_of_place(uint64_t place) const {
@@ -422,16 +425,16 @@ struct RegionFormat : Description<RegionCut, RegionCounts> {
     }
     return index;
   }
-  /// The first quad of a place of a class.
-  constexpr uint64_t quad_of(uint32_t index, uint64_t place) const {
-    return first_quad[index] + (place - first_place(index)) * counts.classes[index].quads;
+  /// The first packet of a place of a class.
+  constexpr uint64_t packet_of(uint32_t index, uint64_t place) const {
+    return first_packet[index] + (place - first_place(index)) * counts.classes[index].packets;
   }
-  /// Where the columns and the values of a quad are, and the number at a place.
-  constexpr uint64_t columns_of(uint64_t quad) const {
-    return header_bytes + quad * quad_columns * size_of(column);
+  /// Where the columns and the values of a packet are, and the number at a place.
+  constexpr uint64_t columns_of(uint64_t packet) const {
+    return header_bytes + packet * packet_columns * size_of(column);
   }
-  constexpr uint64_t values_of(uint64_t quad) const {
-    return values_at + quad * quad_columns * shape.height * size_of(shape.element);
+  constexpr uint64_t values_of(uint64_t packet) const {
+    return values_at + packet * packet_columns * shape.height * size_of(shape.element);
   }
   constexpr uint64_t number_of(uint64_t place) const {
     return numbers_at + place * size_of(number);
@@ -444,22 +447,22 @@ constexpr RegionFormat describe(const RegionShape& shape, const RegionCounts& co
   format.shape = shape;
   format.counts = counts;
   format.column = shape.columns <= 65536 ? ScalarType::u16 : ScalarType::u32;
-  format.number = shape.panels() < 65536 ? ScalarType::u16 : ScalarType::u32;
+  format.number = shape.row_tiles() < 65536 ? ScalarType::u16 : ScalarType::u32;
   for (uint32_t number = 0; number < counts.class_count; ++number) {
     const RegionClass& one = counts.classes[number];
-    const uint64_t places = round_up(one.panels, shape.warp_panels);
-    format.first_set[number + 1] = format.first_set[number] + places / shape.warp_panels;
-    format.first_quad[number + 1] = format.first_quad[number] + places * one.quads;
+    const uint64_t places = round_up(one.row_tiles, shape.warp_row_tiles);
+    format.first_set[number + 1] = format.first_set[number] + places / shape.warp_row_tiles;
+    format.first_packet[number + 1] = format.first_packet[number] + places * one.packets;
   }
-  const uint64_t columns_end = format.columns_of(counts.every_column ? 0 : format.quads());
+  const uint64_t columns_end = format.columns_of(counts.every_column ? 0 : format.packets());
   format.values_at = round_up(columns_end, values_alignment);
-  format.numbers_at = format.values_of(format.quads());
+  format.numbers_at = format.values_of(format.packets());
   format.bytes = round_up(format.number_of(format.has_numbers() ? format.block_places() : 0), 8);
   return format;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Panel sources: the two forms in which A is read. A source has
+// Row tile sources: the two forms in which A is read. A source has
 //
 //   visit(first_row, row_count, visitor)   calls visitor(column, mask, value_of) for each column in which one of these
 //                                          rows is non-zero, columns ascending; value_of(r) is the value in row
@@ -471,7 +474,7 @@ constexpr RegionFormat describe(const RegionShape& shape, const RegionCounts& co
 // Zero is +0 or -0, stored or not.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr int window_columns = 64;
+inline constexpr int k_tile_columns = 64;
 inline constexpr uint32_t max_source_rows = 32;  ///< that are visited at once
 
 /// Index of the lowest set bit; `word` is not zero.
@@ -510,13 +513,13 @@ struct DenseRows {
   template <typename Visitor>
   void visit_columns(int64_t first_column, int64_t behind, int64_t first_row, uint32_t row_count,
                      Visitor&& visitor) const {
-    const Element* const panel = values + first_row * lda;
-    for (int64_t first = first_column; first < behind; first += window_columns) {
+    const Element* const row_tile = values + first_row * lda;
+    for (int64_t first = first_column; first < behind; first += k_tile_columns) {
       const int width =
-          behind - first < window_columns ? static_cast<int>(behind - first) : window_columns;
-      uint64_t masks[window_columns] = {};
+          behind - first < k_tile_columns ? static_cast<int>(behind - first) : k_tile_columns;
+      uint64_t masks[k_tile_columns] = {};
       for (uint32_t r = 0; r < row_count; ++r) {
-        const Element* const row = panel + r * lda + first;
+        const Element* const row = row_tile + r * lda + first;
         for (int j = 0; j < width; ++j) {
           masks[j] |= static_cast<uint64_t>(static_cast<bool>(row[j])) << r;
         }
@@ -528,15 +531,15 @@ struct DenseRows {
       for (; occupied != 0; occupied &= occupied - 1) {
         const int j = lowest_set(occupied);
         visitor(first + j, masks[j],
-                [column = panel + first + j, this](int r) { return column[r * lda]; });
+                [column = row_tile + first + j, this](int r) { return column[r * lda]; });
       }
     }
   }
 };
 
 /// A matrix in compressed sparse row form: row i has the entries offsets[i] .. offsets[i + 1], columns ascending.
-/// The rows of a panel are merged 64 columns at a time, beginning at the lowest column that is left: O(non-zeros) and
-/// some work per window, whatever the number of columns.
+/// The rows of a row tile are merged 64 columns at a time, beginning at the lowest column that is left: O(non-zeros)
+/// and some work per K tile, whatever the number of columns.
 template <typename Offset, typename Element>
 struct CsrRows {
   using ElementType = Element;
@@ -571,8 +574,8 @@ struct CsrRows {
   template <typename Visitor>
   void visit_entries(Offset (&next)[max_source_rows], const Offset (&end)[max_source_rows],
                      uint32_t row_count, Visitor&& visitor) const {
-    uint64_t masks[window_columns] = {};
-    Element window[window_columns][max_source_rows];
+    uint64_t masks[k_tile_columns] = {};
+    Element k_tile[k_tile_columns][max_source_rows];
     for (;;) {
       int64_t first = INT64_MAX;
       for (uint32_t r = 0; r < row_count; ++r) {
@@ -586,18 +589,18 @@ struct CsrRows {
       uint64_t occupied = 0;
       for (uint32_t r = 0; r < row_count; ++r) {
         Offset at = next[r];
-        for (; at < end[r] && column_of[at] - first < window_columns; ++at) {
+        for (; at < end[r] && column_of[at] - first < k_tile_columns; ++at) {
           const int64_t j = column_of[at] - first;
           const uint64_t nonzero = static_cast<bool>(values[at]) ? 1 : 0;
           masks[j] |= nonzero << r;
           occupied |= nonzero << j;
-          window[j][r] = values[at];
+          k_tile[j][r] = values[at];
         }
         next[r] = at;
       }
       for (; occupied != 0; occupied &= occupied - 1) {
         const int j = lowest_set(occupied);
-        visitor(first + j, masks[j], [column = window[j]](int r) { return column[r]; });
+        visitor(first + j, masks[j], [column = k_tile[j]](int r) { return column[r]; });
         masks[j] = 0;
       }
     }
@@ -643,20 +646,20 @@ struct CsrRows {
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Packing into regions. A panel's number of columns says which class it is of; taken in the order of their rows, the
-// panels get the next place of their class, so that nothing needs to be sorted and there is no list of them.
+// Packing into regions. A row tile's number of columns says which class it is of; taken in the order of their rows, the
+// row tiles get the next place of their class, so that nothing needs to be sorted and there is no list of them.
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// How much one panel has.
-struct PanelCounts {
+/// How much one row tile has.
+struct RowTileCounts {
   uint64_t nonzeros = 0;
   uint64_t columns = 0;
 };
 
 template <typename Source>
-PanelCounts count_panel(const Source& source, const RegionShape& shape, int64_t panel) {
-  PanelCounts counts;
-  source.visit(shape.first_row(panel), shape.rows_in(panel),
+RowTileCounts count_row_tile(const Source& source, const RegionShape& shape, int64_t row_tile) {
+  RowTileCounts counts;
+  source.visit(shape.first_row(row_tile), shape.rows_in(row_tile),
                [&counts](int64_t, uint64_t mask, const auto&) {
                  ++counts.columns;
                  counts.nonzeros += popcount(mask);
@@ -664,21 +667,22 @@ PanelCounts count_panel(const Source& source, const RegionShape& shape, int64_t 
   return counts;
 }
 
-/// Gives panels their places, in the order of their rows.
-struct PanelPlaces {
-  RegionCounts found = {};  ///< in the panels that have one
+/// Gives row tiles their places, in the order of their rows.
+struct RowTilePlaces {
+  RegionCounts found = {};  ///< in the row tiles that have one
 
-  /// The place of the next panel; behind all places when the format has none for it.
-  constexpr uint64_t take(const RegionFormat& format, const PanelCounts& panel) {
+  /// The place of the next row tile; after all places when the format has none for it.
+  constexpr uint64_t take(const RegionFormat& format, const RowTileCounts& row_tile) {
     const uint32_t number = format.class_of_columns(
-        format.counts.every_column ? static_cast<uint64_t>(format.shape.columns) : panel.columns);
+        format.counts.every_column ? static_cast<uint64_t>(format.shape.columns)
+                                   : row_tile.columns);
     if (number == format.counts.class_count ||
-        found.classes[number].panels == format.counts.classes[number].panels) {
+        found.classes[number].row_tiles == format.counts.classes[number].row_tiles) {
       return format.block_places();
     }
-    found.nonzeros += panel.nonzeros;
-    found.columns += panel.columns;
-    return format.first_place(number) + found.classes[number].panels++;
+    found.nonzeros += row_tile.nonzeros;
+    found.columns += row_tile.columns;
+    return format.first_place(number) + found.classes[number].row_tiles++;
   }
   constexpr bool all_of(const RegionFormat& format) const {
     return found.nonzeros == format.counts.nonzeros && found.columns == format.counts.columns;
@@ -686,10 +690,10 @@ struct PanelPlaces {
 };
 
 /// Writes `count` numbers from a place on.
-inline void write_numbers(const RegionFormat& format, uint64_t place, uint64_t count, int64_t panel,
-                          unsigned char* packed) {
-  const uint32_t wide = static_cast<uint32_t>(panel);
-  const uint16_t narrow = static_cast<uint16_t>(panel);
+inline void write_numbers(const RegionFormat& format, uint64_t place, uint64_t count,
+                          int64_t row_tile, unsigned char* packed) {
+  const uint32_t wide = static_cast<uint32_t>(row_tile);
+  const uint16_t narrow = static_cast<uint16_t>(row_tile);
   const bool is_narrow = format.number == ScalarType::u16;
   for (uint64_t at = place; format.has_numbers() && at < place + count; ++at) {
     memcpy(packed + format.number_of(at), is_narrow ? static_cast<const void*>(&narrow) : &wide,
@@ -697,21 +701,21 @@ inline void write_numbers(const RegionFormat& format, uint64_t place, uint64_t c
   }
 }
 
-/// Writes the columns and the values of a panel at its place.
+/// Writes the columns and the values of a row tile at its place.
 template <typename Column, typename Source>
-void fill_place(const Source& source, const RegionFormat& format, int64_t panel, uint64_t place,
+void fill_place(const Source& source, const RegionFormat& format, int64_t row_tile, uint64_t place,
                 unsigned char* packed) {
   using Element = typename Source::ElementType;
   const uint32_t height = format.shape.height;
   const bool every_column = format.counts.every_column;
   const uint32_t number = format.class_of_place(place);
-  const uint64_t quad = format.quad_of(number, place);
-  const uint64_t room = uint64_t{quad_columns} * format.counts.classes[number].quads;
-  Column* const columns = reinterpret_cast<Column*>(packed + format.columns_of(quad));
-  Element* const values = reinterpret_cast<Element*>(packed + format.values_of(quad));
+  const uint64_t packet = format.packet_of(number, place);
+  const uint64_t room = uint64_t{packet_columns} * format.counts.classes[number].packets;
+  Column* const columns = reinterpret_cast<Column*>(packed + format.columns_of(packet));
+  Element* const values = reinterpret_cast<Element*>(packed + format.values_of(packet));
   memset(values, 0, static_cast<size_t>(room * height * sizeof(Element)));
   uint64_t index = 0;
-  source.visit(format.shape.first_row(panel), format.shape.rows_in(panel),
+  source.visit(format.shape.first_row(row_tile), format.shape.rows_in(row_tile),
                [&](int64_t column, uint64_t mask, const auto& value_of) {
                  const uint64_t at = every_column ? static_cast<uint64_t>(column) : index;
                  if (!every_column) {
@@ -726,40 +730,40 @@ void fill_place(const Source& source, const RegionFormat& format, int64_t panel,
   for (; !every_column && index < room; ++index) {
     columns[index] = index == 0 ? Column{0} : columns[index - 1];
   }
-  write_numbers(format, place, 1, panel, packed);
+  write_numbers(format, place, 1, row_tile, packed);
 }
 
-/// Writes a panel at a place that PanelPlaces gave for it.
+/// Writes a row tile at a place that RowTilePlaces gave for it.
 template <typename Source>
-void pack_panel(const Source& source, const RegionFormat& format, int64_t panel, uint64_t place,
-                void* packed) {
+void pack_row_tile(const Source& source, const RegionFormat& format, int64_t row_tile,
+                   uint64_t place, void* packed) {
   unsigned char* const bytes = static_cast<unsigned char*>(packed);
   if (format.column == ScalarType::u16) {
-    fill_place<uint16_t>(source, format, panel, place, bytes);
+    fill_place<uint16_t>(source, format, row_tile, place, bytes);
   } else {
-    fill_place<uint32_t>(source, format, panel, place, bytes);
+    fill_place<uint32_t>(source, format, row_tile, place, bytes);
   }
 }
 
-/// Writes what belongs to no panel, and the header, after all panels.
+/// Writes what belongs to no row tile, and the header, after all row tiles.
 inline void seal(const RegionFormat& format, void* packed) {
   unsigned char* const bytes = static_cast<unsigned char*>(packed);
-  const auto zero = [bytes](uint64_t first, uint64_t behind) {
-    memset(bytes + first, 0, static_cast<size_t>(behind - first));
+  const auto zero = [bytes](uint64_t first, uint64_t end) {
+    memset(bytes + first, 0, static_cast<size_t>(end - first));
   };
   for (uint32_t number = 0; number < format.counts.class_count; ++number) {
-    const uint64_t place = format.first_place(number) + format.counts.classes[number].panels;
-    const uint64_t quad = format.quad_of(number, place);
+    const uint64_t place = format.first_place(number) + format.counts.classes[number].row_tiles;
+    const uint64_t packet = format.packet_of(number, place);
     if (!format.counts.every_column) {
-      zero(format.columns_of(quad), format.columns_of(format.first_quad[number + 1]));
+      zero(format.columns_of(packet), format.columns_of(format.first_packet[number + 1]));
     }
-    zero(format.values_of(quad), format.values_of(format.first_quad[number + 1]));
-    write_numbers(format, place, format.first_place(number + 1) - place, format.shape.panels(),
+    zero(format.values_of(packet), format.values_of(format.first_packet[number + 1]));
+    write_numbers(format, place, format.first_place(number + 1) - place, format.shape.row_tiles(),
                   bytes);
   }
   const uint64_t last = format.first_place(format.counts.class_count);
-  write_numbers(format, last, format.block_places() - last, format.shape.panels(), bytes);
-  zero(format.columns_of(format.counts.every_column ? 0 : format.quads()), format.values_at);
+  write_numbers(format, last, format.block_places() - last, format.shape.row_tiles(), bytes);
+  zero(format.columns_of(format.counts.every_column ? 0 : format.packets()), format.values_at);
   zero(format.number_of(format.has_numbers() ? format.block_places() : 0), format.bytes);
   write_header(format, bytes);
 }
@@ -768,13 +772,13 @@ inline void seal(const RegionFormat& format, void* packed) {
 /// have the counts of the format; nothing is ever written outside it.
 template <typename Source>
 bool pack_serially(const Source& source, const RegionFormat& format, void* packed) {
-  PanelPlaces places;
-  for (int64_t panel = 0; panel < format.shape.panels(); ++panel) {
-    const uint64_t place = places.take(format, count_panel(source, format.shape, panel));
+  RowTilePlaces places;
+  for (int64_t row_tile = 0; row_tile < format.shape.row_tiles(); ++row_tile) {
+    const uint64_t place = places.take(format, count_row_tile(source, format.shape, row_tile));
     if (place == format.block_places()) {
       return false;
     }
-    pack_panel(source, format, panel, place, packed);
+    pack_row_tile(source, format, row_tile, place, packed);
   }
   if (!places.all_of(format)) {
     return false;
@@ -784,10 +788,10 @@ bool pack_serially(const Source& source, const RegionFormat& format, void* packe
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Pattern digests: what a transformer remembers of the pattern that its kernel was made for. Panels are taken in groups
-// of equally many, at most 1,024 groups, and each group has a hash over its (column, mask) pairs in order and its
-// number of non-zeros. A shape says how many rows and panels there are. Values do not matter, except that a zero is not
-// a non-zero.
+// Pattern digests: what a transformer remembers of the pattern that its kernel was made for. Row tiles are taken in
+// groups of equally many, at most 1,024 groups, and each group has a hash over its (column, mask) pairs in order and
+// its number of non-zeros. A shape says how many rows and row tiles there are. Values do not matter, except that a zero
+// is not a non-zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr int64_t max_pattern_groups = 1024;
@@ -802,30 +806,30 @@ constexpr bool operator==(const PatternDigest& a, const PatternDigest& b) {
 }
 
 template <typename Shape>
-constexpr int64_t panels_per_group(const Shape& shape) {
-  return (shape.panels() + max_pattern_groups - 1) / max_pattern_groups;
+constexpr int64_t row_tiles_per_group(const Shape& shape) {
+  return (shape.row_tiles() + max_pattern_groups - 1) / max_pattern_groups;
 }
 
 template <typename Shape>
 constexpr int64_t pattern_groups(const Shape& shape) {
-  return (shape.panels() + panels_per_group(shape) - 1) / panels_per_group(shape);
+  return (shape.row_tiles() + row_tiles_per_group(shape) - 1) / row_tiles_per_group(shape);
 }
 
 template <typename Source, typename Shape>
 PatternDigest digest_group(const Source& source, const Shape& shape, int64_t group) {
-  const int64_t first = group * panels_per_group(shape);
-  const int64_t last = first + panels_per_group(shape) < shape.panels()
-                           ? first + panels_per_group(shape)
-                           : shape.panels();
+  const int64_t first = group * row_tiles_per_group(shape);
+  const int64_t last = first + row_tiles_per_group(shape) < shape.row_tiles()
+                           ? first + row_tiles_per_group(shape)
+                           : shape.row_tiles();
   PatternDigest digest;
-  for (int64_t panel = first; panel < last; ++panel) {
-    source.visit(shape.first_row(panel), shape.rows_in(panel),
+  for (int64_t row_tile = first; row_tile < last; ++row_tile) {
+    source.visit(shape.first_row(row_tile), shape.rows_in(row_tile),
                  [&digest](int64_t column, uint64_t mask, const auto&) {
                    digest.hash = mix(digest.hash, (static_cast<uint64_t>(column) << 32) ^ mask);
                    digest.nonzeros += popcount(mask);
                  });
-    digest.hash = mix(digest.hash,
-                      ~static_cast<uint64_t>(0));  // the end of a panel, which no pair looks like
+    digest.hash = mix(
+        digest.hash, ~static_cast<uint64_t>(0));  // the end of a row tile, which no pair looks like
   }
   return digest;
 }
@@ -839,23 +843,23 @@ constexpr uint64_t layer_numbers[] = {
     27,   // columns
     5,    // element
     2,    // height
-    2,    // warp_panels
-    4,    // block_panels
+    2,    // warp_row_tiles
+    4,    // block_row_tiles
     108,  // nonzeros
-    100,  // panel_columns
+    100,  // row_tile_columns
     0,    // every_column
     3,    // class_count
-    7,    // quads of a class
-    2,    // panels of a class
-    6,    // quads of a class
-    2,    // panels of a class
-    3,    // quads of a class
-    1,    // panels of a class
+    7,    // packets of a class
+    2,    // row tiles of a class
+    6,    // packets of a class
+    2,    // row tiles of a class
+    3,    // packets of a class
+    1,    // row tiles of a class
 };
 constexpr RegionFormat layer_format = format_of<RegionFormat>(layer_numbers);
 static_assert(layer_format.bytes == 1552, "the kernel reads a packed matrix of another size");
 
-// Hash and non-zeros of each group of panels.
+// Hash and non-zeros of each group of row tiles.
 constexpr PatternDigest layer_pattern[] = {
     {0xa055d1d38e18e02au, 10}, {0x261ab6c09addbc38u, 17}, {0x4cd8d64485b478e0u, 29},
     {0x07affc6f58111c44u, 28}, {0xda570072b7b4a4e2u, 24},
@@ -864,7 +868,7 @@ static_assert(sizeof layer_pattern / sizeof layer_pattern[0] == pattern_groups(l
               "one digest per group");
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What the C functions stand on. A refusal leaves its reason in `error_text`, of this thread.
+// What the C functions are built on. A refusal leaves its reason in `error_text` of this thread.
 // ---------------------------------------------------------------------------------------------------------------------
 
 enum Status { done = 0, bad_argument = 1, pattern_differs = 2, unreadable_file = 3, bad_file = 4 };
@@ -887,10 +891,11 @@ inline Status check_buffer(const void* packed) {
 }
 
 inline Status refuse_group(int64_t group, const PatternDigest& found) {
-  const int64_t first = layer_format.shape.first_row(group * panels_per_group(layer_format.shape));
-  const int64_t behind =
-      layer_format.shape.first_row((group + 1) * panels_per_group(layer_format.shape));
-  const int64_t last = (behind < layer_format.shape.rows ? behind : layer_format.shape.rows) - 1;
+  const int64_t first =
+      layer_format.shape.first_row(group * row_tiles_per_group(layer_format.shape));
+  const int64_t end =
+      layer_format.shape.first_row((group + 1) * row_tiles_per_group(layer_format.shape));
+  const int64_t last = (end < layer_format.shape.rows ? end : layer_format.shape.rows) - 1;
   const unsigned long long expected_nonzeros = layer_pattern[group].nonzeros;
   const unsigned long long found_nonzeros = found.nonzeros;
   snprintf(error_text, sizeof error_text,

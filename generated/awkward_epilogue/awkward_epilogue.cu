@@ -6,16 +6,17 @@
 // C = A x B, with an epilogue, for the layer awkward_epilogue. A is 37 x 29 with 161 non-zeros (85.0 % zeros), known when this
 // file was made; B is 29 x N and C is 37 x N, row-major float32. Made for N = 8, right for every N.
 //
-// How it works. 2 consecutive rows of A are a row panel. The columns of a panel are those in which any of its rows
-// is non-zero; a row that is zero there has an explicit zero. A thread block owns whole panels and a tile of the
-// columns of C: nobody else has a part of their sums. A lane holds some consecutive columns of C; for a column k of
-// A it loads that part of row k of B once and multiplies it by the value of every row of the panel. The columns of
-// a panel are dealt to the lane groups of its warps. In the end the sums of the lane groups are added by shuffles.
-// Those of the warps are added in shared memory. A is stored as quads: four columns of a panel with the values of
-// its rows, dealt in turn to the lane groups. Panels of about the same length are stored with equally many quads,
-// longest first: where a panel begins follows from its place and constants, so that the kernel waits for memory
-// twice, for A and for B. What becomes of a sum, the epilogue, is computed in registers where the sum is complete,
-// right before it is stored; what it reads beside the sum is asked for in front of the main loop.
+// How it works. 2 consecutive rows of A are a row tile. The columns of a row tile are those in which any of its
+// rows is non-zero; a row that is zero there has an explicit zero. A thread block owns whole row tiles and a tile
+// of the columns of C: no other block has a part of their sums. A lane holds some consecutive columns of C; for a
+// column k of A it loads that part of row k of B once and multiplies it by the value of every row of the row tile.
+// The columns of a row tile are dealt block-cyclically to the lane groups of its warps. In the end the sums of the
+// lane groups are added by warp shuffles. The sums of the warps are added in shared memory. A is stored as packets:
+// four columns of a row tile with the values of its rows, dealt block-cyclically to the lane groups. Row tiles of
+// about the same length are stored with equally many packets, longest first. So where a row tile begins follows
+// from its place and from constants, and the kernel waits for memory only twice, for A and for B. The epilogue is
+// computed in registers when a sum is complete, right before it is stored. What it reads beside the sum is loaded
+// before the main loop.
 
 #ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
@@ -25,49 +26,52 @@
 namespace {
 
 // The schedule.
-constexpr int panel_height = 2;    // ufi: rows of a panel
-constexpr int block_panels = 4;    // panels: panels of a block
-constexpr int warp_panels = 4;     // panels beside each other in a warp: a set
-constexpr int tile_columns = 8;    // columns: columns of C that a block computes
-constexpr int vector_width = 4;    // vector: consecutive ones that a lane holds
-constexpr int panel_warps = 2;     // warps: warps that share the columns of a panel
-constexpr int sharing_groups = 4;  // groups: lane groups of a warp that share them
-constexpr int quads_at_once = 1;   // ufk / 4: quads of columns that a lane group has in flight
-constexpr unsigned int tuned_columns = 8;  // bCol
+constexpr int row_tile_height = 2;         // rows of a row tile
+constexpr int block_row_tiles = 4;         // row tiles of a block
+constexpr int warp_row_tiles = 4;          // row tiles of a warp: a row group
+constexpr int tile_columns = 8;            // columns of C that a block computes
+constexpr int vector_width = 4;            // consecutive columns of C that a lane holds
+constexpr int row_tile_warps = 2;          // split_k: warps that share the columns of a row tile
+constexpr int sharing_groups = 4;          // lane_groups: lane groups of a warp that share them
+constexpr int packets_at_once = 1;         // unroll_k / 4: packets that a lane group has in flight
+constexpr unsigned int tuned_columns = 8;  // N that the kernel was made for
 
-// What follows from it.
-constexpr int block_sets = block_panels / warp_panels;
-constexpr int block_rows = block_panels * panel_height;
+// Derived constants.
+constexpr int block_sets = block_row_tiles / warp_row_tiles;
+constexpr int block_rows = block_row_tiles * row_tile_height;
 constexpr int group_lanes = tile_columns / vector_width;
-constexpr int threads_per_block = 32 * panel_warps * block_sets;
-constexpr int lane_sums = panel_height * vector_width;
-constexpr int kept_sums = sharing_groups < lane_sums ? lane_sums / sharing_groups
-                                                     : 1;  // of a lane, when groups are added up
+constexpr int threads_per_block = 32 * row_tile_warps * block_sets;
+constexpr int lane_sums = row_tile_height * vector_width;
+constexpr int kept_sums = sharing_groups < lane_sums
+                              ? lane_sums / sharing_groups
+                              : 1;  // sums of a lane after lane groups are reduced
 constexpr int copies = lane_sums < sharing_groups ? sharing_groups / lane_sums
-                                                  : 1;  // lane groups that keep the same ones
+                                                  : 1;  // lane groups that keep the same sums
 constexpr int stored_width = kept_sums < vector_width ? kept_sums : vector_width;
 constexpr int outputs = block_rows * tile_columns;  // elements of C of a block
 constexpr int output_width =
     outputs < vector_width * threads_per_block
         ? 1
-        : vector_width;  // consecutive ones that a thread adds up, where there are enough for all
+        : vector_width;  // consecutive elements that a thread adds up, if there are enough for all threads
 constexpr int outputs_at_once = output_width * threads_per_block;
 constexpr int stores = (outputs + outputs_at_once - 1) / outputs_at_once;  // of a thread, at most
-constexpr int dealt_quads =
-    sharing_groups * panel_warps;  // one for each lane group that shares a panel
-constexpr int round_quads = quads_at_once * dealt_quads;
+constexpr int cyclic_packets =
+    sharing_groups *
+    row_tile_warps;  // packets of a round: one for each lane group that shares a row tile
+constexpr int round_packets = packets_at_once * cyclic_packets;
 
-// The matrix, and where its packed form has what.
+// The matrix, and the layout of its packed form.
 constexpr unsigned int M = 37;  // rows of C
 constexpr unsigned int blocks = 6;
-constexpr unsigned int block_stride = 1;  // blocks beside each other have panels of all lengths
+constexpr unsigned int block_stride = 1;  // adjacent blocks have row tiles of all lengths
 constexpr int blocks_at_once =
     1;  // on a multiprocessor; with 1 a thread has all registers that it needs
-constexpr size_t packed_header_bytes = 256;  // the columns of all quads begin behind it
-constexpr size_t values_at = 768;            // of all quads
-using ColumnQuad = ushort4;
+constexpr size_t packed_header_bytes = 256;  // the columns of all packets begin after it
+constexpr size_t values_at = 768;            // of all packets
+using ColumnPacket = ushort4;
 
-// The columns of B that a lane reads. Those behind the end are read at one that is there, and not stored.
+// The columns of B that a lane reads. Columns after the last one are read at a valid column and are
+// not stored.
 template <bool vectors>
 __device__ __forceinline__ void clamp_columns(unsigned int (&columns)[vector_width],
                                               unsigned int first, unsigned int count) {
@@ -78,13 +82,13 @@ __device__ __forceinline__ void clamp_columns(unsigned int (&columns)[vector_wid
   }
 }
 
-// Consecutive elements that are moved at once, by 16 bytes at most.
+// Consecutive elements that are moved at once, 16 bytes at most.
 template <int width, typename Element = float>
 struct alignas(sizeof(Element) * width < 16 ? sizeof(Element) * width : 16) Vector {
   Element at[width];
 };
 
-// Stores `width` consecutive sums, as far as there are columns left.
+// Stores `width` consecutive sums, as far as there are columns.
 template <int width, bool vectors>
 __device__ __forceinline__ void store(float* to, const float* sums, int left) {
   if (vectors) {
@@ -106,7 +110,7 @@ __device__ __forceinline__ void store(float* to, const float* sums, int left) {
   }
 }
 
-// Consecutive sums in shared memory, stored, loaded or added at once.
+// Stores, loads or adds consecutive sums in shared memory at once.
 template <int width>
 __device__ __forceinline__ void store_vector(float* to, const float* from) {
   Vector<width, float> stored;
@@ -135,8 +139,9 @@ __device__ __forceinline__ void add_vector(float* to, const float* from) {
   }
 }
 
-// Adds up the sums of the lane groups that share them. While a lane has several sums it keeps one half and gives the other
-// to a lane that keeps that one, so that no sum is added twice; a single sum is then added both ways.
+// Reduces the sums over the lane groups that share them. While a lane has several sums, it keeps
+// one half and sends the other half to the lane that keeps that one, so that no sum is added twice.
+// A single sum is added both ways.
 __device__ __forceinline__ int add_groups(float (&sums)[lane_sums], int group) {
   int first = 0;
   int count = lane_sums;
@@ -161,20 +166,22 @@ __device__ __forceinline__ int add_groups(float (&sums)[lane_sums], int group) {
   return first;
 }
 
-// Which panel has a seat; rows above the last one of C where none has.
-__device__ __forceinline__ unsigned int panel_at(const unsigned char* packed, unsigned int seat) {
-  return reinterpret_cast<const unsigned short*>(packed + 2560)[seat];
+// The row tile in a tile slot; its rows are above the last one of C if the slot is empty.
+__device__ __forceinline__ unsigned int row_tile_at(const unsigned char* packed,
+                                                    unsigned int tile_slot) {
+  return reinterpret_cast<const unsigned short*>(packed + 2560)[tile_slot];
 }
 
-// Sets whose panels have the same number of quads are a class; the longest stand first. As the classes are constants, where a
-// panel begins needs no load.
-struct PanelClass {
-  unsigned int quads;   // of a panel
-  unsigned int origin;  // the panel at seat p begins with quad origin + p * quads, modulo 2^32
+// Row groups whose row tiles have the same number of packets form a class; the longest come first.
+// The classes are constants, so no load is needed to find where a row tile begins.
+struct RowTileClass {
+  unsigned int packets;  // of a row tile
+  unsigned int
+      origin;  // the row tile at tile slot p begins with packet origin + p * packets, modulo 2^32
 };
 
-__device__ __forceinline__ PanelClass class_of(unsigned int set) {
-  PanelClass own = {5, 0};
+__device__ __forceinline__ RowTileClass class_of(unsigned int set) {
+  RowTileClass own = {5, 0};
   if (set >= 1) {
     own = {3, 8};
   }
@@ -190,44 +197,45 @@ __device__ __forceinline__ PanelClass class_of(unsigned int set) {
   return own;
 }
 
-struct PanelQuads {
-  int quads;
+struct RowTilePackets {
+  int packets;
   size_t first;
 };
 
-__device__ __forceinline__ PanelQuads find_panel(unsigned int set, unsigned int seat) {
-  const PanelClass own = class_of(set);
-  return {static_cast<int>(own.quads), own.origin + seat * own.quads};
+__device__ __forceinline__ RowTilePackets find_row_tile(unsigned int set, unsigned int tile_slot) {
+  const RowTileClass own = class_of(set);
+  return {static_cast<int>(own.packets), own.origin + tile_slot * own.packets};
 }
 
-// Four columns of A and the values of the panel's rows there, column by column. A lane group that has none multiplies zeros.
-struct Quad {
-  ColumnQuad columns;
-  float values[4 * panel_height];
+// Four columns of A and the values of the row tile there, column by column. A lane group that has
+// no packet left multiplies zeros.
+struct Packet {
+  ColumnPacket columns;
+  float values[4 * row_tile_height];
 };
 
-// Where the columns and the values of a quad are packed.
-struct QuadPlace {
-  const ColumnQuad* columns;
+// Where the columns and the values of a packet are.
+struct PacketPlace {
+  const ColumnPacket* columns;
   const Vector<4>* values;
 
-  __device__ __forceinline__ QuadPlace operator+(int quads) const {
-    return {columns + quads, values + quads * panel_height};
+  __device__ __forceinline__ PacketPlace operator+(int packets) const {
+    return {columns + packets, values + packets * row_tile_height};
   }
-  __device__ __forceinline__ void operator+=(int quads) { *this = *this + quads; }
+  __device__ __forceinline__ void operator+=(int packets) { *this = *this + packets; }
 };
 
-__device__ __forceinline__ QuadPlace find_quad(const unsigned char* packed, size_t quad) {
-  return {reinterpret_cast<const ColumnQuad*>(packed + packed_header_bytes) + quad,
-          reinterpret_cast<const Vector<4>*>(packed + values_at) + quad * panel_height};
+__device__ __forceinline__ PacketPlace find_packet(const unsigned char* packed, size_t packet) {
+  return {reinterpret_cast<const ColumnPacket*>(packed + packed_header_bytes) + packet,
+          reinterpret_cast<const Vector<4>*>(packed + values_at) + packet * row_tile_height};
 }
 
-__device__ __forceinline__ Quad load_quad(const QuadPlace& place, unsigned int number) {
-  Quad result;
+__device__ __forceinline__ Packet load_packet(const PacketPlace& place, unsigned int number) {
+  Packet result;
   static_cast<void>(number);
   result.columns = *place.columns;
 #pragma unroll
-  for (int i = 0; i < panel_height; ++i) {
+  for (int i = 0; i < row_tile_height; ++i) {
     const Vector<4> four = place.values[i];
 #pragma unroll
     for (int part = 0; part < 4; ++part) {
@@ -237,15 +245,17 @@ __device__ __forceinline__ Quad load_quad(const QuadPlace& place, unsigned int n
   return result;
 }
 
-// The columns stay: they are not behind the end of B, whatever is multiplied by zero there.
-__device__ __forceinline__ void clear_values(Quad& quad) {
+// Sets the values to zero. The columns stay: they are valid rows of B, which are then multiplied by
+// zero.
+__device__ __forceinline__ void clear_values(Packet& packet) {
 #pragma unroll
-  for (int i = 0; i < 4 * panel_height; ++i) {
-    quad.values[i] = 0;
+  for (int i = 0; i < 4 * row_tile_height; ++i) {
+    packet.values[i] = 0;
   }
 }
 
-// A lane's part of a row of B. With `vectors` it is aligned and as wide as the lane's columns, and is loaded at once.
+// A lane's part of a row of B. With `vectors` it is aligned, as wide as the lane's columns, and
+// loaded at once.
 struct Part {
   float at[vector_width];
 };
@@ -270,12 +280,13 @@ __device__ __forceinline__ Part load_part(const float* __restrict__ row,
   return part;
 }
 
-// Multiplies the four columns of a quad: all rows of B are asked for before the first is used.
+// Multiplies the four columns of a packet. All rows of B are loaded before the first one is used.
 template <bool vectors>
-__device__ __forceinline__ void multiply(const Quad& quad, const float* __restrict__ B,
+__device__ __forceinline__ void multiply(const Packet& packet, const float* __restrict__ B,
                                          long long ldb, const unsigned int (&columns)[vector_width],
                                          float (&sums)[lane_sums]) {
-  const unsigned int chosen[4] = {quad.columns.x, quad.columns.y, quad.columns.z, quad.columns.w};
+  const unsigned int chosen[4] = {packet.columns.x, packet.columns.y, packet.columns.z,
+                                  packet.columns.w};
   Part rows[4];
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
@@ -284,19 +295,20 @@ __device__ __forceinline__ void multiply(const Quad& quad, const float* __restri
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
 #pragma unroll
-    for (int row = 0; row < panel_height; ++row) {
+    for (int row = 0; row < row_tile_height; ++row) {
 #pragma unroll
       for (int v = 0; v < vector_width; ++v) {
-        sums[row * vector_width + v] = fmaf(quad.values[step * panel_height + row],
+        sums[row * vector_width + v] = fmaf(packet.values[step * row_tile_height + row],
                                             rows[step].at[v], sums[row * vector_width + v]);
       }
     }
   }
 }
 
-// Programmatic dependent launch: the launcher lets this kernel begin before the one in front of it in the stream has ended.
-// Until wait_for_predecessor returns it may read the packed matrix only; B may not be there yet, and C may still be read. Only
-// then may the next one begin: earlier, several would wait on the multiprocessors beside the one that they wait for.
+// Programmatic dependent launch: this kernel may begin before the previous kernel in the stream has
+// ended. Until wait_for_predecessor returns it may read the packed matrix only: B may not be
+// written yet, and C may still be read. The next kernel is allowed to begin after that. Earlier,
+// several kernels would wait on the multiprocessors beside the one that they wait for.
 __device__ __forceinline__ void allow_successor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
@@ -332,34 +344,35 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? blocks_at_once : 
   const int group = thread / group_lanes % sharing_groups;
   const int lane = thread % group_lanes;
   const unsigned int set_of_grid = set * blocks + block;
-  const unsigned int seat = set_of_grid * warp_panels + place;
+  const unsigned int tile_slot = set_of_grid * warp_row_tiles + place;
   const unsigned int j = tile * tile_columns + lane * vector_width;
   unsigned int columns[vector_width];
   clamp_columns<vectors>(columns, j, N);
   float sums[lane_sums] = {};
-  const auto [quads, first_of_panel] = find_panel(set_of_grid, seat);
+  const auto [packets, first_of_row_tile] = find_row_tile(set_of_grid, tile_slot);
   const int warp_first = part * sharing_groups;
-  auto here = find_quad(packed, first_of_panel + group + warp_first);
-  int left = quads - group - warp_first;
+  auto here = find_packet(packed, first_of_row_tile + group + warp_first);
+  int left = packets - group - warp_first;
 
-  // The first of it is asked for here, and each further one while the one before is multiplied.
-  Quad next[quads_at_once] = {};
+  // The first loads are issued here, each later one while the previous one is multiplied.
+  Packet next[packets_at_once] = {};
 #pragma unroll
-  for (int q = 0; q < quads_at_once; ++q) {
-    if (q * dealt_quads < left) {
-      next[q] = load_quad(here + q * dealt_quads, quads - left + q * dealt_quads);
+  for (int q = 0; q < packets_at_once; ++q) {
+    if (q * cyclic_packets < left) {
+      next[q] = load_packet(here + q * cyclic_packets, packets - left + q * cyclic_packets);
     }
   }
   const int first_output = thread * output_width;
-  unsigned int stored_panels[stores];
+  unsigned int stored_row_tiles[stores];
 #pragma unroll
   for (int s = 0; s < stores; ++s) {
-    const int block_panel =
-        (first_output + s * outputs_at_once) / (panel_height * tile_columns) % block_panels;
-    const unsigned int seat_of_store =
-        (block_panel / warp_panels * blocks + block) * warp_panels + block_panel % warp_panels;
-    const auto stored_panel = panel_at(packed, seat_of_store);
-    stored_panels[s] = stored_panel;
+    const int block_row_tile =
+        (first_output + s * outputs_at_once) / (row_tile_height * tile_columns) % block_row_tiles;
+    const unsigned int tile_slot_of_store =
+        (block_row_tile / warp_row_tiles * blocks + block) * warp_row_tiles +
+        block_row_tile % warp_row_tiles;
+    const auto stored_row_tile = row_tile_at(packed, tile_slot_of_store);
+    stored_row_tiles[s] = stored_row_tile;
   }
   float early_bias_[1] = {};
   float early_residual_[1] = {};
@@ -370,7 +383,7 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? blocks_at_once : 
     const int output = first_output + s * outputs_at_once;
     if (output < outputs) {
       const unsigned int row =
-          stored_panels[s] * panel_height + output / tile_columns % panel_height;
+          stored_row_tiles[s] * row_tile_height + output / tile_columns % row_tile_height;
       const unsigned int at = tile * tile_columns + output % tile_columns;
       if (row < M) {
         early_bias_[s] = bias_[row];
@@ -384,20 +397,20 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? blocks_at_once : 
     }
   }
 #pragma unroll 2
-  for (int quad = warp_first; quad < quads; quad += round_quads) {
-    here += round_quads;
-    left += -round_quads;
-    Quad current[quads_at_once];
+  for (int packet = warp_first; packet < packets; packet += round_packets) {
+    here += round_packets;
+    left += -round_packets;
+    Packet current[packets_at_once];
 #pragma unroll
-    for (int q = 0; q < quads_at_once; ++q) {
+    for (int q = 0; q < packets_at_once; ++q) {
       current[q] = next[q];
       clear_values(next[q]);
-      if (q * dealt_quads < left) {
-        next[q] = load_quad(here + q * dealt_quads, quads - left + q * dealt_quads);
+      if (q * cyclic_packets < left) {
+        next[q] = load_packet(here + q * cyclic_packets, packets - left + q * cyclic_packets);
       }
     }
 #pragma unroll
-    for (int q = 0; q < quads_at_once; ++q) {
+    for (int q = 0; q < packets_at_once; ++q) {
       multiply<vectors>(current[q], B, ldb, columns, sums);
     }
   }
@@ -406,7 +419,7 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? blocks_at_once : 
 #pragma unroll
     for (int e = 0; e < kept_sums; e += stored_width) {
       const int place_in_block =
-          ((set * warp_panels + place) * panel_height + (e + first_sum) / vector_width) *
+          ((set * warp_row_tiles + place) * row_tile_height + (e + first_sum) / vector_width) *
               tile_columns +
           lane * vector_width + (e + first_sum) % vector_width;
       store_vector<stored_width>(shared_sums + part * outputs + place_in_block, sums + e);
@@ -420,11 +433,11 @@ __global__ void __launch_bounds__(threads_per_block, vectors ? blocks_at_once : 
       float total[output_width];
       load_vector<output_width>(total, shared_sums + output);
 #pragma unroll
-      for (int other = 1; other < panel_warps; ++other) {
+      for (int other = 1; other < row_tile_warps; ++other) {
         add_vector<output_width>(total, shared_sums + other * outputs + output);
       }
       const unsigned int row =
-          stored_panels[s] * panel_height + output / tile_columns % panel_height;
+          stored_row_tiles[s] * row_tile_height + output / tile_columns % row_tile_height;
       const unsigned int at = tile * tile_columns + output % tile_columns;
 #pragma unroll
       for (int w = 0; w < output_width; ++w) {
@@ -452,7 +465,7 @@ constexpr unsigned int blocks_of_grid = 6;
 constexpr unsigned int threads_of_block = 64;
 constexpr size_t shared_bytes = 512;
 
-// Asking for a kernel's attributes loads it, so that the first launch does not have to.
+// Loads the kernel by reading its attributes, so that the first launch does not have to.
 template <typename Kernel>
 cudaError_t prepare_kernel(Kernel* kernel) {
   cudaFuncAttributes attributes;

@@ -6,13 +6,13 @@
 // C = A x B for the layer digits_hidden. A is 512 x 256 with 13107 non-zeros (90.0 % zeros), known when this
 // file was made; B is 256 x N and C is 512 x N, row-major float32. Made for N = 64, right for every N.
 //
-// How it works. 3 consecutive rows of A are a row panel. The columns of a panel are sorted by their pattern (which
-// rows of the panel are non-zero there), and one block takes those that share a pattern: each thread loads an
-// element of B once and adds it, times the values of A, to every row of the pattern. Several blocks add to the same
-// rows of C, so the adds are atomic and the launcher sets C to zero first. What the kernel reads is the packed
-// matrix, with a list for each panel and pattern: Panels[l] and Patterns[l] are those of list l (bit r of a
-// pattern: row r of the panel), RPP[l] to RPP[l + 1] are its columns in Cols, and NPP[l] to NPP[l + 1] its values
-// in ANNZ, for each column the rows of the pattern in order.
+// How it works. 3 consecutive rows of A are a row tile. The columns of a row tile are sorted by their pattern
+// (which rows of the row tile are non-zero there), and one block takes those that share a pattern: each thread
+// loads an element of B once and adds it, times the values of A, to every row of the pattern. Several blocks add to
+// the same rows of C, so the adds are atomic and the launcher sets C to zero first. The kernel reads the packed
+// matrix, which has a list for each row tile and pattern. Panels[l] and Patterns[l] are those of list l (bit r of a
+// pattern: row r of the row tile); RPP[l] to RPP[l + 1] are its columns in Cols, and NPP[l] to NPP[l + 1] its
+// values in ANNZ, for each column the rows of the pattern in order.
 
 #ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
@@ -23,9 +23,9 @@ namespace {
 
 // The schedule.
 constexpr int threads_per_block = 32;       // threads
-constexpr unsigned int tuned_columns = 64;  // bCol
+constexpr unsigned int tuned_columns = 64;  // N that the kernel was made for
 
-// The matrix, and where its packed form has what.
+// The matrix, and the layout of its packed form.
 constexpr size_t Panels_at = 256;
 constexpr size_t Patterns_at = 4608;
 constexpr size_t RPP_at = 5888;
@@ -40,7 +40,7 @@ __device__ __forceinline__ void multiply_1_row(const unsigned short* __restrict_
                                                float* __restrict__ C, long long ldc, unsigned int N,
                                                int count, int first, int i, int lane, int pattern,
                                                int values) {
-  // The rows of the panel that the pattern names.
+  // The rows of the row tile that the pattern names.
   const int row0 = __ffs(pattern) - 1;
   const int unrolled = count - count % 7;
   for (unsigned int j = lane; j < N; j += 64) {
@@ -96,7 +96,7 @@ __device__ __forceinline__ void multiply_1_row(const unsigned short* __restrict_
       c0_1 += ANNZ[values + c] * b0_1;
     }
 
-    // Other lists of the panel add to the same rows of C.
+    // Other lists of the row tile add to the same rows of C.
     atomicAdd(&C[(row0 + i) * ldc + j], c0_0);
     if (j + 32 < N) {
       atomicAdd(&C[(row0 + i) * ldc + j + 32], c0_1);
@@ -111,7 +111,7 @@ __device__ __forceinline__ void multiply_2_rows(const unsigned short* __restrict
                                                 float* __restrict__ C, long long ldc,
                                                 unsigned int N, int count, int first, int i,
                                                 int lane, int pattern, int values) {
-  // The rows of the panel that the pattern names.
+  // The rows of the row tile that the pattern names.
   const int row0 = __ffs(pattern) - 1;
   const int rest1 = pattern & (pattern - 1);
   const int row1 = __ffs(rest1) - 1;
@@ -187,7 +187,7 @@ __device__ __forceinline__ void multiply_2_rows(const unsigned short* __restrict
       c1_1 += ANNZ[values + 2 * c + 1] * b0_1;
     }
 
-    // Other lists of the panel add to the same rows of C.
+    // Other lists of the row tile add to the same rows of C.
     atomicAdd(&C[(row0 + i) * ldc + j], c0_0);
     atomicAdd(&C[(row1 + i) * ldc + j], c1_0);
     if (j + 32 < N) {
@@ -206,7 +206,7 @@ __device__ __forceinline__ void multiply_3_rows(const unsigned short* __restrict
                                                 float* __restrict__ C, long long ldc,
                                                 unsigned int N, int count, int first, int i,
                                                 int lane, int pattern, int values) {
-  // The rows of the panel that the pattern names.
+  // The rows of the row tile that the pattern names.
   const int row0 = __ffs(pattern) - 1;
   const int rest1 = pattern & (pattern - 1);
   const int row1 = __ffs(rest1) - 1;
@@ -302,7 +302,7 @@ __device__ __forceinline__ void multiply_3_rows(const unsigned short* __restrict
       c2_1 += ANNZ[values + 3 * c + 2] * b0_1;
     }
 
-    // Other lists of the panel add to the same rows of C.
+    // Other lists of the row tile add to the same rows of C.
     atomicAdd(&C[(row0 + i) * ldc + j], c0_0);
     atomicAdd(&C[(row1 + i) * ldc + j], c1_0);
     atomicAdd(&C[(row2 + i) * ldc + j], c2_0);
@@ -340,8 +340,8 @@ __global__ void __launch_bounds__(threads_per_block, 1)
 
   const unsigned int list = blockIdx.x;
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const int panel = Panels[list];
-  const int i = 3 * panel;
+  const int row_tile = Panels[list];
+  const int i = 3 * row_tile;
   const int pattern = Patterns[list];
   const int first = RPP[list];
   const int last = RPP[list + 1];
@@ -373,7 +373,7 @@ constexpr unsigned int blocks_of_grid = 1029;
 constexpr unsigned int threads_of_block = 32;
 constexpr size_t shared_bytes = 0;
 
-// Asking for a kernel's attributes loads it, so that the first launch does not have to.
+// Loads the kernel by reading its attributes, so that the first launch does not have to.
 template <typename Kernel>
 cudaError_t prepare_kernel(Kernel* kernel) {
   cudaFuncAttributes attributes;

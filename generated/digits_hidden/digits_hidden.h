@@ -41,7 +41,7 @@ int digits_hidden_transform(const float* a, int64_t lda, void* packed);
 
 /* The same from compressed sparse rows. offsets: 512 + 1 entries, the first 0, never decreasing; columns and
  * values: offsets[512] entries, columns increasing strictly within a row. Stored zeros count as zeros. Returns as
- * digits_hidden_transform does; 1 also when the arrays break what is said here. */
+ * digits_hidden_transform does; 1 also when the arrays break these rules. */
 int digits_hidden_transform_csr(const int32_t* offsets, const int32_t* columns, const float* values,
                                 void* packed);
 
@@ -49,12 +49,12 @@ int digits_hidden_transform_csr(const int32_t* offsets, const int32_t* columns, 
  * 1 for a bad argument; 3 when the file cannot be read; 4 when it is not this kernel's packed matrix or is damaged. */
 int digits_hidden_load(const char* path, void* packed);
 
-/* Why the last of the three functions above, called by this thread, did not return 0; empty when it did. The text is
+/* Returns why the last of the three functions above, called by this thread, did not return 0; empty when it did. The text is
  * valid until this thread calls one of them again. */
 const char* digits_hidden_transform_error(void);
 
 #ifndef ESC_HOST_ONLY
-/* Makes the current device ready: loads the kernels and sets their attributes. To be called once per device before the
+/* Makes the current device ready: loads the kernels and sets their attributes. Call it once per device before the
  * first digits_hidden_spmm there; further calls do nothing. */
 cudaError_t digits_hidden_prepare(void);
 
@@ -62,7 +62,7 @@ cudaError_t digits_hidden_prepare(void);
  * b: 256 x n, row k at b + k * ldb; c: 512 x n, row i at c + i * ldc, overwritten; n >= 1; ldb and
  * ldc >= n. All three are in device memory and stay the caller's. Only launches: asynchronous on the stream, allocates
  * nothing, synchronises nothing, may be captured in a CUDA graph and called from several threads. Returns cudaSuccess
- * or the error of the launch; cudaErrorInvalidValue for sizes that break what is said here. */
+ * or the error of the launch; cudaErrorInvalidValue for sizes that break these rules. */
 cudaError_t digits_hidden_spmm(const void* packed, const float* b, int64_t ldb, float* c,
                                int64_t ldc, int32_t n, cudaStream_t stream);
 #endif

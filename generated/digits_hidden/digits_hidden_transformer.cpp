@@ -4,7 +4,7 @@
 // Use, copy, change and pass on this file for any purpose, without conditions; there is no warranty.
 //
 // The data-transformer of digits_hidden: brings a 512 x 256 matrix into the order in which its kernel reads it.
-// Plain C++17 for the host; needs no other file. What the functions at the end promise is said in digits_hidden.h.
+// Plain C++17 for the host; needs no other file. digits_hidden.h documents the functions at the end.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -151,18 +151,18 @@ inline constexpr uint64_t max_count = uint64_t{1}
 inline constexpr uint32_t max_numbers = 27;   ///< of a description
 
 /// What is decided before the non-zeros are looked at: A is rows x columns, and Cut says how it is cut, and of which
-/// elements it may be. A row panel is
-/// `height` consecutive rows; rows that the last panel lacks count as zero.
+/// elements it may be. A row tile is
+/// `height` consecutive rows; rows that the last row tile lacks count as zero.
 template <typename Cut>
 struct Shape : Cut {
   int64_t rows = 0;
   int64_t columns = 0;
   ScalarType element = ScalarType::f32;
 
-  constexpr int64_t panels() const { return (rows + this->height - 1) / this->height; }
-  constexpr int64_t first_row(int64_t panel) const { return panel * this->height; }
-  constexpr uint32_t rows_in(int64_t panel) const {
-    const int64_t left = rows - first_row(panel);
+  constexpr int64_t row_tiles() const { return (rows + this->height - 1) / this->height; }
+  constexpr int64_t first_row(int64_t row_tile) const { return row_tile * this->height; }
+  constexpr uint32_t rows_in(int64_t row_tile) const {
+    const int64_t left = rows - first_row(row_tile);
     return left < this->height ? static_cast<uint32_t>(left) : this->height;
   }
   template <typename Visit>
@@ -263,7 +263,7 @@ Header make_header(const Format& format, uint64_t payload_checksum) {
   return header;
 }
 
-/// Writes the header in front of a payload that is complete.
+/// Writes the header before a payload that is complete.
 template <typename Format>
 void write_header(const Format& format, unsigned char* packed) {
   const Header header =
@@ -294,12 +294,12 @@ const char* first_difference(const Header& header, Format format) {
 // ---------------------------------------------------------------------------------------------------------------------
 // The packed format of lists.
 //
-// The pattern of a column in a panel is a bit mask: bit r is set where row r of the panel is non-zero. The columns of
-// one panel that share a pattern form a list. Lists stand in the order (panel, pattern), columns ascend within a list,
-// no list is empty, and a list that would exceed `max_list_columns` goes on in a further list of the same panel and
-// pattern.
+// The pattern of a column in a row tile is a bit mask: bit r is set where row r of the row tile is non-zero. The
+// columns of one row tile that share a pattern form a list. Lists are in the order (row tile, pattern), columns ascend
+// within a list, no list is empty, and a list that would exceed `max_list_columns` goes on in a further list of the
+// same row tile and pattern.
 //
-//   Panels[l], Patterns[l]   panel and pattern of list l
+//   Row tiles[l], Patterns[l]   row tile and pattern of list l
 //   RPP[l] .. RPP[l + 1]     its columns in Cols
 //   NPP[l] .. NPP[l + 1]     its values in ANNZ: ANNZ[NPP[l] + c * popcount(pattern) + r] is the value in the r-th set
 //                            row of the pattern, at column Cols[RPP[l] + c]
@@ -311,7 +311,7 @@ inline constexpr uint32_t section_count = 6;
 
 /// How a matrix is cut into lists.
 struct ListCut {
-  uint32_t height = 4;  ///< rows of a panel (the paper's UFi)
+  uint32_t height = 4;  ///< rows of a row tile (the paper's UFi)
   uint32_t max_list_columns =
       1024;  ///< bounds how many products one float32 sum runs over, and a list's work
 
@@ -327,7 +327,7 @@ struct ListCut {
 
 using ListShape = Shape<ListCut>;
 
-/// How much there is: of one panel, of all, or of all panels before one, which is where that panel starts.
+/// How much there is: of one row tile, of all, or of all row tiles before one, which is where that row tile starts.
 struct ListCounts {
   uint64_t lists = 0;
   uint64_t columns = 0;  ///< entries of Cols
@@ -352,7 +352,7 @@ constexpr bool fits(const ListCounts& part, const ListCounts& whole) {
 }
 
 /// The sections in the order in which they are stored.
-enum class SectionId : uint32_t { panels, patterns, rpp, npp, cols, annz };
+enum class SectionId : uint32_t { row_tiles, patterns, rpp, npp, cols, annz };
 
 struct Section {
   const char* name = "";  ///< fixed by the position of the section
@@ -397,7 +397,7 @@ constexpr ListFormat describe(const ListShape& shape, const ListCounts& counts) 
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Panel sources: the two forms in which A is read. A source has
+// Row tile sources: the two forms in which A is read. A source has
 //
 //   visit(first_row, row_count, visitor)   calls visitor(column, mask, value_of) for each column in which one of these
 //                                          rows is non-zero, columns ascending; value_of(r) is the value in row
@@ -409,7 +409,7 @@ constexpr ListFormat describe(const ListShape& shape, const ListCounts& counts) 
 // Zero is +0 or -0, stored or not.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr int window_columns = 64;
+inline constexpr int k_tile_columns = 64;
 inline constexpr uint32_t max_source_rows = 32;  ///< that are visited at once
 
 /// Index of the lowest set bit; `word` is not zero.
@@ -448,13 +448,13 @@ struct DenseRows {
   template <typename Visitor>
   void visit_columns(int64_t first_column, int64_t behind, int64_t first_row, uint32_t row_count,
                      Visitor&& visitor) const {
-    const Element* const panel = values + first_row * lda;
-    for (int64_t first = first_column; first < behind; first += window_columns) {
+    const Element* const row_tile = values + first_row * lda;
+    for (int64_t first = first_column; first < behind; first += k_tile_columns) {
       const int width =
-          behind - first < window_columns ? static_cast<int>(behind - first) : window_columns;
-      uint64_t masks[window_columns] = {};
+          behind - first < k_tile_columns ? static_cast<int>(behind - first) : k_tile_columns;
+      uint64_t masks[k_tile_columns] = {};
       for (uint32_t r = 0; r < row_count; ++r) {
-        const Element* const row = panel + r * lda + first;
+        const Element* const row = row_tile + r * lda + first;
         for (int j = 0; j < width; ++j) {
           masks[j] |= static_cast<uint64_t>(static_cast<bool>(row[j])) << r;
         }
@@ -466,15 +466,15 @@ struct DenseRows {
       for (; occupied != 0; occupied &= occupied - 1) {
         const int j = lowest_set(occupied);
         visitor(first + j, masks[j],
-                [column = panel + first + j, this](int r) { return column[r * lda]; });
+                [column = row_tile + first + j, this](int r) { return column[r * lda]; });
       }
     }
   }
 };
 
 /// A matrix in compressed sparse row form: row i has the entries offsets[i] .. offsets[i + 1], columns ascending.
-/// The rows of a panel are merged 64 columns at a time, beginning at the lowest column that is left: O(non-zeros) and
-/// some work per window, whatever the number of columns.
+/// The rows of a row tile are merged 64 columns at a time, beginning at the lowest column that is left: O(non-zeros)
+/// and some work per K tile, whatever the number of columns.
 template <typename Offset, typename Element>
 struct CsrRows {
   using ElementType = Element;
@@ -509,8 +509,8 @@ struct CsrRows {
   template <typename Visitor>
   void visit_entries(Offset (&next)[max_source_rows], const Offset (&end)[max_source_rows],
                      uint32_t row_count, Visitor&& visitor) const {
-    uint64_t masks[window_columns] = {};
-    Element window[window_columns][max_source_rows];
+    uint64_t masks[k_tile_columns] = {};
+    Element k_tile[k_tile_columns][max_source_rows];
     for (;;) {
       int64_t first = INT64_MAX;
       for (uint32_t r = 0; r < row_count; ++r) {
@@ -524,18 +524,18 @@ struct CsrRows {
       uint64_t occupied = 0;
       for (uint32_t r = 0; r < row_count; ++r) {
         Offset at = next[r];
-        for (; at < end[r] && column_of[at] - first < window_columns; ++at) {
+        for (; at < end[r] && column_of[at] - first < k_tile_columns; ++at) {
           const int64_t j = column_of[at] - first;
           const uint64_t nonzero = static_cast<bool>(values[at]) ? 1 : 0;
           masks[j] |= nonzero << r;
           occupied |= nonzero << j;
-          window[j][r] = values[at];
+          k_tile[j][r] = values[at];
         }
         next[r] = at;
       }
       for (; occupied != 0; occupied &= occupied - 1) {
         const int j = lowest_set(occupied);
-        visitor(first + j, masks[j], [column = window[j]](int r) { return column[r]; });
+        visitor(first + j, masks[j], [column = k_tile[j]](int r) { return column[r]; });
         masks[j] = 0;
       }
     }
@@ -581,27 +581,27 @@ struct CsrRows {
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Packing. A panel is counted, which says how much room it takes, and filled from where the panels before it end.
+// Packing. A row tile is counted, which says how much room it takes, and filled from where the row tiles before it end.
 // ---------------------------------------------------------------------------------------------------------------------
 
 static_assert(max_height <= 8,
-              "Patterns are stored in one byte, and counters of all patterns stand on the stack");
+              "Patterns are stored in one byte, and counters of all patterns are on the stack");
 
-/// How many columns of a panel have each pattern; pattern 0 is not counted.
+/// How many columns of a row tile have each pattern; pattern 0 is not counted.
 struct PatternCounts {
   uint32_t columns[1u << max_height];
 };
 
 template <typename Source>
-PatternCounts count_patterns(const Source& source, const ListShape& shape, int64_t panel) {
+PatternCounts count_patterns(const Source& source, const ListShape& shape, int64_t row_tile) {
   PatternCounts counts;
   memset(&counts, 0, sizeof counts);
-  source.visit(shape.first_row(panel), shape.rows_in(panel),
+  source.visit(shape.first_row(row_tile), shape.rows_in(row_tile),
                [&counts](int64_t, uint64_t mask, const auto&) { ++counts.columns[mask]; });
   return counts;
 }
 
-/// What a panel with these patterns adds to the packed matrix.
+/// What a row tile with these patterns adds to the packed matrix.
 inline ListCounts total(const PatternCounts& counts, const ListShape& shape) {
   ListCounts sum;
   for (uint32_t pattern = 1; pattern < shape.patterns(); ++pattern) {
@@ -616,7 +616,7 @@ inline ListCounts total(const PatternCounts& counts, const ListShape& shape) {
 /// The sections of a packed matrix, typed.
 template <typename Column, typename Pointer, typename Element>
 struct ListArrays {
-  uint32_t* panels;
+  uint32_t* row_tiles;
   uint8_t* patterns;
   Pointer* rpp;
   Pointer* npp;
@@ -630,9 +630,10 @@ void use_arrays(const ListFormat& format, void* packed, Use&& use) {
     return static_cast<unsigned char*>(packed) + format.section(id).offset;
   };
   use(ListArrays<Column, Pointer, Element>{
-      static_cast<uint32_t*>(at(SectionId::panels)), static_cast<uint8_t*>(at(SectionId::patterns)),
-      static_cast<Pointer*>(at(SectionId::rpp)), static_cast<Pointer*>(at(SectionId::npp)),
-      static_cast<Column*>(at(SectionId::cols)), static_cast<Element*>(at(SectionId::annz))});
+      static_cast<uint32_t*>(at(SectionId::row_tiles)),
+      static_cast<uint8_t*>(at(SectionId::patterns)), static_cast<Pointer*>(at(SectionId::rpp)),
+      static_cast<Pointer*>(at(SectionId::npp)), static_cast<Column*>(at(SectionId::cols)),
+      static_cast<Element*>(at(SectionId::annz))});
 }
 
 /// Calls use(arrays) with the arrays of the types that the format names.
@@ -651,11 +652,11 @@ void with_arrays(const ListFormat& format, void* packed, Use&& use) {
   }
 }
 
-/// Writes the lists of one panel, beginning at `start`. `counts` are its pattern counts.
+/// Writes the lists of one row tile, beginning at `start`. `counts` are its pattern counts.
 template <typename Source, typename Column, typename Pointer, typename Element>
-void fill_panel(const Source& source, const ListShape& shape, int64_t panel,
-                const PatternCounts& counts, const ListCounts& start,
-                const ListArrays<Column, Pointer, Element>& arrays) {
+void fill_row_tile(const Source& source, const ListShape& shape, int64_t row_tile,
+                   const PatternCounts& counts, const ListCounts& start,
+                   const ListArrays<Column, Pointer, Element>& arrays) {
   // A list and its continuations are neighbours in Cols and ANNZ, so that one cursor per pattern serves them all.
   Column* next_column[1u << max_height];
   Element* next_value[1u << max_height];
@@ -665,7 +666,7 @@ void fill_panel(const Source& source, const ListShape& shape, int64_t panel,
     next_value[pattern] = arrays.annz + at.nonzeros;
     for (uint32_t left = counts.columns[pattern]; left != 0;) {
       const uint32_t length = left < shape.max_list_columns ? left : shape.max_list_columns;
-      arrays.panels[at.lists] = static_cast<uint32_t>(panel);
+      arrays.row_tiles[at.lists] = static_cast<uint32_t>(row_tile);
       arrays.patterns[at.lists] = static_cast<uint8_t>(pattern);
       arrays.rpp[at.lists] = static_cast<Pointer>(at.columns);
       arrays.npp[at.lists] = static_cast<Pointer>(at.nonzeros);
@@ -673,7 +674,7 @@ void fill_panel(const Source& source, const ListShape& shape, int64_t panel,
       left -= length;
     }
   }
-  source.visit(shape.first_row(panel), shape.rows_in(panel),
+  source.visit(shape.first_row(row_tile), shape.rows_in(row_tile),
                [&](int64_t column, uint64_t mask, const auto& value_of) {
                  *next_column[mask]++ = static_cast<Column>(column);
                  Element* value = next_value[mask];
@@ -690,7 +691,7 @@ void end_lists(const ListCounts& counts, const ListArrays<Column, Pointer, Eleme
   arrays.npp[counts.lists] = static_cast<Pointer>(counts.nonzeros);
 }
 
-/// Writes what the panels leave: the ends of RPP and NPP, zeros between the sections, and the header.
+/// Writes what the row tiles leave: the ends of RPP and NPP, zeros between the sections, and the header.
 template <typename Element>
 void seal(const ListFormat& format, void* packed) {
   with_arrays<Element>(format, packed,
@@ -711,12 +712,12 @@ bool pack_serially(const Source& source, const ListFormat& format, void* packed)
   ListCounts at;
   bool inside = true;
   with_arrays<Element>(format, packed, [&](const auto& arrays) {
-    for (int64_t panel = 0; inside && panel < format.shape.panels(); ++panel) {
-      const PatternCounts counts = count_patterns(source, format.shape, panel);
+    for (int64_t row_tile = 0; inside && row_tile < format.shape.row_tiles(); ++row_tile) {
+      const PatternCounts counts = count_patterns(source, format.shape, row_tile);
       const ListCounts end = at + total(counts, format.shape);
       inside = fits(end, format.counts);
       if (inside) {
-        fill_panel(source, format.shape, panel, counts, at, arrays);
+        fill_row_tile(source, format.shape, row_tile, counts, at, arrays);
         at = end;
       }
     }
@@ -729,10 +730,10 @@ bool pack_serially(const Source& source, const ListFormat& format, void* packed)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Pattern digests: what a transformer remembers of the pattern that its kernel was made for. Panels are taken in groups
-// of equally many, at most 1,024 groups, and each group has a hash over its (column, mask) pairs in order and its
-// number of non-zeros. A shape says how many rows and panels there are. Values do not matter, except that a zero is not
-// a non-zero.
+// Pattern digests: what a transformer remembers of the pattern that its kernel was made for. Row tiles are taken in
+// groups of equally many, at most 1,024 groups, and each group has a hash over its (column, mask) pairs in order and
+// its number of non-zeros. A shape says how many rows and row tiles there are. Values do not matter, except that a zero
+// is not a non-zero.
 // ---------------------------------------------------------------------------------------------------------------------
 
 inline constexpr int64_t max_pattern_groups = 1024;
@@ -747,30 +748,30 @@ constexpr bool operator==(const PatternDigest& a, const PatternDigest& b) {
 }
 
 template <typename Shape>
-constexpr int64_t panels_per_group(const Shape& shape) {
-  return (shape.panels() + max_pattern_groups - 1) / max_pattern_groups;
+constexpr int64_t row_tiles_per_group(const Shape& shape) {
+  return (shape.row_tiles() + max_pattern_groups - 1) / max_pattern_groups;
 }
 
 template <typename Shape>
 constexpr int64_t pattern_groups(const Shape& shape) {
-  return (shape.panels() + panels_per_group(shape) - 1) / panels_per_group(shape);
+  return (shape.row_tiles() + row_tiles_per_group(shape) - 1) / row_tiles_per_group(shape);
 }
 
 template <typename Source, typename Shape>
 PatternDigest digest_group(const Source& source, const Shape& shape, int64_t group) {
-  const int64_t first = group * panels_per_group(shape);
-  const int64_t last = first + panels_per_group(shape) < shape.panels()
-                           ? first + panels_per_group(shape)
-                           : shape.panels();
+  const int64_t first = group * row_tiles_per_group(shape);
+  const int64_t last = first + row_tiles_per_group(shape) < shape.row_tiles()
+                           ? first + row_tiles_per_group(shape)
+                           : shape.row_tiles();
   PatternDigest digest;
-  for (int64_t panel = first; panel < last; ++panel) {
-    source.visit(shape.first_row(panel), shape.rows_in(panel),
+  for (int64_t row_tile = first; row_tile < last; ++row_tile) {
+    source.visit(shape.first_row(row_tile), shape.rows_in(row_tile),
                  [&digest](int64_t column, uint64_t mask, const auto&) {
                    digest.hash = mix(digest.hash, (static_cast<uint64_t>(column) << 32) ^ mask);
                    digest.nonzeros += popcount(mask);
                  });
-    digest.hash = mix(digest.hash,
-                      ~static_cast<uint64_t>(0));  // the end of a panel, which no pair looks like
+    digest.hash = mix(
+        digest.hash, ~static_cast<uint64_t>(0));  // the end of a row tile, which no pair looks like
   }
   return digest;
 }
@@ -792,7 +793,7 @@ constexpr uint64_t layer_numbers[] = {
 constexpr ListFormat layer_format = format_of<ListFormat>(layer_numbers);
 static_assert(layer_format.bytes == 90624, "the kernel reads a packed matrix of another size");
 
-// Hash and non-zeros of each group of panels.
+// Hash and non-zeros of each group of row tiles.
 constexpr PatternDigest layer_pattern[] = {
     {0x5765db840bb2d987u, 59},  {0x17ccd0eabb705da5u, 75},  {0xc005b972e21748c3u, 72},
     {0x6fe756d538cdb9f7u, 67},  {0x0469368096e5bec7u, 87},  {0xf9ed22dde12b8c67u, 79},
@@ -856,7 +857,7 @@ static_assert(sizeof layer_pattern / sizeof layer_pattern[0] == pattern_groups(l
               "one digest per group");
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What the C functions stand on. A refusal leaves its reason in `error_text`, of this thread.
+// What the C functions are built on. A refusal leaves its reason in `error_text` of this thread.
 // ---------------------------------------------------------------------------------------------------------------------
 
 enum Status { done = 0, bad_argument = 1, pattern_differs = 2, unreadable_file = 3, bad_file = 4 };
@@ -879,10 +880,11 @@ inline Status check_buffer(const void* packed) {
 }
 
 inline Status refuse_group(int64_t group, const PatternDigest& found) {
-  const int64_t first = layer_format.shape.first_row(group * panels_per_group(layer_format.shape));
-  const int64_t behind =
-      layer_format.shape.first_row((group + 1) * panels_per_group(layer_format.shape));
-  const int64_t last = (behind < layer_format.shape.rows ? behind : layer_format.shape.rows) - 1;
+  const int64_t first =
+      layer_format.shape.first_row(group * row_tiles_per_group(layer_format.shape));
+  const int64_t end =
+      layer_format.shape.first_row((group + 1) * row_tiles_per_group(layer_format.shape));
+  const int64_t last = (end < layer_format.shape.rows ? end : layer_format.shape.rows) - 1;
   const unsigned long long expected_nonzeros = layer_pattern[group].nonzeros;
   const unsigned long long found_nonzeros = found.nonzeros;
   snprintf(error_text, sizeof error_text,

@@ -14,8 +14,8 @@ namespace esc {
 
 /// Options that every command has.
 struct CommonOptions {
-  std::string program;                 ///< its name, in front of its messages
-  std::vector<std::string> arguments;  ///< all that the user gave, as it stands on the command line
+  std::string program;                 ///< its name, before its messages
+  std::vector<std::string> arguments;  ///< all that the user gave, as it is on the command line
   bool quiet = false;
   bool verbose = false;
 

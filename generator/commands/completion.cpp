@@ -28,7 +28,7 @@ std::vector<std::string> option_names(const CLI::App& program, const CLI::App& c
   return names;
 }
 
-/// "--layout|--device": options behind whose names a value follows, with few values or without.
+/// "--layout|--device": options after whose names a value follows, with few values or without.
 std::string cases_of(const OptionWords& option) { return fmt::format("{}", fmt::join(option.names, "|")); }
 
 std::string bash_case(const CLI::App& program, const CLI::App& command) {
@@ -58,7 +58,7 @@ std::string bash_case(const CLI::App& program, const CLI::App& command) {
   return text + fmt::format("      options='{}' ;;\n", fmt::join(option_names(program, command), " "));
 }
 
-/// What stands in brackets and quotes of _arguments.
+/// What is in brackets and quotes of _arguments.
 std::string zsh_words(std::string text) {
   for (const char* const special : {"\\", "[", "]", ":"}) {
     text = replace_all(text, special, std::string("\\") + special);

@@ -22,7 +22,7 @@ const std::vector<EpiloguePart>& epilogue_parts();
 /// Their names: "bias, bias_column, relu, ...".
 std::string epilogue_names();
 
-/// The C text of the sparse-dense product with these parts one behind the other: "bias+relu". In layout nk matrices of
+/// The C text of the sparse-dense product with these parts one after the other: "bias+relu". In layout nk matrices of
 /// the parts are transposed as C is. Throws UserError for a part that does not exist
 /// or is named twice.
 std::string nest_with_epilogue(const std::string& parts, NestLayout layout = NestLayout::kn);

@@ -22,7 +22,7 @@ namespace esc {
 namespace {
 
 KernelEstimate estimate_kernel(const LayerRequest& layer, const LoopNest& nest, const SparseMatrix& matrix,
-                               const std::shared_ptr<FragmentShelf>& rows) {
+                               const std::shared_ptr<PackingCache>& rows) {
   const PlannedLayer planned = plan_layer(layer, {}, nest, matrix, rows);
   const double size = bytes_of(matrix.element);
   const auto extents = static_cast<double>(matrix.rows + matrix.columns);
@@ -46,10 +46,9 @@ std::vector<KernelEstimate> estimate_kernels(const Weight& weight, const ModelRe
   layer.matrix += ":" + weight.name;
   const SparseMatrix matrix =
       block_diagonal(read_stored_matrix(layer, nest, console, StageProgress::silent()).matrix, digits_of(nest));
-  const auto rows = std::make_shared<FragmentShelf>();
+  const auto rows = std::make_shared<PackingCache>();
   std::vector<KernelEstimate> kernels;
-  layer =
-      with_one_form(layer, request.token_counts, {}, {matrix.rows, matrix.columns, matrix.nonzeros()}, nest);
+  layer = with_one_form(layer, request.token_counts, {}, {matrix.rows, matrix.columns, matrix.nonzeros()}, nest);
   for (const TokenCount& count : request.token_counts) {
     layer.bcol = count.columns;
     kernels.push_back(estimate_kernel(layer, nest, matrix, rows));

@@ -300,7 +300,7 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
   CLI::App* command = add_command(
       program, "generate", "Write the kernel bundle of a pruned matrix, or one of all layers of a model, and verify it",
       "escgen generate ffn1.npy --bcol 64 --gpu h200 -o bundles\n"
-      "escgen generate model.safetensors:model.layers.0.mlp.up_proj.weight --bcol 16 --gpu h200 -o bundles\n"
+      "escgen generate model.safetensors:layers.0.up_proj.weight --bcol 16 --gpu h200 -o bundles\n"
       "escgen generate model.safetensors --min-sparsity 0.5 --bcol 1,16,64 --gpu h200 -o bundles\n"
       "escgen generate ffn1.npy --bcol 16 --epilogue bias+relu --layout nk --gpu h200 -o bundles",
       {{"GPUs", fmt::format("{}", fmt::join(gpu_names(), ", "))},

@@ -14,7 +14,7 @@
 namespace esc {
 namespace {
 
-constexpr std::size_t name_columns = 26;  ///< with the two in front of a name
+constexpr std::size_t name_columns = 26;  ///< with the two before a name
 
 /// "  NAME       text", or the text below a name that is too long.
 std::string entry(const std::string& name, const std::string& text) {
@@ -66,7 +66,7 @@ std::vector<std::string> headings_of(const std::vector<OptionWords>& options) {
   return headings;
 }
 
-/// Lines that begin with spaces are to be typed, as they stand; others are sentences.
+/// Lines that begin with spaces are to be typed, as they are; others are sentences.
 std::string footer(const CLI::App& app) {
   std::string text;
   std::istringstream lines(app.get_footer());

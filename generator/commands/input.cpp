@@ -23,7 +23,7 @@ namespace esc {
 namespace {
 
 /// Headers of C, of the system and of CUDA that are included by their bare name, and the targets that CMake makes
-/// itself: a bundle's folder stands on the include path of the programs that use it, and its name is a target of
+/// itself: a bundle's folder is on the include path of the programs that use it, and its name is a target of
 /// theirs.
 bool is_taken(const std::string& name) {
   static const std::set<std::string_view> taken{

@@ -31,7 +31,7 @@ bool is_looked_up(const std::string& schedule);
 /// The name of a layer's bundle for one bCol: "ffn1", and where it gets one for each of several, "ffn1_n64".
 std::string bundle_name(const std::string& layer, std::int64_t bcol, bool one_of_several);
 
-/// The last part of a layer's path as plain text, with the tensor's name behind it where it is one of a model.
+/// The last part of a layer's path as plain text, with the tensor's name after it where it is one of a model.
 std::string printable_file_name(const std::string& path);
 
 }  // namespace esc

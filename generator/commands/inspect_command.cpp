@@ -72,7 +72,7 @@ LayerRequest layer_request(const InspectRequest& request, std::int64_t bcol) {
 /// As `generate` makes it by itself.
 Layer automatic_layer(const LayerRequest& layer, const LoopNest& nest, const SparseMatrix& matrix,
                       const Console& console) {
-  return make_layer(layer, {}, nest, matrix, std::make_shared<FragmentShelf>(), console).layer;
+  return make_layer(layer, {}, nest, matrix, std::make_shared<PackingCache>(), console).layer;
 }
 
 std::string to_json(const MatrixStatistics& statistics, const PatternCensus& census, const Layer& layer,
@@ -85,7 +85,7 @@ std::string to_json(const MatrixStatistics& statistics, const PatternCensus& cen
                              {"multiply_adds_per_load", census.reuse()},
                              {"empty_pairs", census.empty_pairs()}};
   set_renamed(census_json, "tile_rows", "ufi", census.height);
-  set_renamed(census_json, "row_tiles", "panels", census.panels);
+  set_renamed(census_json, "row_tiles", "panels", census.row_tiles);
   set_renamed(census_json, "columns_by_pattern", "patterns", patterns);
   const nlohmann::json result{
       {"rows", statistics.rows},
@@ -122,7 +122,7 @@ void print_census(const PatternCensus& census) {
   fmt::print("{}",
              labelled("patterns", fmt::format("of {} rows: {} of {} occur in {} row tiles with {} non-empty columns",
                                               census.height, census.columns.size(), (1 << census.height) - 1,
-                                              census.panels, census.enumerated_columns())));
+                                              census.row_tiles, census.enumerated_columns())));
   fmt::print("{}", labelled("", fmt::format("{:.2f} multiply-adds per loaded element of B; {:.1f} % of the (row tile, "
                                             "pattern) pairs are empty",
                                             census.reuse(), 100 * census.empty_pairs())));
@@ -242,14 +242,14 @@ void add_inspect_command(CLI::App& program, const CommonOptions& common, Action&
       ->type_name("NUMBER")
       ->capture_default_str();
   command
-      ->add_option(
-          "--bcol", request->bcols,
-          "N, the columns of B (tokens) that speed and bytes are told for; with --estimate several, as in 1,16, or "
-          "with how often each occurs, as in 1:10,16:1")
+      ->add_option("--bcol", request->bcols,
+                   "N, the columns of B (tokens) to show speed and bytes for; with --estimate several, as in 1,16, or "
+                   "with how often each occurs, as in 1:10,16:1")
       ->type_name("N,...")
       ->capture_default_str();
   command->add_option("--layout", request->layout, layout_help)->type_name("kn|nk");
   command->add_option("--seed", request->read.seed, "Seed of the values of pattern-only files")
+      ->type_name("NUMBER")
       ->check(whole_number_problem)
       ->capture_default_str();
   command->add_flag("--allow-nonfinite", request->read.allow_nonfinite, "Accept NaN and infinity");

@@ -29,7 +29,7 @@ std::string inputs_of(const LayerRequest& layer, const ModelRequest& request, co
                       const WeightSurvey& weight, const std::string& nest);
 
 /// A digest of what these inputs have led to, by which a later run knows it again: of the layer's matrix, the variant
-/// and its packed matrix, but not of where that stands.
+/// and its packed matrix, but not of where that is.
 std::string seal_of(const std::string& inputs, const ModelLayer& layer, const ModelVariant& variant,
                     const transformer::ModelEntry& packing);
 

@@ -130,7 +130,7 @@ std::vector<LayerMaker::Wanted> LayerMaker::wanted(MadeLayer& made, const LayerR
                                                    const WeightSurvey& survey) const {
   const std::string nest_text =
       fmt::format("{}{}\n", print_function(*made.nest), name_of(made.nest->element()));  // of which C does not say all
-  const auto rows = std::make_shared<FragmentShelf>();
+  const auto rows = std::make_shared<PackingCache>();
   std::vector<Wanted> all;
   std::vector<TokenCount> counts;
   std::ranges::transform(bcols, std::back_inserter(counts), [&](std::int64_t bcol) {
@@ -158,8 +158,7 @@ std::vector<LayerMaker::Wanted> LayerMaker::wanted(MadeLayer& made, const LayerR
 }
 
 /// What an earlier run has planned, or what is planned now with some rows, whose fragments are kept on the shelf.
-PlannedKernel LayerMaker::plan(MadeLayer& made, const Wanted& wanted,
-                               const std::shared_ptr<FragmentShelf>& rows) const {
+PlannedKernel LayerMaker::plan(MadeLayer& made, const Wanted& wanted, const std::shared_ptr<PackingCache>& rows) const {
   if (wanted.kept && wanted.kept->variant.planned_bytes > 0) {
     const ModelVariant& variant = wanted.kept->variant;
     return {variant.bcol, static_cast<double>(variant.planned_bytes), variant.measured, variant.beside_dense};

@@ -30,7 +30,7 @@ struct MadeLayer {
   ModelLayer layer;
   const LoopNest* nest = nullptr;
   std::optional<SparseMatrix> matrix = {};  ///< read where something is made of it
-  std::shared_ptr<FragmentShelf> fragments = std::make_shared<FragmentShelf>();
+  std::shared_ptr<PackingCache> fragments = std::make_shared<PackingCache>();
   std::string why_dense = {};               ///< where the layer is better left dense; then it has no kernels
   std::vector<PackedMatrix> packings = {};  ///< the different ones
   std::vector<Kernel> kernels = {};
@@ -82,7 +82,7 @@ class LayerMaker {
   static std::vector<TargetGroup> groups_of(const std::vector<TargetDevice>& devices, const Console& console);
   std::vector<Wanted> wanted(MadeLayer& made, const LayerRequest& layer, const std::vector<std::int64_t>& bcols,
                              const Weight& weight, const WeightSurvey& survey) const;
-  PlannedKernel plan(MadeLayer& made, const Wanted& wanted, const std::shared_ptr<FragmentShelf>& rows) const;
+  PlannedKernel plan(MadeLayer& made, const Wanted& wanted, const std::shared_ptr<PackingCache>& rows) const;
   const SparseMatrix& matrix_of(MadeLayer& made, const LayerRequest& request) const;
   ModelVariant add_generated(MadeLayer& made, const LayerRequest& request) const;
   GeneratedLayer generate(MadeLayer& made, const LayerRequest& request) const;

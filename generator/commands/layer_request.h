@@ -59,10 +59,10 @@ struct GenerateMode {
 };
 
 /// The layer as its schedule makes it: the one that is asked for, or the one that `auto` finds and the matrix allows.
-/// What the user should know of the choice stands in its notes; that devices share it is said at once as well. What is
+/// What the user should know of the choice is in its notes; that devices share it is said at once as well. What is
 /// found out on the way to the matrix as fragments is kept in `fragments`, for its other kernels. Throws UserError.
 GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
-                          const SparseMatrix& matrix, std::shared_ptr<FragmentShelf> fragments, const Console& console);
+                          const SparseMatrix& matrix, std::shared_ptr<PackingCache> fragments, const Console& console);
 
 /// What auto would choose for a layer, found without packing it.
 struct PlannedLayer {
@@ -76,7 +76,7 @@ inline constexpr std::int64_t planned_rows = 512;
 /// Plans a layer of a product whose sizes follow from the matrix. What is found out about its rows on the way is kept
 /// in `fragments`, for its other kernels. Throws UserError as make_layer does.
 PlannedLayer plan_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
-                        const SparseMatrix& matrix, std::shared_ptr<FragmentShelf> fragments);
+                        const SparseMatrix& matrix, std::shared_ptr<PackingCache> fragments);
 
 /// The matrix of a layer in the type of its nest, and what became of values that the type does not hold.
 struct StoredMatrix {

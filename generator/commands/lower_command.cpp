@@ -65,7 +65,7 @@ ExitStatus run(const LowerRequest& request, const Console& console) {
   const LoopNest nest = read_loop_nest(nest_source(request.nest));
   const std::vector<Directive> directives = directives_of(choice, nest.finishes_sums());
   const auto steps =
-      lower_by_steps(nest, directives, parse_patterns(request.patterns, panel_rows(directives).value_or(1)));
+      lower_by_steps(nest, directives, parse_patterns(request.patterns, row_tile_rows(directives).value_or(1)));
   print_plain("schedule   {}\ndirectives {}\n", text_of(choice), print(directives));
   if (!request.dump_steps) {
     fmt::print("\n{}", print(steps.back().nest));
@@ -117,16 +117,22 @@ void add_lower_command(CLI::App& program, const CommonOptions& common, Action& a
                   "escgen lower --schedule 'stream: tile=32x256x16, warps=4, stages=2, copy=tma, pdl=on'",
                   family_lists());
   const auto request = std::make_shared<LowerRequest>();
-  CLI::Option* const schedule = command->add_option(
-      "--schedule", request->schedule,
-      "'FAMILY: key=value, ...' with the keys below, of which those that are left out have their defaults; "
-      "UFi-UFk-WarpTile-ThreadBlockSize; or directives as in 'unroll(i, 2); enumerate(); ...'");
-  CLI::Option* const file = command->add_option("--schedule-file", request->schedule_file,
-                                                "The same from a file: a directive a line, # begins a comment");
+  CLI::Option* const schedule =
+      command
+          ->add_option(
+              "--schedule", request->schedule,
+              "'FAMILY: key=value, ...' with the keys below, of which those that are left out have their defaults; "
+              "UFi-UFk-WarpTile-ThreadBlockSize; or directives as in 'unroll(i, 2); enumerate(); ...'")
+          ->type_name("SCHEDULE");
+  CLI::Option* const file = command
+                                ->add_option("--schedule-file", request->schedule_file,
+                                             "The same from a file: a directive a line, # begins a comment")
+                                ->type_name("FILE");
   schedule->excludes(file);
   command->add_flag("--dump-steps", request->dump_steps, "Print the nest after every step");
   add_nest_options(*command, request->nest);
-  command->add_option("--pattern", request->patterns, "Enumerate only this pattern, row 0 rightmost (repeatable)");
+  command->add_option("--pattern", request->patterns, "Enumerate only this pattern, row 0 rightmost (repeatable)")
+      ->type_name("BITS");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }
 

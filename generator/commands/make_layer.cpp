@@ -23,9 +23,9 @@ struct Task {
   const LayerRequest& request;
   const LoopNest& nest;
   const SparseMatrix& matrix;
-  std::shared_ptr<FragmentShelf> fragments;  ///< of the matrix
-  ProductColumns columns;                    ///< of the product that the kernel is made for
-  LayerShape shape = {};                     ///< where auto chooses
+  std::shared_ptr<PackingCache> fragments;  ///< of the matrix
+  ProductColumns columns;                   ///< of the product that the kernel is made for
+  LayerShape shape = {};                    ///< where auto chooses
 };
 
 LayerShape shape_of(const SparseMatrix& matrix, const LoopNest& nest, const ProductColumns& columns) {
@@ -153,7 +153,7 @@ ScheduleChoice with_type_note(ScheduleChoice choice, ScalarType element) {
   return choice;
 }
 
-/// What auto falls back to behind its ranking: a schedule that takes every matrix and, where the nest has an epilogue,
+/// What auto falls back to after its ranking: a schedule that takes every matrix and, where the nest has an epilogue,
 /// gives each row to threads that have all of its sum.
 ScheduleChoice last_resort(const Task& task) {
   return task.nest.finishes_sums() ? whole_rows_schedule(task.columns.count, task.matrix.longest_row())
@@ -218,7 +218,7 @@ void check_packed(const Task& task, const ScheduleChoice& choice, const PackedLi
 struct RankedSize {
   std::size_t rank = 0;
   double ratio = 0;
-  bool is_behind_larger = false;  ///< whether one in front of it is legal, and larger
+  bool is_behind_larger = false;  ///< whether one before it is legal, and larger
 };
 
 /// The first schedule of the ranking that packs the matrix within the limit; where none does, the one that packs it
@@ -247,7 +247,7 @@ std::string within_note(std::size_t rank, const PackedLimit& limit) {
   return fmt::format(", number {} in rank, the first {}", rank + 1, limit.within());
 }
 
-/// The best in the ranking that packs the matrix small enough, behind all of them what auto falls back to.
+/// The best in the ranking that packs the matrix small enough, after all of them what auto falls back to.
 ScheduleChoice choose_within(const Task& task, std::vector<ScheduleChoice> ranking, const PackedLimit& limit) {
   ranking.push_back(last_resort(task));
   const std::optional<RankedSize> found = find_within(task, ranking, limit);
@@ -264,13 +264,13 @@ ScheduleChoice choose_within(const Task& task, std::vector<ScheduleChoice> ranki
   return choice;
 }
 
-/// Largest packed matrix that auto takes, over CSR, where a schedule behind it in rank packs smaller.
+/// Largest packed matrix that auto takes, over CSR, where a schedule after it in rank packs smaller.
 const PackedLimit most_packed{2.0, PackedLimit::Of::csr};
 
 /// Whether it takes so few bytes that nobody minds what is zero of them.
 bool fills_nothing(const Task& task, const ScheduleChoice& choice) {
   try {
-    return packed_bytes(task, choice) <= unminded_bytes(task.shape);
+    return packed_bytes(task, choice) <= unlimited_bytes(task.shape);
   } catch (const UnsuitableSchedule&) {
     return false;  // said by whoever falls back from it
   }
@@ -290,7 +290,7 @@ void prefer_compact(const Task& task, std::vector<ScheduleChoice>& ranking) {
   }
 }
 
-/// The layer by the first schedule of the ranking that the matrix allows, behind all of them what auto falls back to.
+/// The layer by the first schedule of the ranking that the matrix allows, after all of them what auto falls back to.
 GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleChoice> ranking) {
   ranking.push_back(last_resort(task));
   const std::string first = text_of(ranking.front());
@@ -308,8 +308,8 @@ GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleCho
   throw Defect(__FILE__, __LINE__, "a suitable schedule", "what auto falls back to takes every matrix");
 }
 
-/// The fastest schedule of family bitmap for a layer, by expectation, that the matrix of the task allows, which may be a
-/// part of the layer's.
+/// The fastest schedule of family bitmap for a layer, by expectation, that the matrix of the task allows, which may be
+/// a part of the layer's.
 ScheduleChoice bitmap_choice(const Task& task, const LayerShape& layer) {
   const std::string name = "--schedule bitmap";
   if (!can_use_bitmap(name_of(task.matrix.element))) {
@@ -331,7 +331,7 @@ ScheduleChoice bitmap_choice(const Task& task, const LayerShape& layer) {
                                      "leave the schedule to auto");
 }
 
-/// In 16 bits a bitmap is the smallest of all: behind what is faster it is there for those who limit bytes.
+/// In 16 bits a bitmap is the smallest of all: after what is faster it is there for those who limit bytes.
 void add_bitmap(const Task& task, std::vector<ScheduleChoice>& ranking) {
   const std::vector<int> architectures = architectures_for(task.request);
   if (!can_use_bitmap(name_of(task.matrix.element)) ||
@@ -428,7 +428,7 @@ SparseMatrix middle_rows(const SparseMatrix& matrix, std::int64_t most) {
 }  // namespace
 
 PlannedLayer plan_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
-                        const SparseMatrix& matrix, std::shared_ptr<FragmentShelf> fragments) {
+                        const SparseMatrix& matrix, std::shared_ptr<PackingCache> fragments) {
   const SparseMatrix part = middle_rows(matrix, planned_rows);
   const ProductColumns columns = product_columns(nest, request.bcol);
   const Task sample{request, nest, part, std::move(fragments), columns, shape_of(part, nest, columns)};
@@ -458,8 +458,7 @@ PlannedLayer plan_layer(const LayerRequest& request, const GenerateMode& mode, c
 }
 
 GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
-                          const SparseMatrix& matrix, std::shared_ptr<FragmentShelf> fragments,
-                          const Console& console) {
+                          const SparseMatrix& matrix, std::shared_ptr<PackingCache> fragments, const Console& console) {
   Task task{request, nest, matrix, std::move(fragments), product_columns(nest, request.bcol)};
   if (chooses(request, mode)) {
     if (is_shared(request)) {

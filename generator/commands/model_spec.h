@@ -8,7 +8,7 @@
 
 namespace esc {
 
-/// What a spec says of a model. What it does not say is as where nothing stands on the command line.
+/// What a spec says of a model. What it does not say is as where nothing is on the command line.
 struct ModelSpec {
   ModelRequest request;  ///< its name is empty where the spec has none
   std::optional<PackedLimit> max_packed;

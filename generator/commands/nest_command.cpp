@@ -34,8 +34,10 @@ void add_nest_command(CLI::App& program, const CommonOptions&, Action& action) {
                                   "escgen nest --layout nk --epilogue bias+relu > layer.nest.json");
   const auto request = std::make_shared<NestRequest>();
   add_nest_options(*command, request->nest);
-  command->add_option("--weights", request->weights,
-                      "Matrix file whose four dimensions, where it has them, are sizes of the nest");
+  command
+      ->add_option("--weights", request->weights,
+                   "Matrix file whose four dimensions, where it has them, are sizes of the nest")
+      ->type_name("FILE");
   add_element_option(*command, request->dtype);
   command->callback([request, &action] { action = [=] { return run(*request); }; });
 }

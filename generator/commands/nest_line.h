@@ -22,7 +22,7 @@ struct NestLine {
 /// where there is one.
 void add_nest_options(CLI::App& command, NestLine& line, CLI::Option* spec = nullptr);
 
-/// What stands in place of --dtype where a command reads matrices.
+/// What is in place of --dtype where a command reads matrices.
 inline constexpr const char* element_help =
     "Element type, f32, f64, f16, bf16 or tf32 (default: that of a file of 16 bits; f32 for f32, f64 and text; the one "
     "of --kernel)";

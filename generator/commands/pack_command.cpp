@@ -64,7 +64,7 @@ void pack_layer(ModelLayer& layer, const PackRequest& request, const WrittenMode
                 const Console& console) {
   const SparseMatrix matrix = matrix_of(layer, request, written.nest, console);
   layer.fingerprint.values = fingerprint(matrix).values;
-  const auto fragments = std::make_shared<FragmentShelf>();
+  const auto fragments = std::make_shared<PackingCache>();
   for (std::size_t number = 0; number < layer.packings.size(); ++number) {
     const auto variant = std::ranges::find(layer.variants, number, &ModelVariant::packing);
     if (variant == layer.variants.end()) {

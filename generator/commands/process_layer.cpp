@@ -8,6 +8,7 @@
 #include "generator/commands/layer_request.h"
 #include "generator/commands/loop_nest_input.h"
 #include "generator/commands/taken_place.h"
+#include "generator/emit/earlier_words.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/measured_json.h"
 #include "generator/emit/sources.h"
@@ -146,12 +147,20 @@ ExitStatus check_layer(const GeneratedLayer& generated, const GenerateMode& mode
   const fs::path manifest = fs::path(mode.output) / generated.layer.name / "manifest.json";
   const KernelBundle bundle =
       with_manifest(make_bundle(generated, format), manifest_as_measured(generated.layer, manifest_on_disk(manifest)));
-  const std::string differences = compare_bundle(bundle, mode.output);
+  std::string differences = compare_bundle(bundle, mode.output);
+  const bool has_earlier_words =
+      !differences.empty() && compare_bundle(in_words_on_disk(bundle, mode.output), mode.output).empty();
+  if (has_earlier_words) {
+    differences.clear();
+  }
   progress.finish();
-  print_result(
-      generated.layer, differences.empty() ? "current" : "stale", {{"diff", differences}}, mode,
-      differences.empty() ? "check      the bundle is current\n" : differences + "check      the bundle is stale\n",
-      console, differences.empty());
+  const std::string line =
+      !differences.empty() ? differences + "check      the bundle is stale\n"
+      : has_earlier_words  ? "check      the bundle is current, with its schedule in the words of an earlier release\n"
+                           : "check      the bundle is current\n";
+  print_result(generated.layer, differences.empty() ? "current" : "stale",
+               {{"diff", differences}, {"has_earlier_words", has_earlier_words}}, mode, line, console,
+               differences.empty());
   return differences.empty() ? ExitStatus::done : ExitStatus::check_failed;
 }
 
@@ -187,6 +196,7 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
   std::string manifest = manifest_json(generated.layer, verification, resources);
   if (!mode.force) {  // a bundle that differs by old words alone is left as it is
     manifest = manifest_in_words_of(manifest_on_disk(fs::path(mode.output) / bundle.name / "manifest.json"), manifest);
+    bundle = in_words_on_disk(std::move(bundle), mode.output);
   }
   bundle = with_manifest(std::move(bundle), manifest);
   progress.begin("writing the bundle");
@@ -259,7 +269,7 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   }
   progress.begin("lowering the loop nest and packing the matrix");
   console.detail("lowering the loop nest and packing the matrix");
-  GeneratedLayer generated = make_layer(request, mode, nest, matrix, std::make_shared<FragmentShelf>(), console);
+  GeneratedLayer generated = make_layer(request, mode, nest, matrix, std::make_shared<PackingCache>(), console);
   generated.layer.rounding = rounding;
   if (const std::string note = type_note(stored_type(request.matrix), nest.element()); !note.empty()) {
     generated.layer.choice.notes.push_back(note);

@@ -75,7 +75,7 @@ std::string whole_number_problem(const std::string& text) {
 
 namespace {
 
-/// What may have been meant by the first argument that is none: an option of the command or, in front of any, a
+/// What may have been meant by the first argument that is none: an option of the command or, before any, a
 /// command.
 std::string suggestion(const CLI::App& program) {
   const auto commands = program.get_subcommands();
@@ -171,7 +171,7 @@ ExitStatus run(int argc, char** argv, const ProgramText& text) {
       text.name + ".");
   CommonOptions common{.program = text.name, .arguments = with_new_names({argv + 1, argv + argc}, text)};
   program.add_flag("-q,--quiet", common.quiet,
-                   "Say nothing but errors and what was asked for: no progress, no notes, no report of a bundle that "
+                   "Print errors and results only: no progress, no notes, no report of a bundle that "
                    "is written or passes");
   program.add_flag("-v,--verbose", common.verbose, "Say more on standard error");
   Action action;

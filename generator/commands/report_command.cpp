@@ -79,9 +79,11 @@ void add_report_command(CLI::App& program, const CommonOptions& common, Action& 
   const auto request = std::make_shared<ReportRequest>();
   command->add_option("bundle", request->folder, "The bundle's folder, as escgen generate MODEL has written it")
       ->required();
-  command->add_option("-o,--output", request->output, "The page, one file of HTML")->required();
-  command->add_option("--measured", request->measured,
-                      "Times of its layers: what save() of the report of esc.replace_linear has written");
+  command->add_option("-o,--output", request->output, "The page, one file of HTML")->type_name("FILE")->required();
+  command
+      ->add_option("--measured", request->measured,
+                   "Times of its layers: what save() of the report of esc.replace_linear has written")
+      ->type_name("FILE");
   command->add_flag("!--no-patterns", request->patterns,
                     "No pictures of the layers' patterns, for which model.packed is read");
   command->add_flag("--json", request->json, "Print the result as JSON");

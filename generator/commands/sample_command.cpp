@@ -44,14 +44,18 @@ void add_sample_command(CLI::App& program, const CommonOptions& common, Action& 
   command
       ->add_option("-o,--output", request->output,
                    "File to write: .smtx, .mtx or .npy; its folder is made where there is none")
+      ->type_name("FILE")
       ->required();
-  command->add_option("--rows", request->options.rows, "Rows M")->capture_default_str();
-  command->add_option("--cols", request->options.columns, "Columns K")->capture_default_str();
-  command->add_option("--sparsity", request->options.sparsity, "Share of zeros, 0 to 1")->capture_default_str();
+  command->add_option("--rows", request->options.rows, "Rows M")->type_name("NUMBER")->capture_default_str();
+  command->add_option("--cols", request->options.columns, "Columns K")->type_name("NUMBER")->capture_default_str();
+  command->add_option("--sparsity", request->options.sparsity, "Share of zeros, 0 to 1")
+      ->type_name("SHARE")
+      ->capture_default_str();
   command->add_option("--structure", request->structure, "Where the non-zeros are")
       ->type_name("uniform|rows|columns|blocks|powerlaw|wanda|sparsegpt|magnitude")
       ->capture_default_str();
   command->add_option("--seed", request->options.seed, "Seed of all random choices")
+      ->type_name("NUMBER")
       ->check(whole_number_problem)
       ->capture_default_str();
   command->add_flag("--json", request->json, "Print the result as JSON");

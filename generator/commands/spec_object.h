@@ -20,7 +20,7 @@ inline constexpr const char* spec_example =
 /// The value in a spec's text. Throws UserError for what is not JSON.
 nlohmann::json spec_in(const std::string& text, const std::string& file);
 
-/// An object of a spec, which has the keys of its form and values that these may have. Messages say where it stands.
+/// An object of a spec, which has the keys of its form and values that these may have. Messages say where it is.
 class SpecObject {
  public:
   /// Throws UserError for anything else. The object stays the caller's.

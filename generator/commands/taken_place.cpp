@@ -8,6 +8,7 @@
 #include <set>
 
 #include "generator/commands/input.h"
+#include "generator/emit/earlier_words.h"
 #include "generator/ir/print_function.h"
 #include "generator/support/file.h"
 
@@ -67,8 +68,8 @@ void refuse_taken_place(const LayerRequest& request, const GenerateMode& mode, c
 
 void refuse_taken_place(const GeneratedLayer& generated, const KernelBundle& bundle, const GenerateMode& mode) {
   const std::string on_disk = manifest_in(place_of(bundle.name, mode));
-  static_cast<void>(
-      is_there_already(with_manifest(bundle, manifest_as_measured(generated.layer, on_disk)), mode.output, mode.force));
+  const KernelBundle now = with_manifest(bundle, manifest_as_measured(generated.layer, on_disk));
+  static_cast<void>(is_there_already(in_words_on_disk(now, mode.output), mode.output, mode.force));
 }
 
 void refuse_taken_place(const ModelRequest& request, const GenerateMode& mode,

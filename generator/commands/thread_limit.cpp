@@ -31,7 +31,7 @@ std::size_t startable(std::size_t wanted) {
   std::latch counted(1);
   std::vector<std::jthread> threads;
   threads.reserve(wanted);
-  const GoesOn goes_on(counted);  // behind the threads, which are waited for
+  const GoesOn goes_on(counted);  // after the threads, which are waited for
   try {
     while (threads.size() < wanted) {
       threads.emplace_back([&counted] { counted.wait(); });

@@ -20,7 +20,7 @@ struct TokenCount {
 };
 
 /// {1, 10} for "1:10", {16, 1} for "16". `place` is what messages name. Throws UserError for anything but a number of
-/// columns that a kernel can be made for, with a weight above 0 behind it if need be.
+/// columns that a kernel can be made for, with a weight above 0 after it if need be.
 TokenCount parse_token_count(std::string_view text, const std::string& place);
 
 /// {{1, 10}, {16, 1}} for "1:10,16". Throws UserError for anything but a list of different numbers of columns.

@@ -15,8 +15,8 @@ class Turns {
   /// Of so many pieces of work.
   explicit Turns(std::size_t count) : is_over_(count) {}
 
-  /// The turn of a piece of work, over with this object at the latest, however the work ends: those behind it wait for
-  /// that. So it stands before all that may fail.
+  /// The turn of a piece of work, over with this object at the latest, however the work ends: those after it wait for
+  /// that. So it is before all that may fail.
   class Turn {
    public:
     Turn(Turns& turns, std::size_t number) : turns_(turns), number_(number) {}

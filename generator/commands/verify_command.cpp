@@ -55,7 +55,7 @@ VerificationReport verify_on_gpu(const LoadedBundle& bundle, const LoopNest& nes
   CudaRuntime::expect_device();
   const TemporaryFolder workshop;
   progress.begin("compiling the bundle with nvcc");
-  // The texts that were looked at, not what stands in the folder by now.
+  // The texts that were looked at, not what is in the folder by now.
   const std::string& name = bundle.manifest.name;
   write_file_whole(workshop.path() / (name + ".cu"), bundle.kernel_text);
   write_file_whole(workshop.path() / (name + "_transformer.cpp"), bundle.transformer_text);
@@ -149,7 +149,7 @@ void add_verify_command(CLI::App& program, const CommonOptions& common, Action& 
       ->capture_default_str();
   command
       ->add_option("--seed", request->seed,
-                   "What the drawn calls are drawn from, as an earlier report says it (default: a new one)")
+                   "Seed of the random calls, as an earlier report printed it (default: a new one)")
       ->type_name("NUMBER");
   command->add_flag(
       "--whole", request->whole,

@@ -57,7 +57,7 @@ class ModelCheck {
     for (const ModelLayer& layer : model().layers) {
       for (std::size_t packing = 0; packing < layer.packings.size(); ++packing) {
         const SparseMatrix matrix = packed_.matrix_of(layer, packing);
-        const auto fragments = std::make_shared<FragmentShelf>();
+        const auto fragments = std::make_shared<PackingCache>();
         for (const ModelVariant& variant : layer.variants) {
           if (variant.packing == packing) {
             const bool is_new = seen.emplace(variant.kernel, true).second;
@@ -93,7 +93,7 @@ class ModelCheck {
 
   /// The layer is generated again; a kernel that is seen for the first time is run.
   void check_variant(const ModelLayer& layer, const ModelVariant& variant, const SparseMatrix& matrix,
-                     const std::shared_ptr<FragmentShelf>& fragments, bool is_new,
+                     const std::shared_ptr<PackingCache>& fragments, bool is_new,
                      std::vector<std::pair<std::string, VerificationReport>>& reports) {
     const GeneratedLayer generated = generate_variant(written_, variant, matrix, fragments);
     const transformer::ModelEntry& entry = layer.packings[variant.packing];

@@ -23,7 +23,7 @@ struct WeightedTimes {
 };
 
 /// "weighted   10 x N = 1, 1 x N = 16: about 81.0 us in place of 105.0 (1.30 x) for 10 of 12 kernels, 6 predicted";
-/// `where` stands in front, as in "sm_90, ".
+/// `where` is in front, as in "sm_90, ".
 std::string weighted_line(const std::vector<TokenCount>& counts, const WeightedTimes& times,
                           const std::string& where = "");
 

@@ -46,7 +46,7 @@ WrittenModel load_model_bundle(const std::filesystem::path& folder) {
 }
 
 GeneratedLayer generate_variant(const WrittenModel& written, const ModelVariant& variant, const SparseMatrix& matrix,
-                                std::shared_ptr<FragmentShelf> fragments) {
+                                std::shared_ptr<PackingCache> fragments) {
   return generate_layer(matrix, written.nest,
                         {.name = "layer",
                          .source_file = {},

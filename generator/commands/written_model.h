@@ -9,7 +9,7 @@
 
 namespace esc {
 
-/// A model's bundle as it stands in a folder: what its manifest says, with the kernels' texts, and its loop nest.
+/// A model's bundle as it is in a folder: what its manifest says, with the kernels' texts, and its loop nest.
 struct WrittenModel {
   ModelBundle model;
   LoopNest nest;
@@ -21,6 +21,6 @@ WrittenModel load_model_bundle(const std::filesystem::path& folder);
 /// The layer of this matrix once more, packed and lowered as the variant's schedule says. What the way to fragments of
 /// the matrix has shown is kept for its other variants.
 GeneratedLayer generate_variant(const WrittenModel& written, const ModelVariant& variant, const SparseMatrix& matrix,
-                                std::shared_ptr<FragmentShelf> fragments);
+                                std::shared_ptr<PackingCache> fragments);
 
 }  // namespace esc

@@ -152,7 +152,7 @@ std::string filter_system_calls(const Allowance& allowance, int descriptor) {
   const auto line = static_cast<scmp_datum_t>(descriptor);
   const auto self = static_cast<scmp_datum_t>(getpid());
   Filter filter;
-  // Memory, which is where compiled text stands too, and the clock.
+  // Memory, which is where compiled text is too, and the clock.
   filter.allow({"brk", "mmap", "munmap", "mremap", "madvise", "clock_gettime", "gettimeofday", "clock_getres", "futex",
                 "sched_yield", "getrandom", "mprotect"});
   // What libraries ask before they choose how to do something, and what tells nothing but that.

@@ -21,7 +21,7 @@ struct Message {
 
 /// The most bytes that a message may have on its way.
 inline constexpr std::size_t most_message_bytes = std::size_t{1} << 20;
-/// In front of each stands how many there are, in so many bytes.
+/// Before each is how many there are, in so many bytes.
 inline constexpr std::size_t message_head_bytes = 8;
 
 /// The message on its way, its head included. Texts are cut, the last ones first, where they are too long for one.

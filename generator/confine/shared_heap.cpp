@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's operators new and delete stand here: those of the C++ library but for threads that allocate in a shared
+// The program's operators new and delete are here: those of the C++ library but for threads that allocate in a shared
 // heap, and for what was allocated there, which goes with it as a whole.
 #include "generator/confine/shared_heap.h"
 

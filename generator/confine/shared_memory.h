@@ -45,7 +45,7 @@ class SharedMemory {
   SharedPlace place_;
 };
 
-/// Cuts memory into parts with a gap behind each, so that running over the end of one is not an access of the next.
+/// Cuts memory into parts with a gap after each, so that running over the end of one is not an access of the next.
 class PartsOfMemory {
  public:
   /// Where a part of so many bytes begins, at a multiple of 256.

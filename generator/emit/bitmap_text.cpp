@@ -16,7 +16,7 @@ namespace esc {
 namespace {
 
 // What the steps of the lowering and the packed bytes both know.
-static_assert(BitmapSchedule::panel_rows == transformer::bitmap_rows);
+static_assert(BitmapSchedule::row_tile_rows == transformer::bitmap_rows);
 static_assert(BitmapSchedule::tile_columns_of_a == transformer::bitmap_tile_columns);
 static_assert(BitmapSchedule::block_columns == transformer::bitmap_block_columns);
 
@@ -37,7 +37,7 @@ std::int64_t tile_bytes(const LoopNest& nest) {
 /// Sums take the places of tiles in the end, but not those of barriers: a device may write these even behind all waits
 /// for them.
 std::uint64_t barriers_at(const LoopNest& nest) {
-  const std::int64_t tiles = nest.constant("tile_stages") * nest.constant("turn_windows") * tile_bytes(nest);
+  const std::int64_t tiles = nest.constant("tile_stages") * nest.constant("iteration_k_tiles") * tile_bytes(nest);
   return up_to_line(static_cast<std::uint64_t>(std::max(tiles, declared_shared_bytes(nest))));
 }
 
@@ -50,7 +50,7 @@ std::string piece_of_tile(const LoopNest& nest) {
   if (has_columns(nest)) {
     return fmt::format("(row * {} + (piece ^ row % {})) * 16", nest.constant("tile_rows") / 8, line_pieces);
   }
-  const std::int64_t pieces = nest.constant("column_eighths");
+  const std::int64_t pieces = nest.constant("n8_tiles");
   if (pieces > line_pieces) {
     return fmt::format("((piece / {0} * tile_rows + row) * {0} + (piece % {0} ^ row % {0})) * 16", line_pieces);
   }
@@ -65,7 +65,7 @@ std::string copy_of_whole_pieces(const LoopNest& nest) {
   return fmt::format(R"(  // 16 bytes at once where all columns begin at multiples of that.
   if ((reinterpret_cast<size_t>(B) | static_cast<size_t>(ldb) * sizeof({0})) % 16 == 0) {{
 #pragma unroll
-    for (int i = thread; i < column_pieces * tile_columns; i += team_threads) {{
+    for (int i = thread; i < column_pieces * tile_columns; i += consumer_group_threads) {{
       const int column = i / column_pieces, piece = i % column_pieces;
       const unsigned int k = first_row + piece * vector_width, j = tile * tile_columns + column;
       const unsigned int rows = rows_of_piece(k, j < N);
@@ -81,17 +81,17 @@ std::string copy_of_whole_pieces(const LoopNest& nest) {
 
 Environment bitmap_sizes(const transformer::BitmapFormat& format) {
   return {{"most_words", format.shape.most_words},
-          {"unit_begins", static_cast<std::int64_t>(format.units()) + 1},
-          {"unit_room", room_for_words(format.shape.most_words)}};
+          {"packed_tile_begins", static_cast<std::int64_t>(format.packed_tiles()) + 1},
+          {"packed_tile_room", room_for_words(format.shape.most_words)}};
 }
 
 std::int64_t room_for_words(std::uint32_t words) {
-  return static_cast<std::int64_t>(up_to_line(room_in_front() + transformer::BitmapFormat().unit_bytes(words)));
+  return static_cast<std::int64_t>(up_to_line(room_in_front() + transformer::BitmapFormat().packed_tile_bytes(words)));
 }
 
-std::uint32_t words_in_room(std::int64_t unit_room) {
+std::uint32_t words_in_room(std::int64_t packed_tile_room) {
   std::uint32_t words = 0;
-  while (words < transformer::max_bitmap_words && room_for_words(words + 1) <= unit_room) {
+  while (words < transformer::max_bitmap_words && room_for_words(words + 1) <= packed_tile_room) {
     ++words;
   }
   return words;
@@ -101,26 +101,26 @@ std::vector<std::string> bitmap_constants(const LoopNest& nest, const transforme
   const std::uint64_t front = room_in_front();
   return {c_constant("unsigned int", "M", format.shape.rows, "rows of C"),
           c_constant("unsigned int", "K", format.shape.columns, "rows of B"),
-          c_constant("unsigned int", "panels", format.panels(), "of 16 rows"),
-          c_constant("unsigned int", "windows", format.tiles(), "of A's columns"),
-          c_constant("unsigned int", "turns",
-                     (static_cast<std::int64_t>(format.tiles()) + nest.constant("windows_of_turn") - 1) /
-                         nest.constant("windows_of_turn")),
+          c_constant("unsigned int", "row_tiles", format.row_tiles(), "of 16 rows"),
+          c_constant("unsigned int", "k_tiles", format.tiles(), "of A's columns"),
+          c_constant("unsigned int", "iterations",
+                     (static_cast<std::int64_t>(format.tiles()) + nest.constant("k_tiles_of_iteration") - 1) /
+                         nest.constant("k_tiles_of_iteration")),
           c_constant("size_t", "begins_at", transformer::header_bytes, "where units begin"),
-          c_constant("size_t", "units_at", format.units_at, "behind which they stand"),
+          c_constant("size_t", "packed_tiles_at", format.packed_tiles_at, "behind which they stand"),
           c_constant("unsigned int", "odd_columns_at", format.odd_column_at(0), "in a unit, behind the bits"),
           c_constant("unsigned int", "words_at", format.words_at(), "and the words"),
           c_constant("int", "tile_bytes", tile_bytes(nest), "of B"),
           c_constant("int", "barriers_at", barriers_at(nest), "in shared memory, behind the tiles"),
-          c_constant("int", "copies_at", static_cast<std::uint64_t>(bytes_before_units(nest)) + front,
+          c_constant("int", "copies_at", static_cast<std::uint64_t>(bytes_before_packed_tiles(nest)) + front,
                      "and the copies of units")};
 }
 
 std::map<std::string, std::string> bitmap_holes(const LoopNest& nest) {
   const bool columns = has_columns(nest);
   return {{"PIECE_OF_TILE", piece_of_tile(nest)},
-          {"FRAGMENT_OF_B", columns ? "(piece_at(lane % 8, lane / 8) ^ row / 8 * 16) + piece_at(eighth * 8, 0)"
-                                    : "piece_at(row + lane, eighth)"},
+          {"FRAGMENT_OF_B", columns ? "(piece_at(lane % 8, lane / 8) ^ row / 8 * 16) + piece_at(n8_tile * 8, 0)"
+                                    : "piece_at(row + lane, n8_tile)"},
           {"TRANSPOSED", columns ? "" : ".trans"},
           {"COPY_WHOLE_PIECES",
            columns && has_whole_columns(*nest.array(ArrayRole::dense).layout) ? copy_of_whole_pieces(nest) : ""},
@@ -128,7 +128,7 @@ std::map<std::string, std::string> bitmap_holes(const LoopNest& nest) {
           {"WGMMA", wgmma_text(nest.constant("tile_columns"), mma_types(nest), !columns)},
           {"LEADING_BYTES", columns ? "16" : "tile_rows * 128"},
           {"STEP_PIECES", columns ? "2" : "128"},
-          {"BOXES_OF_TILE", columns ? "1" : "column_eighths / 8"},
+          {"BOXES_OF_TILE", columns ? "1" : "n8_tiles / 8"},
           {"X_OF_BOX", columns ? "first_row" : "tile * tile_columns + box * 64"},
           {"Y_OF_BOX", columns ? "tile * tile_columns" : "first_row"}};
 }
@@ -144,14 +144,16 @@ BoxOfTile box_of_tile(const LoopNest& nest) {
 
 bool has_bitmap(const LoopNest& nest) { return nest.packed.kind == PackedForm::Kind::bitmap; }
 
-std::int64_t bytes_before_units(const LoopNest& nest) {
+std::int64_t bytes_before_packed_tiles(const LoopNest& nest) {
   constexpr std::uint64_t barrier = 8;
   const std::int64_t tiles =
-      performs(nest, "make_tile_barriers") ? nest.constant("tile_stages") * nest.constant("turn_windows") : 0;
+      performs(nest, "make_tile_barriers") ? nest.constant("tile_stages") * nest.constant("iteration_k_tiles") : 0;
   return static_cast<std::int64_t>(barriers_at(nest) +
-                                   up_to_line(static_cast<std::uint64_t>(staged_units(nest) + tiles) * barrier));
+                                   up_to_line(static_cast<std::uint64_t>(staged_packed_tiles(nest) + tiles) * barrier));
 }
 
-std::int64_t staged_units(const LoopNest& nest) { return nest.constant("unit_stages") * nest.constant("block_copies"); }
+std::int64_t staged_packed_tiles(const LoopNest& nest) {
+  return nest.constant("packed_tile_stages") * nest.constant("block_copies");
+}
 
 }  // namespace esc

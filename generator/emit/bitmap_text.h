@@ -12,12 +12,13 @@
 
 namespace esc {
 
-/// The sizes of the packed form by the names that nests have for them. `unit_room` is what a unit has of shared memory.
+/// The sizes of the packed form by the names that nests have for them. `packed_tile_room` is what a unit has of shared
+/// memory.
 Environment bitmap_sizes(const transformer::BitmapFormat& format);
 
 /// What a unit with so many rows of words takes of shared memory; and how many it may have where there is so much.
 std::int64_t room_for_words(std::uint32_t words);
-std::uint32_t words_in_room(std::int64_t unit_room);
+std::uint32_t words_in_room(std::int64_t packed_tile_room);
 
 /// The constants of the packed matrix, and of what a block has of both operands in shared memory.
 std::vector<std::string> bitmap_constants(const LoopNest& nest, const transformer::BitmapFormat& format);
@@ -40,7 +41,7 @@ struct BoxOfTile {
 BoxOfTile box_of_tile(const LoopNest& nest);
 
 /// Bytes of a block in shared memory in front of its units, and how many of these there are.
-std::int64_t bytes_before_units(const LoopNest& nest);
-std::int64_t staged_units(const LoopNest& nest);
+std::int64_t bytes_before_packed_tiles(const LoopNest& nest);
+std::int64_t staged_packed_tiles(const LoopNest& nest);
 
 }  // namespace esc

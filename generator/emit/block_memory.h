@@ -15,13 +15,14 @@ inline constexpr std::uint64_t unprepared_shared_bytes = std::uint64_t{48} * 102
 bool needs_preparing(const Layer& layer);
 
 /// Bytes of dynamic shared memory that the layer's kernel is prepared for: those of its launch or, where layers with
-/// units of other sizes share it, as many as all of its architectures have.
+/// packed tiles of other sizes share it, as many as all of its architectures have.
 std::uint64_t most_shared_bytes(const Layer& layer);
 
-/// What a unit of a bitmap gets of shared memory where the layer's fullest one needs `unit_room`: as much as lets
-/// equally many blocks run on a multiprocessor of each architecture, and no kernel need preparing for it, so that the
-/// kernel has room for fuller units of other patterns.
-std::int64_t free_unit_room(const LoopNest& nest, std::int64_t unit_room, const std::vector<int>& architectures);
+/// What a packed tile of a bitmap gets of shared memory where the layer's fullest one needs `packed_tile_room`: as much
+/// as lets equally many blocks run on a multiprocessor of each architecture, and no kernel need preparing for it, so
+/// that the kernel has room for fuller packed tiles of other patterns.
+std::int64_t free_packed_tile_room(const LoopNest& nest, std::int64_t packed_tile_room,
+                                   const std::vector<int>& architectures);
 
 /// Bytes of dynamic shared memory of a block of the nest, for a layer of these sizes.
 std::uint64_t shared_bytes(const LoopNest& nest, const Environment& layer_sizes);

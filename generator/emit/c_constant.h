@@ -8,7 +8,7 @@
 
 namespace esc {
 
-/// A constant of a kernel's text on a line of its own, with why it is there behind it: "constexpr int warps = 4;  // of
+/// A constant of a kernel's text on a line of its own, with why it is there after it: "constexpr int warps = 4;  // of
 /// a block".
 template <typename Value>
 std::string c_constant(std::string_view type, std::string_view name, const Value& value, std::string_view why = "") {

@@ -14,7 +14,7 @@ class CudaExpressions : public ExpressionPrinter {
   explicit CudaExpressions(const LoopNest& nest) : nest_(nest) {}
 
   std::string access(const Access& access) const override;
-  /// Where an element stands.
+  /// Where an element is.
   std::string pointer(const Access& access) const;
   /// The distance of an array's rows, in elements.
   std::string leading_dimension(const ArrayDeclaration& array) const;
@@ -31,7 +31,7 @@ class CudaExpressions : public ExpressionPrinter {
   std::string minimum(const std::string& left, const std::string& right) const override;
 
  private:
-  /// The index of an element in its array, behind the others of the outer dimensions; empty for the first.
+  /// The index of an element in its array, after the others of the outer dimensions; empty for the first.
   std::string position(const ArrayDeclaration& array, const Access& access) const;
 
   const LoopNest& nest_;

@@ -13,13 +13,13 @@
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/gather_text.h"
 #include "generator/emit/half_text.h"
+#include "generator/emit/k_tile_places.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/packed_matrix_holes.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
+#include "generator/emit/runtime_parameters.h"
 #include "generator/emit/text_template.h"
-#include "generator/emit/told_numbers.h"
-#include "generator/emit/window_places.h"
 #include "generator/ir/instruction.h"
 #include "generator/ir/performed_instructions.h"
 #include "generator/ir/print.h"
@@ -29,7 +29,7 @@
 
 namespace esc {
 
-extern const std::string_view meet_team_text;  ///< embedded from templates/instructions
+extern const std::string_view sync_consumer_group_text;  ///< embedded from templates/instructions
 extern const std::string_view meet_roles_text;
 extern const std::string_view meet_multiplying_text;
 
@@ -41,8 +41,8 @@ PackedAccess access_of(const LoopNest& nest, const transformer::ListFormat& form
   access.offset_type = format.counts.nonzeros < (std::uint64_t{1} << 31) ? "int" : "long long";
   for (const transformer::Section& section : format.sections) {
     const std::string type = transformer::c_name(section.type);
-    const std::string place = fmt::format("{}{}_at", nest.packed.is_told ? "packed." : "", section.name);
-    if (!nest.packed.is_told) {
+    const std::string place = fmt::format("{}{}_at", nest.packed.is_shape_generic ? "packed." : "", section.name);
+    if (!nest.packed.is_shape_generic) {
       access.constants.push_back(c_constant("size_t", place, section.offset));
     }
     access.sections.push_back(
@@ -67,24 +67,24 @@ PackedAccess access_of(const LoopNest& nest, const transformer::BitmapFormat& fo
   return {.constants = bitmap_constants(nest, format), .sections = {}};
 }
 
-/// How tasks are read: behind the header they stand first.
+/// How tasks are read: after the header they are first.
 PackedAccess access_of(const LoopNest& nest, const transformer::TaskFormat& format) {
   const auto offset = [](const char* name, std::uint64_t bytes, const char* why) {
     return c_constant("size_t", name, bytes, why);
   };
-  const bool is_told = nest.packed.is_told;
+  const bool is_shape_generic = nest.packed.is_shape_generic;
   PackedAccess access{.constants = {offset("packed_header_bytes", transformer::header_bytes,
-                                           "the tasks begin behind it, heavy ones in front")},
+                                           "the tasks begin after it, heavy ones first")},
                       .sections = {}};
   if (!nest.before.empty()) {
-    access.sections.push_back(
-        {"SplitRows", "unsigned int",
-         fmt::format("reinterpret_cast<const unsigned int*>(packed + {}split_rows_at)", is_told ? "packed." : "")});
-    if (!is_told) {
+    access.sections.push_back({"SplitRows", "unsigned int",
+                               fmt::format("reinterpret_cast<const unsigned int*>(packed + {}split_rows_at)",
+                                           is_shape_generic ? "packed." : "")});
+    if (!is_shape_generic) {
       access.constants.push_back(offset("split_rows_at", format.split_rows_at, "the rows that are split"));
     }
   }
-  if (!is_told) {
+  if (!is_shape_generic) {
     access.constants.push_back(offset("pairs_at", format.pairs_at, "the non-zeros in the order of the tasks"));
   }
   access.constants.push_back(
@@ -123,14 +123,15 @@ std::string constants_text(const Layer& layer, std::string rest) {
     }
   }
   own += c_constant("unsigned int", "tuned_columns", layer.sizes.at("N"),
-                    layer.sizes.at("N") == layer.bcol ? "bCol" : "of bCol items");
+                    layer.sizes.at("N") == layer.bcol ? "N that the kernel was made for"
+                                                      : "columns of the items that it was made for");
   for (const ArrayRole role : {ArrayRole::dense, ArrayRole::output}) {
     if (const ArrayDeclaration& array = layer.lowered.array(role); array.layout) {
       own += c_constant("long long", tuned_leading_dimension(array),
                         least_leading_dimension(array, layer.sizes, fmt::format("{}", layer.bcol)));
     }
   }
-  return "// The schedule.\n" + own + (following.empty() ? "" : "\n// What follows from it.\n" + following) + "\n";
+  return "// The schedule.\n" + own + (following.empty() ? "" : "\n// Derived constants.\n" + following) + "\n";
 }
 
 /// The text with those of the holes filled that it has.
@@ -154,11 +155,11 @@ std::vector<std::string_view> performed_texts(const LoopNest& nest) {
     if (!meets_at_copies(nest)) {
       texts.push_back(meet_roles_text);
     }
-    if (meets_behind_turns(nest)) {
+    if (meets_behind_iterations(nest)) {
       texts.push_back(meet_multiplying_text);
     }
-  } else if (!nest.team.empty()) {
-    texts.push_back(meet_team_text);
+  } else if (!nest.consumer_group.empty()) {
+    texts.push_back(sync_consumer_group_text);
   }
   for (const std::string& name : performed_instructions(nest)) {
     const Instruction& performed = instruction(name);
@@ -167,7 +168,7 @@ std::vector<std::string_view> performed_texts(const LoopNest& nest) {
   return texts;
 }
 
-/// Each instruction's text once, in front of those that need it.
+/// Each instruction's text once, before those that need it.
 std::string instructions_text(const Layer& layer) {
   std::set<std::string_view> written;
   std::string text;
@@ -177,7 +178,7 @@ std::string instructions_text(const Layer& layer) {
   }
   if (const auto* fragments = std::get_if<transformer::FragmentFormat>(&layer.format)) {
     values.merge(fragment_holes(layer.lowered, *fragments));
-    values.emplace("PLACES", window_places_text(layer.lowered));
+    values.emplace("PLACES", k_tile_places_text(layer.lowered));
   }
   if (has_bitmap(layer.lowered)) {
     values.merge(bitmap_holes(layer.lowered));
@@ -220,16 +221,16 @@ std::string repacking_name(const Layer& layer) { return layer.name + "_values_ke
 std::string device_text(const Layer& layer) {
   const LoopNest& nest = layer.lowered;
   const PackedAccess packed = std::visit([&](const auto& format) { return access_of(nest, format); }, layer.format);
-  std::string rest = "// The matrix, and where its packed form has what.\n";
+  std::string rest = "// The matrix, and the layout of its packed form.\n";
   for (const std::string& line : packed.constants) {
     rest += line;
   }
-  rest += "\n" + (is_told(layer) ? packed_matrix_text(told_numbers(layer)) : "") + layout_functions(nest, layer.sizes) +
-          instructions_text(layer);
+  rest += "\n" + (is_shape_generic(layer) ? packed_matrix_text(runtime_parameters(layer)) : "") +
+          layout_functions(nest, layer.sizes) + instructions_text(layer);
   const int alignment = shared_alignment(nest);
   for (const LoopNest& before : nest.before) {
     const KernelText zeroing = print_kernel(before, zeroing_name(layer), packed, alignment);
-    rest += "// Sets the rows of C that several tasks add to to zero, before they do.\n" + zeroing.kernel + "\n";
+    rest += "// Sets the rows of C that several tasks add to to zero first.\n" + zeroing.kernel + "\n";
   }
   const KernelText main = print_kernel(nest, kernel_name(layer), packed, alignment);
   rest += main.functions + variants_comment + (nest.vectors ? vectors_comment : "") +

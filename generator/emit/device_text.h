@@ -13,7 +13,7 @@ namespace esc {
 /// are their arguments. The matrix has a non-zero.
 std::string device_text(const Layer& layer);
 
-/// Names of the kernels: the main one, that in front of it which prepares rows of C, that which writes A from its
+/// Names of the kernels: the main one, that before it which prepares rows of C, that which writes A from its
 /// packed form, and that which writes values of A into it.
 std::string kernel_name(const Layer& layer);
 std::string zeroing_name(const Layer& layer);

@@ -15,8 +15,8 @@
 namespace esc {
 namespace {
 
-/// The step of the loop in which a thread goes over the columns, wherever it stands; 0 where there is none.
-std::int64_t turn_columns(const Block& block) {
+/// The step of the loop in which a thread goes over the columns, wherever it is; 0 where there is none.
+std::int64_t iteration_columns(const Block& block) {
   std::int64_t step = 0;
   rewrite(block, {.around = [&step](const Node& node) {
             const auto* const loop = std::get_if<Loop>(&node.content);
@@ -69,8 +69,8 @@ Dispatch dispatch_of(const Layer& layer) {
       .needs_preparing = needs_preparing(layer),
       .unpacks = can_unpack(layer)};
   if (has_bitmap(lowered)) {
-    dispatch.block_rows = lowered.constant("block_panels") * lowered.constant("panel_height");
-    dispatch.unit_words = words_in_room(sizes.at("unit_room"));
+    dispatch.block_rows = lowered.constant("block_row_tiles") * lowered.constant("row_tile_height");
+    dispatch.packed_tile_words = words_in_room(sizes.at("packed_tile_room"));
   }
   if (lowered.vectors) {
     dispatch.has_vectors = true;
@@ -80,7 +80,7 @@ Dispatch dispatch_of(const Layer& layer) {
     dispatch.tile_columns = constants.at("tile_columns");
     dispatch.tuned_vectors = tuned_moves_vectors(lowered, sizes, layer.bcol);
   } else {
-    dispatch.turn_columns = turn_columns(lowered.body);
+    dispatch.iteration_columns = iteration_columns(lowered.body);
   }
   return dispatch;
 }

@@ -27,8 +27,8 @@ struct Dispatch {
   bool tuned_vectors = false;     ///< whether the tuned variant does, as tuned_moves_vectors says
   std::int64_t vector_width = 1;  ///< columns that it moves at once; 1 where none does
   std::int64_t tile_columns = 0;  ///< of a block, where the grid's y goes over tiles of columns; else 0
-  bool programmatic = false;      ///< launches may begin before the kernel in front has ended
-  bool zeroes_c = false;          ///< all of C is set to zero in front of the kernel, or in place of one
+  bool programmatic = false;      ///< launches may begin before the kernel before has ended
+  bool zeroes_c = false;          ///< all of C is set to zero before the kernel, or in place of one
   bool adds_to_c = false;         ///< blocks add parts of a sum to C, atomically
   ProductForm products = ProductForm::whole;
   std::int64_t scaled_rows = 1;  ///< of A that have a scale together, where parts of products are half floats; else 1
@@ -37,9 +37,9 @@ struct Dispatch {
   bool needs_preparing = false;  ///< on a device where it was not prepared a launch is refused
   std::int64_t block_rows =
       0;  ///< of C that a block owns, where its packed matrix is the same whatever a block owns; else 0
-  std::uint32_t unit_words = 0;  ///< rows of words of a bitmap's unit that a block has room for
-  bool unpacks = false;          ///< there are functions that write A from its packed form, and values of A into it
-  std::int64_t turn_columns =
+  std::uint32_t packed_tile_words = 0;  ///< rows of words of a bitmap's packed tile that a block has room for
+  bool unpacks = false;  ///< there are functions that write A from its packed form, and values of A into it
+  std::int64_t iteration_columns =
       0;  ///< that a block takes at a time, where its threads take turns over all columns; else 0
 
   /// Columns of C for each of the n items of a call.

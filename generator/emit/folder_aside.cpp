@@ -34,7 +34,7 @@ std::error_code last_error() { return {errno, std::generic_category()}; }
 
 bool cannot_be_done_here(int error) { return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP; }
 
-/// In front of the random letters: no one else gives a folder such a name.
+/// Before the random letters: no one else gives a folder such a name.
 std::string beginning_of(const std::string& name) { return fmt::format(".{}.escgen-", name); }
 
 /// The folders that creating `folder` would make, the outermost first.

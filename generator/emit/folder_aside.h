@@ -7,7 +7,7 @@
 
 namespace esc {
 
-/// A folder of files that is made beside the place where it is to stand, and put there at once. Unless it was, it is
+/// A folder of files that is made beside the place where it is to be, and put there at once. Unless it was, it is
 /// removed with this object, and the folders around it that were made for it. While it lives it is locked, so that
 /// others can tell it from one that a killed run has left.
 class FolderAside {

@@ -8,11 +8,11 @@ namespace esc {
 transformer::FragmentBlock fragment_block(const PackedForm& form) {
   using transformer::max_fragment_rows;
   const auto rows = static_cast<std::uint32_t>(form.height);
-  const std::uint32_t height = rows % max_fragment_rows == 0 ? max_fragment_rows : transformer::strip_rows;
+  const std::uint32_t height = rows % max_fragment_rows == 0 ? max_fragment_rows : transformer::m16_tile_rows;
   const std::uint32_t joined = rows / height;
-  return {.panels = static_cast<std::uint32_t>(form.block_panels) * joined,
+  return {.row_tiles = static_cast<std::uint32_t>(form.block_row_tiles) * joined,
           .height = height,
-          .quarter_steps = form.quarter_steps,
+          .sparse14_steps = form.sparse14_steps,
           .dense_steps = form.dense_steps,
           .listed_values = form.listed_values,
           .placed_values = form.placed_values,

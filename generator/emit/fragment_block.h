@@ -8,8 +8,8 @@
 
 namespace esc {
 
-/// The panels of a block, and what their steps store, of a matrix that is packed in fragments. Of placed values one of
-/// more than 32 rows is several, which have their units together.
+/// The row tiles of a block, and what their steps store, of a matrix that is packed in fragments. Of placed values one
+/// of more than 32 rows is several, which have their packed tiles together.
 transformer::FragmentBlock fragment_block(const PackedForm& form);
 
 }  // namespace esc

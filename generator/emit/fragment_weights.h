@@ -7,8 +7,8 @@
 
 namespace esc {
 
-/// What the steps and extras of a unit count beside its bytes for the kernel of this nest, which reads the matrix in
-/// fragments: it decides how the matrix is cut.
+/// What the steps and residuals of a packed tile count beside its bytes for the kernel of this nest, which reads the
+/// matrix in fragments: it decides how the matrix is cut.
 transformer::FragmentWeights fragment_weights(const LoopNest& nest, const SparseMatrix& matrix);
 
 }  // namespace esc

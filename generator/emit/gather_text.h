@@ -20,7 +20,7 @@ std::vector<std::string> gather_constants(const LoopNest& nest, const transforme
 /// Whether rows of B are gathered from shared memory.
 bool gathers_rows(const LoopNest& nest);
 
-/// Bytes of a block in shared memory: four windows of B, the lists for them, and barriers.
+/// Bytes of a block in shared memory: four K tiles of B, the lists for them, and barriers.
 std::uint64_t gathered_bytes(const LoopNest& nest, const Environment& sizes);
 
 }  // namespace esc

@@ -16,12 +16,12 @@
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/fragment_weights.h"
 #include "generator/emit/gather_text.h"
+#include "generator/emit/k_tile_lines.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/matching_sizes.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
 #include "generator/emit/sources.h"
-#include "generator/emit/window_lines.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/lower/lane_sums.h"
 #include "generator/matrix/statistics.h"
@@ -62,16 +62,16 @@ struct Packing {
 
 std::uint32_t narrow(std::int64_t value) { return static_cast<std::uint32_t>(value); }
 
-/// One float32 sum runs over the columns of one part of a panel.
+/// One float32 sum runs over the columns of one part of a row tile.
 void check_sums(const std::string& schedule, const PackedForm& form, const transformer::RegionFormat& format,
                 std::uint32_t max_columns) {
   const auto parts = static_cast<std::uint64_t>(form.warps * form.groups);
   const std::uint64_t columns =
-      transformer::quad_columns * (transformer::round_up(format.counts.classes[0].quads, parts) / parts);
+      transformer::packet_columns * (transformer::round_up(format.counts.classes[0].packets, parts) / parts);
   if (columns > max_columns) {
     throw UnsuitableSchedule(
         schedule,
-        fmt::format("a lane group adds up {} columns of the widest panel in one float32 sum, more than {}", columns,
+        fmt::format("a lane group adds up {} columns of the widest row tile in one float32 sum, more than {}", columns,
                     max_columns),
         "choose a larger split_k or more lane_groups, so that more of them share a row tile");
   }
@@ -121,11 +121,11 @@ void check_format(const transformer::ListFormat& format, const LoopNest&, const 
 void check_format(const transformer::RegionFormat& format, const LoopNest& nest, const SparseMatrix&,
                   const GenerateOptions& options) {
   const std::string schedule = text_of(options.choice);
-  // Blocks, places and quads are counted in 32 bits.
-  if (format.blocks() > most_blocks || format.block_places() >> 32 != 0 || format.quads() >> 32 != 0) {
+  // Blocks, places and packets are counted in 32 bits.
+  if (format.blocks() > most_blocks || format.block_places() >> 32 != 0 || format.packets() >> 32 != 0) {
     throw UnsuitableSchedule(options.source_file,
-                             fmt::format("has {} blocks and {} quads of columns, more than the kernel counts",
-                                         format.blocks(), format.quads()),
+                             fmt::format("has {} blocks and {} packets of columns, more than the kernel counts",
+                                         format.blocks(), format.packets()),
                              "choose a schedule of family rows");
   }
   if (nest.sum() == ScalarType::f32) {
@@ -155,10 +155,10 @@ void check_format(const transformer::FragmentFormat& format, const LoopNest& nes
                              "up, and infinity times zero is no number",
                              "choose a tile N of 8 for values that are not finite");
   }
-  if (format.counts.rounds >> 31 != 0 || format.unit_bytes() * nest.constant("block_copies") >> 31 != 0) {
+  if (format.counts.rounds >> 31 != 0 || format.packed_tile_bytes() * nest.constant("block_copies") >> 31 != 0) {
     throw UnsuitableSchedule(
         options.source_file,
-        fmt::format("has {} windows for all blocks, more than the kernel counts", format.counts.rounds),
+        fmt::format("has {} K tiles for all blocks, more than the kernel counts", format.counts.rounds),
         "choose a schedule of family panel");
   }
   check_shared_memory(text_of(options.choice), shared_bytes(nest, fragment_sizes(format)), options.architectures,
@@ -194,9 +194,9 @@ void check_format(const transformer::BitmapFormat& format, const LoopNest& nest,
                                            BitmapSchedule::least_architecture));
     }
   }
-  if (format.units() >> 31 != 0) {
+  if (format.packed_tiles() >> 31 != 0) {
     throw UnsuitableSchedule(options.source_file,
-                             fmt::format("has {} units, more than the kernel counts", format.units()),
+                             fmt::format("has {} packed tiles, more than the kernel counts", format.packed_tiles()),
                              "choose a schedule of family panel");
   }
   check_shared_memory(text_of(options.choice), shared_bytes(nest, bitmap_sizes(format)), options.architectures,
@@ -258,15 +258,16 @@ auto with_cut(const PackedForm& form, const GenerateOptions& options, const Use&
       return use(transformer::ListCut{.height = narrow(form.height), .max_list_columns = options.max_list_columns});
     case PackedForm::Kind::regions:
       return use(transformer::RegionCut{.height = narrow(form.height),
-                                        .warp_panels = narrow(form.warp_panels),
-                                        .block_panels = narrow(form.block_panels)});
+                                        .warp_row_tiles = narrow(form.warp_row_tiles),
+                                        .block_row_tiles = narrow(form.block_row_tiles)});
     case PackedForm::Kind::tasks:
       return use(transformer::TaskCut{.longest = narrow(form.longest),
                                       .light = narrow(form.light),
                                       .block_heavy = narrow(form.warps),
                                       .block_light = narrow(form.warps * form.groups)});
     case PackedForm::Kind::gathered:
-      return use(transformer::GatherCut{.height = narrow(form.height), .block_panels = narrow(form.block_panels)});
+      return use(
+          transformer::GatherCut{.height = narrow(form.height), .block_row_tiles = narrow(form.block_row_tiles)});
     case PackedForm::Kind::bitmap:
       return use(transformer::BitmapCut{});
     case PackedForm::Kind::fragments:
@@ -289,14 +290,13 @@ void check_bytes(std::uint64_t least_bytes, const SparseMatrix& matrix, const Ge
 }
 
 /// The matrix in fragments; what was found out for other kernels of it is not searched for again.
-FragmentShelf::Packing fragments_of(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
-  const std::shared_ptr<FragmentShelf> shelf =
-      options.fragments ? options.fragments : std::make_shared<FragmentShelf>();
+PackingCache::Packing fragments_of(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
+  const std::shared_ptr<PackingCache> shelf = options.fragments ? options.fragments : std::make_shared<PackingCache>();
   const transformer::FragmentBlock block = fragment_block(nest.packed);
-  check_bytes(FragmentShelf::least_bytes(csr_view(matrix), block), matrix, options);
+  check_bytes(PackingCache::least_bytes(csr_view(matrix), block), matrix, options);
   const transformer::FragmentWeights weights = fragment_weights(nest, matrix);
   check_bytes(shelf->least_bytes(csr_view(matrix), block, weights), matrix, options);
-  FragmentShelf::Packing packing = shelf->get(csr_view(matrix), block, weights);
+  PackingCache::Packing packing = shelf->get(csr_view(matrix), block, weights);
   check_format(packing->format, nest, matrix, options);
   return packing;
 }
@@ -346,7 +346,7 @@ std::optional<std::vector<Pattern>> patterns_of(const std::vector<Directive>& di
   // A height that no pattern has is refused by the step, with the directive.
   const auto enumerated = std::ranges::find_if(
       directives, [](const Directive& directive) { return std::holds_alternative<Enumerate>(directive); });
-  const std::optional<int> rows = panel_rows({directives.begin(), enumerated});
+  const std::optional<int> rows = row_tile_rows({directives.begin(), enumerated});
   const bool countable = rows && *rows >= 1 && *rows <= static_cast<int>(transformer::max_height);
   return countable ? std::optional(take_census(matrix, *rows).patterns()) : std::nullopt;
 }
@@ -355,20 +355,20 @@ std::optional<std::vector<Pattern>> patterns_of(const std::vector<Directive>& di
 void check_final(const LoopNest& lowered, const ScheduleChoice& choice) {
   if (lowered.epilogue) {
     throw ScheduleError(text_of(choice), "stores the sums as they are, and the nest has more to do with them",
-                        "add epilogue() behind vectorize(j), or behind fragment(j, 8)");
+                        "add epilogue() after vectorize(j), or after fragment(j, 8)");
   }
   if (lowered.packed.kind == PackedForm::Kind::none) {
     throw ScheduleError(text_of(choice), "leaves the sparse array as it is", "transform it: transform(A, ...)");
   }
   const bool is_bitmap = has_bitmap(lowered);
-  const bool takes_windows = is_bitmap || lowered.packed.kind == PackedForm::Kind::fragments ||
+  const bool takes_k_tiles = is_bitmap || lowered.packed.kind == PackedForm::Kind::fragments ||
                              lowered.packed.kind == PackedForm::Kind::gathered;
-  if (takes_windows && !stages_windows(lowered)) {
+  if (takes_k_tiles && !stages_k_tiles(lowered)) {
     throw ScheduleError(
-        text_of(choice), "multiplies windows that stand in no shared memory, for which there is no kernel",
+        text_of(choice), "multiplies K tiles that are in no shared memory, for which there is no kernel",
         is_bitmap ? "copy them ahead: pipeline(k, stages=3, stages_a=2)" : "copy them ahead: pipeline(k, 4)");
   }
-  if (lowered.packed.kind != PackedForm::Kind::lists && !takes_windows && lowered.find_array("current") == nullptr) {
+  if (lowered.packed.kind != PackedForm::Kind::lists && !takes_k_tiles && lowered.find_array("current") == nullptr) {
     throw ScheduleError(text_of(choice), "takes columns of A one by one, for which there is no kernel",
                         "vectorize the columns of C and batch those of A: vectorize(j); unroll_k(k, 4)");
   }
@@ -431,8 +431,8 @@ GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, 
   LoopNest kernel = lowered_nest(nest, matrix, options.choice, options.bcol);
   Packing packing = pack_layer(kernel, matrix, options);
   if (has_bitmap(kernel)) {
-    std::int64_t& room = packing.sizes.at("unit_room");
-    room = free_unit_room(kernel, room, options.architectures);
+    std::int64_t& room = packing.sizes.at("packed_tile_room");
+    room = free_packed_tile_room(kernel, room, options.architectures);
   }
   packing.sizes.merge(
       Environment{{"M", matrix.rows}, {"K", matrix.columns}, {"N", options.bcol * item_columns(kernel)}});

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "generator/emit/bundle.h"
-#include "generator/emit/fragment_shelf.h"
 #include "generator/emit/layer.h"
 #include "generator/emit/manifest.h"
+#include "generator/emit/packing_cache.h"
 #include "generator/matrix/sparse_matrix.h"
 
 namespace esc {
@@ -25,14 +25,14 @@ struct GenerateOptions {
   /// Longest list of family atomic: bounds how many products one float32 sum runs over, so that a row of 4,608
   /// non-zeros stays within a relative error of 1e-6, and how much work one block can get.
   std::uint32_t max_list_columns = 1024;
-  /// Most columns of a panel that one lane group of family panel adds up, for the same reason.
+  /// Most columns of a row tile that one lane group of family panel adds up, for the same reason.
   std::uint32_t max_group_columns = PanelSchedule::max_group_columns;
   /// Most tasks of a row of family rows, which are added to C one after the other, for the same reason. Tasks of 8
   /// non-zeros and more need no bound: the tolerance grows with the length of the row faster than the error with their
   /// number.
   std::uint32_t max_row_tasks = 1024;
   /// Where fragments of the matrix are kept for further kernels of it; null: nowhere.
-  std::shared_ptr<FragmentShelf> fragments = nullptr;
+  std::shared_ptr<PackingCache> fragments = nullptr;
 };
 
 /// A layer that is ready to be written: its description and the bytes of the packed matrix, aligned to 256.

@@ -55,7 +55,7 @@ std::map<std::string, std::string> element_holes(const LoopNest& nest) {
           {"WIDEN_CLOSES", widen_closes},
           {"NARROW_OPENS", std::string(narrowing(element)) + narrow_opens},
           {"NARROW_CLOSES", narrow_closes},
-          {"PIECE_WIDTH", half ? "panel_height % 2 == 0 ? 8 : 4" : fmt::format("16 / sizeof({})", c_name(element))},
+          {"PIECE_WIDTH", half ? "row_tile_height % 2 == 0 ? 8 : 4" : fmt::format("16 / sizeof({})", c_name(element))},
           {"PAIR_BYTES", half ? "8" : fmt::format("2 * sizeof({})", c_name(element))}};
 }
 

@@ -92,8 +92,8 @@ LaunchPlan launch_plan(const Layer& layer) {
         .are_copied = (box.of_columns ? sizes.at("K") : layer.bcol) * element_bytes % piece_bytes == 0};
   } else if (copies_boxes(nest)) {
     plan.boxes = LaunchPlan::Boxes{.rows_of_b = static_cast<std::uint64_t>(sizes.at("K")),
-                                   .rows = static_cast<unsigned int>(nest.constant("window_columns")),
-                                   .columns = static_cast<unsigned int>(columns_of_window_row(nest)),
+                                   .rows = static_cast<unsigned int>(nest.constant("k_tile_columns")),
+                                   .columns = static_cast<unsigned int>(columns_of_k_tile_row(nest)),
                                    .element_bytes = static_cast<unsigned int>(bytes_of(nest.element())),
                                    .line_rows = static_cast<unsigned int>(nest.packed.line_rows),
                                    .are_copied = tuned_moves_vectors(nest, layer.sizes, layer.bcol)};

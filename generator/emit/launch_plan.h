@@ -32,7 +32,7 @@ struct LaunchPlan {
     unsigned int columns = 16;
     unsigned int element_bytes = 2;
     unsigned int line_rows = 1;  ///< rows of B that are a row of a box; those and columns above are of B
-    bool of_columns = false;     ///< B has its columns one behind the other, and they are the lines of a box
+    bool of_columns = false;     ///< B has its columns one after the other, and they are the lines of a box
     bool are_copied = true;      ///< else the kernel does not look at the map, which may hold anything
     bool operator==(const Boxes&) const = default;
   };
@@ -43,13 +43,13 @@ struct LaunchPlan {
   unsigned int threads = 32;
   std::uint64_t shared_bytes = 0;  ///< of dynamic shared memory
   bool zeroes_c = false;           ///< C must be set to zero first
-  bool programmatic = false;       ///< may begin before the kernel in front has ended
+  bool programmatic = false;       ///< may begin before the kernel before has ended
   std::vector<unsigned int> sizes = {};
   std::optional<Zeroing> zeroing = {};  ///< absent: no row needs it
   std::optional<Boxes> boxes = {};      ///< absent: threads copy B, or load it
 };
 
-/// The kernels of a plan, as C++ names them: the zeroing one behind the main one.
+/// The kernels of a plan, as C++ names them: the zeroing one after the main one.
 std::vector<std::string> kernels_of(const LaunchPlan& plan);
 
 /// The variants of a layer's kernel as template arguments of C++, that for which it is tuned first: "<true, true>".

@@ -14,13 +14,13 @@
 #include "generator/emit/dispatch.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/gather_text.h"
+#include "generator/emit/k_tile_lines.h"
+#include "generator/emit/launch_parameters.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/operand_text.h"
 #include "generator/emit/print_kernel.h"
-#include "generator/emit/told_launch.h"
 #include "generator/emit/unpack_text.h"
-#include "generator/emit/window_lines.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -130,26 +130,26 @@ cudaError_t describe_boxes(CUtensorMap* boxes, const {0}* b, int64_t ldb, unsign
 struct BoxesOfLauncher {
   std::string extents;
   std::string box;
-  std::string story;
+  std::string description;
   std::int64_t swizzle;
   const char* line_rows;
 };
 
-BoxesOfLauncher boxes_of_windows(const LoopNest& nest) {
-  const bool has_more_columns = columns_of_window_row(nest) != nest.constant("tile_columns");
+BoxesOfLauncher boxes_of_k_tiles(const LoopNest& nest) {
+  const bool has_more_columns = columns_of_k_tile_row(nest) != nest.constant("tile_columns");
   const char* const row_columns = has_more_columns ? "row_columns" : "tile_columns";
-  const std::string story =
-      fmt::format("boxes of a window's {} and a tile's columns{}{}", has_lines(nest) ? "lines" : "rows",
+  const std::string description =
+      fmt::format("boxes of a K tile's {} and a tile's columns{}{}", has_lines(nest) ? "lines" : "rows",
                   gathers_rows(nest) ? "" : ", with the pieces of their rows where piece_at has them",
                   has_more_columns ? ", and some columns more, which nobody reads" : "");
   if (has_lines(nest)) {
     return {
-        "columns * line_rows, K / line_rows", fmt::format("{} * line_rows, window_columns / line_rows", row_columns),
-        story,
+        "columns * line_rows, K / line_rows", fmt::format("{} * line_rows, k_tile_columns / line_rows", row_columns),
+        description,
         is_half(nest.element()) ? nest.packed.line_rows * nest.constant("tile_columns") * bytes_of(nest.element()) : 0,
         " * line_rows"};
   }
-  return {"columns, K", fmt::format("{}, window_columns", row_columns), story,
+  return {"columns, K", fmt::format("{}, k_tile_columns", row_columns), description,
           is_half(nest.element()) ? nest.constant("tile_columns") * bytes_of(nest.element()) : 0, ""};
 }
 
@@ -164,7 +164,7 @@ BoxesOfLauncher boxes_of_tiles(const LoopNest& nest) {
 
 std::string describe_boxes_text(const LoopNest& nest) {
   const ScalarType element = nest.element();
-  const BoxesOfLauncher boxes = copies_tile_boxes(nest) ? boxes_of_tiles(nest) : boxes_of_windows(nest);
+  const BoxesOfLauncher boxes = copies_tile_boxes(nest) ? boxes_of_tiles(nest) : boxes_of_k_tiles(nest);
   const std::string limit = has_lines(nest) ? "" : fmt::format(fmt::runtime(limit_of_boxes), c_name(element));
   const std::string condition = copies_tile_boxes(nest) ? fmt::format(fmt::runtime(allows_boxes), c_name(element)) : "";
   return limit + condition +
@@ -173,7 +173,7 @@ std::string describe_boxes_text(const LoopNest& nest) {
                      : element == ScalarType::bf16 ? "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16"
                                                    : "CU_TENSOR_MAP_DATA_TYPE_FLOAT32",
                      boxes.swizzle == 0 ? "NONE" : fmt::format("{}B", boxes.swizzle), boxes.extents, boxes.box,
-                     boxes.story, boxes.line_rows);
+                     boxes.description, boxes.line_rows);
 }
 
 std::string launch_attributes_text(const LoopNest& nest, bool programmatic) {
@@ -183,7 +183,7 @@ std::string launch_attributes_text(const LoopNest& nest, bool programmatic) {
   return programmatic ? launch_attributes : "";
 }
 
-/// The kernel's arguments behind N: "M, region_bytes".
+/// The kernel's arguments after N: "M, region_bytes".
 std::string size_arguments(const LoopNest& nest) {
   std::string text;
   for (const std::string& size : kernel_sizes(nest)) {
@@ -247,11 +247,11 @@ std::string before_text(const Layer& layer, const LaunchPlan& plan) {
       "  if (zeroed != cudaSuccess) {{\n"
       "    return zeroed;\n"
       "  }}\n",
-      is_told(layer) ? "zeroing_blocks" : fmt::format("{}", plan.zeroing->grid_x), plan.zeroing->threads,
+      is_shape_generic(layer) ? "zeroing_blocks" : fmt::format("{}", plan.zeroing->grid_x), plan.zeroing->threads,
       plan.zeroing->kernel, size_arguments(layer.lowered.before.front()));
 }
 
-/// How far an array is on behind the columns that are done.
+/// How far an array is on after the columns that are done.
 std::string distance(const Layer& layer, const ArrayDeclaration& array, const char* leading_dimension) {
   const std::int64_t columns = item_columns(layer.lowered);
   const std::string items = columns == 1 ? "done" : fmt::format("done / {}", columns);
@@ -278,7 +278,7 @@ std::string launch_text(const Layer& layer) {
   const std::string sizes = size_arguments(nest);
   const char* const status = needs_preparing(layer) ? "status_of_launch(status, kernel)" : "status";
   if (!nest.vectors) {
-    ESC_CHECK(operand_parameters(nest).empty(), "an epilogue stands where sums are stored in vectors");
+    ESC_CHECK(operand_parameters(nest).empty(), "an epilogue is where sums are stored in vectors");
     return fmt::format(
         "  launch.gridDim = dim3(blocks_of_grid);\n"
         "  const cudaError_t status = cudaLaunchKernelEx(&launch, kernel, bytes, b, static_cast<long long>(ldb), c,\n"
@@ -333,7 +333,7 @@ std::string prepare_text(const Layer& layer) {
 
 /// The numbers that the kernels are given.
 std::string sizes_text(const Layer& layer, const LaunchPlan& plan) {
-  if (is_told(layer)) {
+  if (is_shape_generic(layer)) {
     return "";
   }
   std::vector<std::string> names = kernel_sizes(layer.lowered);
@@ -344,13 +344,16 @@ std::string sizes_text(const Layer& layer, const LaunchPlan& plan) {
   for (const std::string& size : names) {
     text += c_constant("unsigned int", size, layer.sizes.at(size));
   }
-  return text.empty() ? "" : "// What the kernel is told of the matrix.\n" + text + "\n";
+  return text.empty()
+             ? ""
+             : "// The run-time parameters of the kernel: what differs between the matrices that it serves.\n" + text +
+                   "\n";
 }
 
 /// Whether the launcher is told how many blocks there are.
 bool tells_grid(const Layer& layer) {
-  return std::ranges::any_of(told_launch(layer),
-                             [](const ToldNumber& number) { return number.name == "blocks_of_grid"; });
+  return std::ranges::any_of(launch_parameters(layer),
+                             [](const RuntimeParameter& number) { return number.name == "blocks_of_grid"; });
 }
 
 }  // namespace
@@ -388,24 +391,25 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
   std::map<std::string, std::string> holes{
       {"SIZES", sizes_text(layer, plan)},
       {"BLOCKS", tells_grid(layer) ? "" : c_constant("unsigned int", "blocks_of_grid", plan.grid_x)},
-      {"PARAMETERS",
-       (is_told(layer) ? "const uint64_t* numbers, const void* given_b, int64_t ldb, void* given_c, int64_t ldc"
-                       : fmt::format("const {0}* b, int64_t ldb, {0}* c, int64_t ldc", element)) +
-           operand_parameters(nest)},
+      {"PARAMETERS", (is_shape_generic(layer)
+                          ? "const uint64_t* numbers, const void* given_b, int64_t ldb, void* given_c, int64_t ldc"
+                          : fmt::format("const {0}* b, int64_t ldb, {0}* c, int64_t ldc", element)) +
+                         operand_parameters(nest)},
       {"ELEMENTS",
-       is_told(layer)
+       is_shape_generic(layer)
            ? fmt::format(
                  "const {0}* const b = static_cast<const {0}*>(given_b);\n{0}* const c = static_cast<{0}*>(given_c);\n",
                  element)
            : ""},
-      {"PACKED_BYTES", is_told(layer)
+      {"PACKED_BYTES", is_shape_generic(layer)
                            ? packed_matrix_argument(layer)
                            : "const unsigned char* const bytes = static_cast<const unsigned char*>(packed);"},
       {"THREADS", fmt::format("{}", plan.threads)},
       {"SHARED_BYTES", fmt::format("{}", most_shared_bytes(layer))},
-      {"LAUNCH_BYTES", is_told(layer) && has_bitmap(nest) ? fmt::format("{} + {} * static_cast<size_t>(unit_room)",
-                                                                        bytes_before_units(nest), staged_units(nest))
-                                                          : "shared_bytes"},
+      {"LAUNCH_BYTES", is_shape_generic(layer) && has_bitmap(nest)
+                           ? fmt::format("{} + {} * static_cast<size_t>(packed_tile_room)",
+                                         bytes_before_packed_tiles(nest), staged_packed_tiles(nest))
+                           : "shared_bytes"},
       {"HOST_FUNCTIONS", functions},
       {"PREPARE", prepare_text(layer)},
       {"VARIANT", variant_text(layer, kernel)},

@@ -16,7 +16,7 @@ const Digit* find(const std::vector<Digit>& digits, const std::string& name) {
   return found == digits.end() || found->extent == Affine(1) ? nullptr : &*found;
 }
 
-/// What runs over the dimension: "2nk"; empty where a single index stands.
+/// What runs over the dimension: "2nk"; empty where a single index is.
 std::string print_dimension(const StoredDimension& dimension, const Layout& layout, char row) {
   std::string columns;
   std::string rows;

@@ -8,7 +8,7 @@
 namespace esc {
 
 /// How a nest has B and C, as a short name by which schedules are known that were measured for such nests: "kn", "nk"
-/// where both are transposed, and for others what runs over each dimension of B and, behind a dot, of C: rows of A (m),
+/// where both are transposed, and for others what runs over each dimension of B and, after a dot, of C: rows of A (m),
 /// columns of A (k) or columns of C (n), with the stride of the latter where it has one. Sizes do not matter, nor loops
 /// of one iteration, nor what becomes of the sums:
 ///

@@ -10,7 +10,7 @@
 namespace esc {
 
 /// The layout of an array, with numbers for its sizes, as terms of C: what the texts of a kernel and of its launcher
-/// that say where elements stand are made of.
+/// that locate elements are made of.
 class LayoutTerms {
  public:
   LayoutTerms(const ArrayDeclaration& array, const Environment& sizes);
@@ -52,7 +52,7 @@ class LayoutTerms {
   std::string taps_outside() const;
 
  private:
-  /// The bit of each padded dimension that stands for the digit of a row in it, one behind the other.
+  /// The bit of each padded dimension that stands for the digit of a row in it, one after the other.
   struct Tap {
     std::size_t dimension;
     const Digit* digit = nullptr;  ///< none: rows do not index the dimension

@@ -91,7 +91,7 @@ std::string layout_functions(const LoopNest& nest, const Environment& sizes) {
     if (array.layout) {
       text += array.role != ArrayRole::dense ? place_function(array, sizes)
               : performs(nest, "stage_patches")
-                  ? patch_functions(nest, window_patches(nest).value(), sizes)
+                  ? patch_functions(nest, k_tile_patches(nest).value(), sizes)
                   : dense_functions(array, sizes, nest.element(), performs(nest, "stage_elements"));
     }
   }

@@ -11,7 +11,7 @@ namespace esc {
 /// Columns of C for each of the n items of a call: images of so many points, or single columns.
 std::int64_t item_columns(const LoopNest& nest);
 
-// Where the elements of matrices stand that are not row-major, in the text of a kernel and of its launcher. `sizes` has
+// Where the elements of matrices are that are not row-major, in the text of a kernel and of its launcher. `sizes` has
 // those of the layer.
 
 /// Device functions place_in_NAME(row, column, leading dimension) for C and what is like it and, of B, for a row and

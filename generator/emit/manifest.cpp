@@ -49,12 +49,13 @@ json resources_entry(const std::optional<std::vector<KernelResources>>& resource
 json packed_entry(const transformer::RegionFormat& format) {
   json classes = json::array();
   for (std::uint32_t index = 0; index < format.counts.class_count; ++index) {
-    classes.push_back({{"quads", format.counts.classes[index].quads}, {"panels", format.counts.classes[index].panels}});
+    classes.push_back(
+        {{"quads", format.counts.classes[index].packets}, {"panels", format.counts.classes[index].row_tiles}});
   }
   return {{"version", transformer::RegionFormat::version},
           {"height", format.shape.height},
-          {"warp_panels", format.shape.warp_panels},
-          {"block_panels", format.shape.block_panels},
+          {"warp_panels", format.shape.warp_row_tiles},
+          {"block_panels", format.shape.block_row_tiles},
           {"column_type", transformer::c_name(format.column)},
           {"every_column", format.counts.every_column},
           {"classes", classes}};
@@ -73,19 +74,19 @@ json packed_entry(const transformer::TaskFormat& format) {
 
 json packed_entry(const transformer::FragmentFormat& format) {
   return {{"version", transformer::FragmentFormat::version},
-          {"block_panels", format.shape.block_panels},
+          {"block_panels", format.shape.block_row_tiles},
           {"steps", format.shape.steps},
-          {"quarter_steps", format.shape.quarter_steps},
+          {"quarter_steps", format.shape.sparse14_steps},
           {"dense", format.is_dense()},
           {"listed", format.shape.listed},
           {"placed", format.is_placed()},
-          {"extras", format.shape.extras},
+          {"extras", format.shape.residuals},
           {"rounds", format.counts.rounds}};
 }
 
 json packed_entry(const transformer::GatherFormat& format) {
   return {{"version", transformer::GatherFormat::version}, {"height", format.shape.height},
-          {"block_panels", format.shape.block_panels},     {"steps", format.shape.steps},
+          {"block_panels", format.shape.block_row_tiles},  {"steps", format.shape.steps},
           {"list_pieces", format.shape.list_pieces},       {"pieces", format.counts.pieces}};
 }
 
@@ -212,7 +213,7 @@ bool has_measurement(const std::string& manifest, const char* key) {
 
 namespace {
 
-/// The library's message without the label in front of it.
+/// The library's message without the label before it.
 std::string plain_words(const json::exception& problem) {
   const std::string text = problem.what();
   const auto label = text.find("] ");

@@ -19,7 +19,7 @@ MeasuredRatios measured_ratios(const nlohmann::json& entry);
 /// Key over_dense where it was measured, else "predicted": microseconds, dense_microseconds and device.
 nlohmann::json comparison_json(const DenseComparison& comparison);
 
-/// What stands so among the keys of an entry, if anything does.
+/// What is so among the keys of an entry, if anything does.
 std::optional<DenseComparison> dense_comparison(const nlohmann::json& entry);
 
 }  // namespace esc

@@ -90,14 +90,14 @@ struct ModelBundle {
 /// What ModelEntry::layer is: a digest of name and pattern.
 std::uint64_t digest_of(const ModelLayer& layer);
 
-/// The entry of a packed matrix of the layer, which stands at `offset`.
+/// The entry of a packed matrix of the layer, which is at `offset`.
 transformer::ModelEntry entry_of(const ModelLayer& layer, std::span<const std::byte> packed, std::uint64_t offset);
 
-/// Index and header of a file in which these layers' packed matrices stand one behind the other, the index at
+/// Index and header of a file in which these layers' packed matrices are one after the other, the index at
 /// `index_at`.
 std::vector<transformer::ModelEntry> index_of(const std::vector<ModelLayer>& layers);
 
-/// The file of the packed matrices, which stand in `file` where the layers have them: index and header are written to
+/// The file of the packed matrices, which are in `file` where the layers have them: index and header are written to
 /// it.
 BundleFile packed_file(const ModelBundle& model, const ScratchFile& file);
 

@@ -143,7 +143,7 @@ void check(const ModelBundle& model, const std::string& file) {
   }
   std::set<std::string> names;
   std::uint64_t next =
-      transformer::header_bytes;  // matrices lie one behind the other, so that the file is as long as they say
+      transformer::header_bytes;  // matrices lie one after the other, so that the file is as long as they say
   for (const ModelLayer& layer : model.layers) {
     require(names.insert(layer.name).second, fmt::format("layer {} is there twice", layer.name));
     require(!layer.variants.empty(), fmt::format("has the layer {} without kernels", layer.name));

@@ -53,8 +53,8 @@ std::vector<std::int64_t> bcols_of(const ModelLayer& layer) {
   return {bcols.begin(), bcols.end()};
 }
 
-/// Where each variant's packed matrix begins in the device memory of its layer: those of a device's variants stand
-/// there one behind the other, each once.
+/// Where each variant's packed matrix begins in the device memory of its layer: those of a device's variants are
+/// there one after the other, each once.
 std::vector<std::uint64_t> places_of(const ModelLayer& layer) {
   std::map<int, std::map<std::size_t, std::uint64_t>> placed;  // by compute capability and packing
   std::map<int, std::uint64_t> behind;
@@ -122,8 +122,7 @@ Tables tables_of(const ModelBundle& model) {
     kernel_at[name] = at;
     tables.declarations += fmt::format(
         "cudaError_t {0}_prepare(void);\ncudaError_t {0}_spmm(const void* packed, const uint64_t* numbers, const void* "
-        "b, int64_t ldb, void* c, "
-        "int64_t ldc{1}, int32_t n, cudaStream_t stream);\n",
+        "b, int64_t ldb, void* c, int64_t ldc{1}, int32_t n, cudaStream_t stream);\n",
         name, operands);
     if (unpacks(name, kernel)) {
       tables.declarations += fmt::format(
@@ -170,8 +169,8 @@ Tables tables_of(const ModelBundle& model) {
     }
     tables.layers += fmt::format(
         "{{ESC_LAYER_FORMAT, {0}, bcols + {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}, {10}_prepare, {11}, {12}, "
-        "operand_count, "
-        "operands, {10}_multiply_with, {10}_device_bytes, {10}_place, {10}_multiply_placed, {13}, {14}}},\n",
+        "operand_count, operands, {10}_multiply_with, {10}_device_bytes, {10}_place, {10}_multiply_placed, {13}, "
+        "{14}}},\n",
         own.size(), place->second, literal(layer.name), layer.rows, layer.columns, layer.nonzeros, literal(model.dtype),
         literal(model.layout), layer.packed_bytes(), literal(layer.fingerprint.pattern), model.name,
         has_operands(model) ? "refuse" : model.name + "_multiply", model.nest.epilogue ? 1 : 0,

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t number = 0;
 constexpr std::size_t matrix = 2;
 
-/// What `text` says of each operand, one behind the other.
+/// What `text` says of each operand, one after the other.
 std::string of_each(const LoopNest& nest, const std::function<std::string(const ArrayDeclaration&)>& text) {
   std::string all;
   for (const ArrayDeclaration& operand : operands_of(nest)) {

@@ -9,7 +9,7 @@ namespace esc {
 
 // What an epilogue reads beside the sums, its operands, in the texts of a kernel: a number is passed by its value, a
 // vector by its address and a matrix by its address and its leading dimension, in the order of the nest. Each text
-// begins with a comma where something stands in front of it.
+// begins with a comma where something is before it.
 
 /// Of the kernel: ", const float* __restrict__ bias_, const float* residual_, long long residual_ld, float scale_". A
 /// matrix may be C itself.
@@ -25,7 +25,7 @@ std::string operand_names(const LoopNest& nest);
 /// What each is, as rows of a table of esc_operand: "{"bias_", "f32", "rows"},", a line each. The nest is in canonical
 /// form.
 std::string operand_rows(const LoopNest& nest);
-/// The same call with what stands in an array of esc_argument: ", static_cast<const float*>(arguments[0].data)".
+/// The same call with what is in an array of esc_argument: ", static_cast<const float*>(arguments[0].data)".
 std::string operand_values(const LoopNest& nest);
 /// What makes a call illegal: " || bias_ == nullptr || residual_ld < n".
 std::string operand_refusals(const LoopNest& nest, const Environment& sizes);

@@ -4,7 +4,7 @@
 namespace esc {
 
 std::map<std::string, std::string> packed_matrix_holes(const LoopNest& nest) {
-  if (!nest.packed.is_told) {
+  if (!nest.packed.is_shape_generic) {
     return {{"PACKED", "const unsigned char*"}, {"OF_LAYER", ""}, {"CLASSES", ""}, {"ASK_CLASSES", ""}};
   }
   return {{"PACKED", "const PackedMatrix&"},

@@ -12,19 +12,19 @@
 namespace esc {
 namespace {
 
-/// Of what is copied at once, and so that a unit behind a window begins at a line.
+/// Of what is copied at once, and so that a packed tile after a K tile begins at a line.
 constexpr std::int64_t line_bytes = 128;
 constexpr std::int64_t place_bytes = 2;
 constexpr std::int64_t warp_lanes = 32;
 
 std::int64_t patches_at(const LoopNest& nest) {
-  return place_bytes * (nest.constant("window_columns") + nest.constant("tile_columns"));
+  return place_bytes * (nest.constant("k_tile_columns") + nest.constant("tile_columns"));
 }
 
-std::string position_of_column(const LayoutTerms& terms, const WindowPatches& patches) {
+std::string position_of_column(const LayoutTerms& terms, const KTilePatches& patches) {
   const std::vector<Digit>& digits = terms.layout().column;
   std::vector<std::string> positions;
-  for (const WindowPatches::Span& span : patches.spans) {
+  for (const KTilePatches::Span& span : patches.spans) {
     const std::string digit = variable_of(digits[span.column_digit]);
     const std::int64_t step =
         terms.layout().dimensions[span.dimension].index.coefficient(digits[span.column_digit].name) * span.positions;
@@ -37,11 +37,11 @@ std::string position_of_column(const LayoutTerms& terms, const WindowPatches& pa
       terms.define_digits(digits, "column", "unsigned int"), sum_of(positions));
 }
 
-std::string position_of_tap(const LayoutTerms& terms, const WindowPatches& patches) {
+std::string position_of_tap(const LayoutTerms& terms, const KTilePatches& patches) {
   const std::vector<Digit> taps(terms.layout().row.begin() + static_cast<std::ptrdiff_t>(patches.channel_digits),
                                 terms.layout().row.end());
   std::vector<std::string> positions;
-  for (const WindowPatches::Span& span : patches.spans) {
+  for (const KTilePatches::Span& span : patches.spans) {
     for (const Digit& tap : taps) {
       if (const std::int64_t step = terms.layout().dimensions[span.dimension].index.coefficient(tap.name); step != 0) {
         positions.push_back(times(variable_of(tap), step * span.positions));
@@ -49,12 +49,12 @@ std::string position_of_tap(const LayoutTerms& terms, const WindowPatches& patch
     }
   }
   return fmt::format(
-      "// And how far behind it a tap is.\n"
+      "// And how far after it a tap is.\n"
       "__device__ __forceinline__ unsigned int position_of_tap(unsigned int tap) {{\n{}return {};\n}}\n\n",
       terms.define_digits(taps, "tap", "unsigned int"), sum_of(positions));
 }
 
-std::string distance_of_channel(const LayoutTerms& terms, const WindowPatches& patches) {
+std::string distance_of_channel(const LayoutTerms& terms, const KTilePatches& patches) {
   const std::vector<Digit> channel(terms.layout().row.begin(),
                                    terms.layout().row.begin() + static_cast<std::ptrdiff_t>(patches.channel_digits));
   return fmt::format(
@@ -65,8 +65,8 @@ std::string distance_of_channel(const LayoutTerms& terms, const WindowPatches& p
       terms.define_digits(channel, "channel", terms.row_type()), terms.offset(channel, false, "ldb"));
 }
 
-/// Indices of what is at a position, and where that stands.
-std::string element_at_position(const LayoutTerms& terms, const WindowPatches& patches, const char* element) {
+/// Indices of what is at a position, and where that is.
+std::string element_at_position(const LayoutTerms& terms, const KTilePatches& patches, const char* element) {
   const Layout& layout = terms.layout();
   std::string text;
   std::string rest = "position";
@@ -74,7 +74,7 @@ std::string element_at_position(const LayoutTerms& terms, const WindowPatches& p
   std::vector<std::string> inside;
   std::vector<bool> is_spanned(layout.dimensions.size(), false);
   for (std::size_t at = patches.spans.size(); at-- > 0;) {
-    const WindowPatches::Span& span = patches.spans[at];
+    const KTilePatches::Span& span = patches.spans[at];
     const StoredDimension& dimension = layout.dimensions[span.dimension];
     const std::string name = variable_of(layout.column[span.column_digit]);
     const std::int64_t least = dimension.index.constant();
@@ -97,7 +97,7 @@ std::string element_at_position(const LayoutTerms& terms, const WindowPatches& p
   }
   const std::string address = fmt::format("B + ({})", sum_of(distances));
   return fmt::format(
-      "// The element of the first channel at a position behind those in front of an item{0}.\n"
+      "// The element of the first channel at a position after those before an item{0}.\n"
       "__device__ __forceinline__ const {1}* element_at_position(const {1}* __restrict__ B, unsigned int item, "
       "unsigned int position, long long ldb) "
       "{{\n{2}return {3};\n}}\n\n",
@@ -107,7 +107,7 @@ std::string element_at_position(const LayoutTerms& terms, const WindowPatches& p
 
 }  // namespace
 
-std::string patch_functions(const LoopNest& nest, const WindowPatches& patches, const Environment& sizes) {
+std::string patch_functions(const LoopNest& nest, const KTilePatches& patches, const Environment& sizes) {
   const LayoutTerms terms(nest.array(ArrayRole::dense), sizes);
   return fmt::format(
              "// Each element of B is at a position of its channel, which a column and a tap say together.\n"
@@ -119,15 +119,15 @@ std::string patch_functions(const LoopNest& nest, const WindowPatches& patches, 
 }
 
 std::string places_in_patches() {
-  return R"(// Where an element of a window stands.
-__device__ __forceinline__ int element_at(const unsigned char* window, int row, int column) {
-  const unsigned short* const places = reinterpret_cast<const unsigned short*>(window);
-  return places[row] + places[window_columns + column];
+  return R"(// Where an element of a K tile is.
+__device__ __forceinline__ int element_at(const unsigned char* k_tile, int row, int column) {
+  const unsigned short* const places = reinterpret_cast<const unsigned short*>(k_tile);
+  return places[row] + places[k_tile_columns + column];
 }
 )";
 }
 
-std::vector<std::string> patch_constants(const LoopNest& nest, const WindowPatches& patches) {
+std::vector<std::string> patch_constants(const LoopNest& nest, const KTilePatches& patches) {
   return {
       c_constant("unsigned int", "channel_taps", patches.taps, "rows of B of a channel"),
       c_constant("unsigned int", "tap_positions", patches.tap_positions, "from a column's first position to its last"),
@@ -135,10 +135,10 @@ std::vector<std::string> patch_constants(const LoopNest& nest, const WindowPatch
                  fmt::format("of the {} that a patch has at most", patches.patch_positions)),
       c_constant("unsigned int", "patch_pitch", patches.pitch, "elements from a patch to the next"),
       c_constant("unsigned int", "patches_at", patches_at(nest),
-                 "in a window, behind the places of its rows and columns")};
+                 "in a K tile, after the places of its rows and columns")};
 }
 
-std::int64_t patched_window_bytes(const LoopNest& nest, const WindowPatches& patches) {
+std::int64_t patched_k_tile_bytes(const LoopNest& nest, const KTilePatches& patches) {
   const std::int64_t bytes = patches_at(nest) + patches.elements() * bytes_of(nest.element());
   return (bytes + line_bytes - 1) / line_bytes * line_bytes;
 }

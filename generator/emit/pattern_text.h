@@ -13,10 +13,10 @@
 namespace esc {
 
 /// What a transformer packs beside its own matrix: other values in the same pattern, which it knows by its digests; or
-/// any pattern whose units the kernel has room for.
+/// any pattern whose packed tiles the kernel has room for.
 struct TakenPatterns {
   std::vector<transformer::PatternDigest> digests;
-  std::optional<std::uint32_t> unit_room;  ///< of a kernel that takes any pattern
+  std::optional<std::uint32_t> packed_tile_room;  ///< of a kernel that takes any pattern
 };
 
 /// The holes of the transformer's template that follow from that: PATTERN, PATTERN_STATUS, PACK_LAYER and

@@ -65,11 +65,11 @@ Passage passage_of(const Statement& statement) {
 const char* comment_on(Passage passage) {
   switch (passage) {
     case Passage::row_offsets:
-      return "The rows of the panel that the pattern names.";
+      return "The rows of the row tile that the pattern names.";
     case Passage::sums:
       return "What this thread adds up: c<r>_<w> is for row r and column j + 32 * w.";
     case Passage::adds:
-      return "Other lists of the panel add to the same rows of C.";
+      return "Other lists of the row tile add to the same rows of C.";
     case Passage::loads:
     case Passage::other:
       break;
@@ -86,7 +86,7 @@ const char* loop_comment(const Loop& loop) {
                                   : "A column that is left.";
 }
 
-/// A comment in front of each passage of statements.
+/// A comment before each passage of statements.
 Block with_notes(const Block& block) {
   Block result;
   Passage last = Passage::other;

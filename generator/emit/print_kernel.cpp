@@ -43,8 +43,8 @@ bool parts_roles(const Node& node) {
 }
 
 /// What warps of one role do: a branch between roles is decided. Each role has code of its own, also for the same loop,
-/// so that the compiler gives each the registers that it needs. Where the threads of the block meet behind the turns,
-/// those of the other role have nothing left to do.
+/// so that the compiler gives each the registers that it needs. Where the threads of the block meet after the
+/// iterations, those of the other role have nothing left to do.
 Block of_role(const Block& block, bool first) {
   Block result;
   for (const Node& node : block) {
@@ -106,7 +106,8 @@ class KernelPrinter {
 
   std::string head() const {
     const char* const element = c_name(nest_.element());
-    std::string parameters = nest_.packed.is_told ? "const PackedMatrix packed, " : "const unsigned char* packed, ";
+    std::string parameters =
+        nest_.packed.is_shape_generic ? "const PackedMatrix packed, " : "const unsigned char* packed, ";
     if (reads_b(nest_)) {
       parameters += fmt::format(
           "const {0}* __restrict__ B, long long given_ldb, {0}* __restrict__ C, long long given_ldc"
@@ -171,9 +172,9 @@ class KernelPrinter {
     return used;
   }
 
-  /// What the kernel declares stands behind staged regions, or takes the places of operands.
+  /// What the kernel declares is after staged regions, or takes the places of operands.
   std::string shared_memory() const {
-    const bool stands_behind = stages_quads(nest_) || sums_stand_behind_windows(nest_);
+    const bool stands_behind = stages_packets(nest_) || sums_stand_behind_k_tiles(nest_);
     std::string text;
     const ArrayDeclaration* in_front = nullptr;
     for (const ArrayDeclaration& array : nest_.arrays) {
@@ -299,9 +300,9 @@ class KernelPrinter {
         const Block rest(at, block.end());
         statements_.meet_blocks_by("meet_multiplying();\n");
         const auto print_role = [&](bool first) {
-          statements_.meet_teams_by(meets_at_copies(nest_) ? ""
-                                    : first                ? "meet_those_who_place({}, turn);\n"
-                                                           : "meet_those_who_multiply({}, turn);\n");
+          statements_.meet_consumer_groups_by(meets_at_copies(nest_) ? ""
+                                              : first                ? "meet_those_who_place({}, iteration);\n"
+                                                                     : "meet_those_who_multiply({}, iteration);\n");
           return statements_.print(without_unused_definitions(of_role(rest, first)));
         };
         body_ += fmt::format("if (role < 1) {{\n{}}} else {{\n{}}}\n", print_role(true), print_role(false));
@@ -334,7 +335,7 @@ std::string tuned_leading_dimension(const ArrayDeclaration& array) {
   return !array.layout ? "tuned_columns" : array.role == ArrayRole::dense ? "tuned_ldb" : "tuned_ldc";
 }
 
-bool meets_behind_turns(const LoopNest& nest) {
+bool meets_behind_iterations(const LoopNest& nest) {
   const Block body = take_apart(nest).body;
   return std::any_of(std::ranges::find_if(body, parts_roles), body.end(), is_barrier_of_block);
 }
@@ -348,7 +349,7 @@ std::vector<std::string> kernel_sizes(const LoopNest& nest) {
     case PackedForm::Kind::tasks:
       return reads_b(nest) ? std::vector<std::string>{"heavy", "tasks"} : std::vector<std::string>{"split_rows"};
     case PackedForm::Kind::bitmap:
-      return {"unit_room"};
+      return {"packed_tile_room"};
     case PackedForm::Kind::lists:
     case PackedForm::Kind::regions:
     case PackedForm::Kind::fragments:

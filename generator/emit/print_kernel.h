@@ -23,7 +23,7 @@ KernelText print_kernel(const LoopNest& nest, const std::string& name, const Pac
 /// At multiples of how many bytes the shared memory of a nest's blocks begins.
 int shared_alignment(const LoopNest& nest);
 
-/// The sizes that the kernel of a nest is given, in the order of its parameters, behind N.
+/// The sizes that the kernel of a nest is given, in the order of its parameters, after N.
 std::vector<std::string> kernel_sizes(const LoopNest& nest);
 
 /// The constant that is the leading dimension of B or C where the kernel is tuned.
@@ -32,8 +32,8 @@ std::string tuned_leading_dimension(const ArrayDeclaration& array);
 /// Whether blocks of the nest's kernel share work in clusters.
 bool has_clusters(const LoopNest& nest);
 
-/// Whether the threads of a block meet behind the loop over turns.
-bool meets_behind_turns(const LoopNest& nest);
+/// Whether the threads of a block meet after the loop over iterations.
+bool meets_behind_iterations(const LoopNest& nest);
 
 /// Whether the nest reads B: one that only prepares C for another does not.
 bool reads_b(const LoopNest& nest);

@@ -21,11 +21,11 @@ std::string guarded(const std::string& guard, const std::string& statement) {
   return guard.empty() ? statement : fmt::format("if ({}) {{\n{}}}\n", guard, statement);
 }
 
-/// Whether the rounds of a loop take over quads that the one before has loaded.
+/// Whether the rounds of a loop take over packets that the one before has loaded.
 bool takes_over(const Loop& rounds) {
   return std::ranges::any_of(rounds.body, [](const Node& node) {
-    const auto* quads = std::get_if<Loop>(&node.content);
-    return quads != nullptr && std::ranges::any_of(quads->body, action<Copy>);
+    const auto* packets = std::get_if<Loop>(&node.content);
+    return packets != nullptr && std::ranges::any_of(packets->body, action<Copy>);
   });
 }
 
@@ -60,8 +60,8 @@ std::string StatementPrinter::print(const Perform& perform, const std::string& g
   ESC_CHECK(called.parameters.size() == perform.arguments.size(), "an argument for each parameter of " + called.name);
   const bool placed = is_placed(nest_, perform);
   std::string call = placed ? called.placed_call : called.call;
-  call = replace_all(std::move(call), "{places}", nest_.packed.is_told ? "packed, " : "");
-  call = replace_all(std::move(call), "{of_layer}", nest_.packed.is_told ? "packed." : "");
+  call = replace_all(std::move(call), "{places}", nest_.packed.is_shape_generic ? "packed, " : "");
+  call = replace_all(std::move(call), "{of_layer}", nest_.packed.is_shape_generic ? "packed." : "");
   if (constexpr const char* hole = "{leading_dimension}"; call.find(hole) != call.npos) {
     const ArrayDeclaration* const first = nest_.find_array(perform.arguments.front().access()->array);
     call = replace_all(std::move(call), hole, expressions_.leading_dimension(*first));
@@ -121,7 +121,7 @@ const char* StatementPrinter::type_of(const Loop& loop) const {
 
 std::string StatementPrinter::print(const Loop& loop) {
   // The schedule says how far to unroll, not the compiler. Two rounds take turns with two sets of registers: to copy a
-  // quad would be to wait for it.
+  // packet would be to wait for it.
   const char* unrolling = loop.mapping == Mapping::unrolled ? "#pragma unroll\n"
                           : loop.role != Role::reduction    ? ""
                           : takes_over(loop)                ? "#pragma unroll 2\n"
@@ -153,8 +153,8 @@ std::string StatementPrinter::print(const Barrier& barrier) const {
       return "meet_cluster();\n";
     case Scope::block:
       return block_barrier_;
-    case Scope::team:
-      return fmt::format(fmt::runtime(team_barrier_), nest_.team);
+    case Scope::consumer_group:
+      return fmt::format(fmt::runtime(consumer_group_barrier_), nest_.consumer_group);
     case Scope::warp:
     case Scope::thread:
       break;

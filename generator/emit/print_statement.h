@@ -18,8 +18,8 @@ class StatementPrinter {
   const CudaExpressions& expressions() const { return expressions_; }
   /// From here on threads of the block meet by this call, a statement.
   void meet_blocks_by(const char* call) { block_barrier_ = call; }
-  /// And those of a team, which the call names: {}.
-  void meet_teams_by(const char* call) { team_barrier_ = call; }
+  /// And those of a consumer group, which the call names: {}.
+  void meet_consumer_groups_by(const char* call) { consumer_group_barrier_ = call; }
 
  private:
   std::string print(const Statement& statement);
@@ -39,7 +39,7 @@ class StatementPrinter {
   const LoopNest& nest_;
   CudaExpressions expressions_;
   const char* block_barrier_ = "__syncthreads();\n";
-  const char* team_barrier_ = "meet_team({});\n";
+  const char* consumer_group_barrier_ = "sync_consumer_group({});\n";
   std::map<std::string, ScalarType> types_;  ///< of the index variables that were defined
 };
 

@@ -6,9 +6,9 @@
 
 #include "generator/emit/device_text.h"
 #include "generator/emit/half_text.h"
+#include "generator/emit/launch_parameters.h"
 #include "generator/emit/operand_text.h"
 #include "generator/emit/sources.h"
-#include "generator/emit/told_launch.h"
 #include "generator/emit/unpack_text.h"
 #include "generator/matrix/fingerprint.h"
 #include "generator/support/error.h"
@@ -18,14 +18,14 @@ namespace esc {
 
 SharedKernel shared_kernel(const Layer& layer, const std::string& bundle) {
   ESC_CHECK(has_kernel(layer), "a layer of a model has non-zeros");
-  Layer told = told_layer(layer);
+  Layer told = shape_generic_layer(layer);
   told.name = "kernel";
   told.source_file.clear();
   constexpr std::size_t digits = 8;
   const std::string digest = sha256_of_text(kernel_source(told)).substr(0, digits);
   told.name = fmt::format("{}_{}_{}x{}_{}", bundle, family_of(layer.choice), layer.statistics.rows,
                           layer.statistics.columns, digest);
-  return {told.name, kernel_source(told), told_values(told)};
+  return {told.name, kernel_source(told), parameter_values(told)};
 }
 
 std::string as_layer_text(std::string text, const Layer& layer, const SharedKernel& kernel) {
@@ -47,7 +47,7 @@ std::string as_layer_text(std::string text, const Layer& layer, const SharedKern
              "{3}  return {1}_spmm(packed, numbers, b, ldb, c, ldc{5}, n, stream);\n}}\n",
              layer.name, kernel.name, element, numbers, operand_parameters(layer.lowered),
              operand_names(layer.lowered)) +
-         told_unpack_functions(layer, kernel.name, numbers);
+         shape_generic_unpack_functions(layer, kernel.name, numbers);
 }
 
 }  // namespace esc

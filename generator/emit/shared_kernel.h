@@ -21,7 +21,7 @@ struct SharedKernel {
 SharedKernel shared_kernel(const Layer& layer, const std::string& bundle);
 
 /// The text of such a kernel, laid out or not, as that of the layer's own bundle: its kernels with the layer's name,
-/// and behind it NAME_prepare and NAME_spmm, and where there are such NAME_unpack and NAME_values, which tell it the
+/// and after it NAME_prepare and NAME_spmm, and where there are such NAME_unpack and NAME_values, which tell it the
 /// layer's numbers.
 std::string as_layer_text(std::string text, const Layer& layer, const SharedKernel& kernel);
 

@@ -18,9 +18,9 @@
 #include "generator/emit/pattern_text.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
+#include "generator/emit/runtime_parameters.h"
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
-#include "generator/emit/told_numbers.h"
 #include "generator/emit/unpack_text.h"
 #include "generator/ir/performed_instructions.h"
 #include "generator/lower/canonicalize.h"
@@ -29,7 +29,7 @@
 namespace esc {
 namespace {
 
-/// A number as it stands in C.
+/// A number as it is in C.
 std::string number(auto value) { return fmt::format("{}", value); }
 
 /// The element type in the words of a comment.
@@ -58,17 +58,17 @@ std::string source(std::string_view text, const Layer& layer, const char* commen
 }
 
 /// How it works, as comment lines: what the passes say, one after the other.
-std::string story_text(const LoopNest& nest) {
+std::string description_text(const LoopNest& nest) {
   constexpr std::size_t longest_line = 116;
-  std::string story = "How it works.";
-  for (const std::string& sentence : nest.story) {
-    story += " " + sentence;
+  std::string description = "How it works.";
+  for (const std::string& sentence : nest.description) {
+    description += " " + sentence;
   }
   std::string text = "//";
   std::size_t length = 2;
-  for (std::size_t at = 0; at < story.size();) {
-    const std::size_t end = std::min(story.find(' ', at), story.size());
-    const std::string word = story.substr(at, end - at);
+  for (std::size_t at = 0; at < description.size();) {
+    const std::size_t end = std::min(description.find(' ', at), description.size());
+    const std::string word = description.substr(at, end - at);
     if (length + 1 + word.size() > longest_line) {
       text += "\n//";
       length = 2;
@@ -99,10 +99,10 @@ const char* const own_features_note =
     " * have, it takes nearly twice the time.";
 
 const char* const overlap_note =
-    "\n * The launch may overlap with the kernel in front of it in the stream (programmatic dependent launch, compute\n"
+    "\n * The launch may overlap with the kernel before it in the stream (programmatic dependent launch, compute\n"
     " * capability 9.0 and later): that kernel may write all that is read here but packed, and read c.";
 
-/// What is to be said behind "C = A x B" where it is not all.
+/// What is to be said after "C = A x B" where it is not all.
 const char* product_note(const Layer& layer) { return layer.input.epilogue ? ", with an epilogue," : ""; }
 
 /// Whether B and C lie as the plain product has them.
@@ -121,7 +121,7 @@ std::string counted(const Layer& layer) {
   return columns == 1 ? "n columns" : fmt::format("n items of {} columns", columns);
 }
 
-/// What B and C are, behind "//" in the kernel's file.
+/// What B and C are, after "//" in the kernel's file.
 std::string kernel_forms(const Layer& layer) {
   const std::string made_for =
       fmt::format("Made for {0} = {1}, right for every {0}.", is_plain(layer.lowered) ? "N" : "n", layer.bcol);
@@ -176,28 +176,29 @@ std::string notes(const Layer& layer) {
   return text + (nest.overlaps ? overlap_note : "");
 }
 
-/// What the kernel is of, behind "//".
+/// What the kernel is of, after "//".
 std::string kernel_subject(const Layer& layer) {
   const MatrixStatistics& a = layer.statistics;
-  return is_told(layer) ? fmt::format(
-                              "C = A x B{} for layers of {} x {} that share this kernel, which is told what differs "
-                              "between them.\n//",
-                              product_note(layer), a.rows, a.columns)
-                        : fmt::format(
-                              "C = A x B{} for the layer {}. A is {} x {} with {} non-zeros ({:.1f} % zeros), known "
-                              "when this\n// file was made;",
-                              product_note(layer), layer.name, a.rows, a.columns, a.nonzeros, 100 * a.sparsity);
+  return is_shape_generic(layer)
+             ? fmt::format(
+                   "C = A x B{} for layers of {} x {} that share this kernel, which is told what differs "
+                   "between them.\n//",
+                   product_note(layer), a.rows, a.columns)
+             : fmt::format(
+                   "C = A x B{} for the layer {}. A is {} x {} with {} non-zeros ({:.1f} % zeros), known "
+                   "when this\n// file was made;",
+                   product_note(layer), layer.name, a.rows, a.columns, a.nonzeros, 100 * a.sparsity);
 }
 
 std::string kernel_file(const Layer& layer) {
   std::map<std::string, std::string> holes = launcher_holes(layer);
-  const bool stages = stages_quads(layer.lowered) || stages_windows(layer.lowered);
+  const bool stages = stages_packets(layer.lowered) || stages_k_tiles(layer.lowered);
   holes.merge(std::map<std::string, std::string>{
       {"PROVENANCE", provenance(layer, "// ")},
       {"NAME", layer.name},
       {"SUBJECT", kernel_subject(layer)},
       {"FORMS", kernel_forms(layer)},
-      {"STORY", story_text(layer.lowered)},
+      {"DESCRIPTION", description_text(layer.lowered)},
       {"INCLUDES", include_of(layer.lowered.element()) +
                        (copies_boxes(layer.lowered) ? "#include <cudaTypedefs.h>\n" : "") +
                        (stages ? "#include <cuda_pipeline_primitives.h>\n" : "")},
@@ -216,9 +217,9 @@ std::map<std::string, std::string> host_element_holes(const Layer& layer) {
                                     reading_of(layer));
 }
 
-/// Of a kernel that takes any pattern, what it has room for in a unit.
-std::optional<std::uint32_t> unit_room_of(const Layer& layer) {
-  return takes_any_pattern(layer) ? std::optional(words_in_room(layer.sizes.at("unit_room"))) : std::nullopt;
+/// Of a kernel that takes any pattern, what it has room for in a packed tile.
+std::optional<std::uint32_t> packed_tile_room_of(const Layer& layer) {
+  return takes_any_pattern(layer) ? std::optional(words_in_room(layer.sizes.at("packed_tile_room"))) : std::nullopt;
 }
 
 /// What is to be said of the elements that a caller packs.
@@ -245,7 +246,7 @@ std::string kernel_source(const Layer& layer) {
 }
 
 std::string transformer_source(const Layer& layer) {
-  const TakenPatterns patterns{layer.digests, unit_room_of(layer)};
+  const TakenPatterns patterns{layer.digests, packed_tile_room_of(layer)};
   const std::string check = takes_any_pattern(layer) ? "" : transformer::pattern_check_text();
   std::map<std::string, std::string> holes = host_element_holes(layer);
   holes.merge(std::map<std::string, std::string>{

@@ -11,9 +11,9 @@
 #include "generator/emit/device_text.h"
 #include "generator/emit/half_text.h"
 #include "generator/emit/print_kernel.h"
+#include "generator/emit/runtime_parameters.h"
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
-#include "generator/emit/told_numbers.h"
 #include "transformer/description.h"
 
 namespace esc {
@@ -27,7 +27,7 @@ const char* const unpack_comment = R"(
 const char* const values_comment = R"(
 /* Writes the values of A into its packed form, whose pattern stays: elements that are zero there are not looked at, and
  * a zero where it has a non-zero is a value. a and lda: as above; packed: the device copy, which is written. Launches
- * and returns as {2}_spmm does; products that are launched behind it have the new values. The packed matrix is then to
+ * and returns as {2}_spmm does; products that are launched after it have the new values. The packed matrix is then to
  * the byte that of A with these values, but for its header: the checksum there becomes 0, so that {2}_load takes no
  * copy of it. */
 )";
@@ -52,22 +52,22 @@ std::string matrix_of(const Function& function, const char* element) {
   return fmt::format("{}{}*", function.writes_packed ? "const " : "", element);
 }
 
-/// The parameters in the order of the C interface: what is written stands behind what is read.
+/// The parameters in the order of the C interface: what is written is after what is read.
 std::string parameters_of(const Function& function, const char* element) {
   const std::string matrix = matrix_of(function, element) + " a, int64_t lda";
   return function.writes_packed ? matrix + ", " + packed_of(function) : packed_of(function) + (", " + matrix);
 }
 
-std::string told_parameters(const Function& function) {
+std::string shape_generic_signature(const Function& function) {
   return fmt::format("{}, const uint64_t* numbers, {} given_a, int64_t lda", packed_of(function),
                      matrix_of(function, "void"));
 }
 
-/// A product may read the packed matrix before the kernel in front of it has ended, but not before a fill has.
+/// A product may read the packed matrix before the kernel before it has ended, but not before a fill has.
 const char* const clear_checksum = R"(  if (status != cudaSuccess) {{
     return {};
   }}
-  // The file's checksum holds no longer. And products behind this overlap with the fill, not with the kernel.
+  // The file's checksum holds no longer. And products after this overlap with the fill, not with the kernel.
   return cudaMemsetAsync(static_cast<unsigned char*>(packed) + {}, 0, {}, stream);)";
 
 std::string return_text(const Layer& layer, const Function& function) {
@@ -86,8 +86,10 @@ std::string function_text(const Layer& layer, const Function& function,
   return fill(unpack_template,
               {{"NAME", layer.name},
                {"VERB", function.verb},
-               {"PARAMETERS", is_told(layer) ? told_parameters(function) : parameters_of(function, element)},
-               {"ELEMENTS", is_told(layer) ? fmt::format("{0} const a = static_cast<{0}>(given_a);\n", matrix) : ""},
+               {"PARAMETERS",
+                is_shape_generic(layer) ? shape_generic_signature(function) : parameters_of(function, element)},
+               {"ELEMENTS",
+                is_shape_generic(layer) ? fmt::format("{0} const a = static_cast<{0}>(given_a);\n", matrix) : ""},
                {"COLUMNS", fmt::format("{}", layer.statistics.columns)},
                {"PACKED_BYTES", launcher.at("PACKED_BYTES")},
                {"LAUNCH_BYTES", launcher.at("LAUNCH_BYTES")},
@@ -103,8 +105,8 @@ std::string declaration(const Layer& layer, const Function& function) {
                      parameters_of(function, declared_name(layer.lowered.element())));
 }
 
-std::string told_call(const Layer& layer, const std::string& told, const Function& function,
-                      const std::string& numbers) {
+std::string shape_generic_call(const Layer& layer, const std::string& told, const Function& function,
+                               const std::string& numbers) {
   return fmt::format(
       "\nextern \"C\" cudaError_t {0}_{1}({2}, cudaStream_t stream) {{\n"
       "{3}  return {4}_{1}(packed, numbers, a, lda, stream);\n}}\n",
@@ -123,10 +125,10 @@ std::string unpack_declarations(const Layer& layer) {
   return can_unpack(layer) ? declaration(layer, unpack(layer)) + declaration(layer, values(layer)) : "";
 }
 
-std::string told_unpack_functions(const Layer& layer, const std::string& told, const std::string& numbers) {
-  return can_unpack(layer)
-             ? told_call(layer, told, unpack(layer), numbers) + told_call(layer, told, values(layer), numbers)
-             : "";
+std::string shape_generic_unpack_functions(const Layer& layer, const std::string& told, const std::string& numbers) {
+  return can_unpack(layer) ? shape_generic_call(layer, told, unpack(layer), numbers) +
+                                 shape_generic_call(layer, told, values(layer), numbers)
+                           : "";
 }
 
 }  // namespace esc

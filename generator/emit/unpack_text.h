@@ -16,6 +16,6 @@ std::string unpack_functions(const Layer& layer, const std::map<std::string, std
 std::string unpack_declarations(const Layer& layer);
 
 /// The same functions of a layer whose kernel is `told` by them what `numbers`, a definition, has.
-std::string told_unpack_functions(const Layer& layer, const std::string& told, const std::string& numbers);
+std::string shape_generic_unpack_functions(const Layer& layer, const std::string& told, const std::string& numbers);
 
 }  // namespace esc

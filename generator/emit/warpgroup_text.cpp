@@ -19,7 +19,7 @@ std::string listed(std::int64_t count, const Text& text) {
   return result;
 }
 
-/// A product of four warps: its name behind the columns, what stands behind its predicate, the registers of A, whether
+/// A product of four warps: its name after the columns, what is after its predicate, the registers of A, whether
 /// sums are added to, and which of them are its operands.
 struct WarpgroupProduct {
   std::int64_t columns;

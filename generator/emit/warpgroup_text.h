@@ -22,10 +22,10 @@ std::int64_t product_rows(std::int64_t block_rows, const ProductRegisters& regis
 std::string warpgroup_product_text(std::int64_t rows, bool of_halves);
 
 /// The product of 64 rows of A, `a`, and so many columns of B, which `matrix` describes, added to `sums`, of a type of
-/// 16 bits. `transposed`: B has its columns one behind the other.
+/// 16 bits. `transposed`: B has its columns one after the other.
 std::string wgmma_text(std::int64_t columns, const char* types, bool transposed);
 
-/// What a warp by itself multiplies: the instruction (`mma.sync`) behind its name.
+/// What a warp by itself multiplies: the instruction (`mma.sync`) after its name.
 const char* warp_product_shape(bool of_halves);
 
 }  // namespace esc

@@ -198,7 +198,7 @@ void AccessJudge::refuse_mode(const Region& region, std::uint64_t address, std::
   if (!whole_space && (region.denied & write_mode_ & before_wait) != 0) {
     report(FaultKind::before_wait, AccessNote::site(note), region.name, [&] {
       return fmt::format(
-          "{} of {} bytes at offset {} of {}, which the kernel in front may still use: nothing has waited for it",
+          "{} of {} bytes at offset {} of {}, which the kernel before may still use: nothing has waited for it",
           verb(use), size, address - region.base, region.name);
     });
     stop();
@@ -404,7 +404,7 @@ void AccessJudge::check_proxy_read(std::uint64_t shared, std::uint64_t bytes, st
     report(FaultKind::race, AccessNote::site(note), region->name, [&] {
       return fmt::format(
           "read of {} bytes at offset {} of {} by the asynchronous proxy; thread {} wrote there, and no "
-          "fence.proxy.async of that thread stands between",
+          "fence.proxy.async of that thread is between",
           bytes, shared - region->base, region->name, describe(launch_->block.at(*writer)));
     });
     if (exhausted()) {

@@ -66,7 +66,7 @@ class AccessJudge {
   void begin_launch(const Launch& launch);
   void end_launch();
 
-  /// Whether the running device code has still to wait for the kernel in front.
+  /// Whether the running device code has still to wait for the kernel before.
   void set_before_wait(bool is_before) {
     read_mode_ = static_cast<std::uint8_t>(device_read | (is_before ? before_wait : 0));
     write_mode_ = static_cast<std::uint8_t>(device_write | (is_before ? before_wait : 0));
@@ -92,7 +92,7 @@ class AccessJudge {
   /// A bulk copy to `shared` has arrived, which `phase` of an asynchronous barrier waits for.
   void land(std::uint64_t shared, std::span<const std::byte> bytes, std::uint32_t barrier, std::uint32_t phase);
   /// A thread of another block of the cluster stores bytes of shared memory, at `site`, at some time until
-  /// `receive_store` has them. A fault where an occupant is: the device may write an asynchronous barrier even behind
+  /// `receive_store` has them. A fault where an occupant is: the device may write an asynchronous barrier even after
   /// all waits for it.
   void expect_store(std::uint64_t shared, std::uint64_t bytes, std::uint32_t site, const Dim3& thread);
   /// A fault where the running block has touched them in its turn before.

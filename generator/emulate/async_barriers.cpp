@@ -133,9 +133,8 @@ void AsyncBarriers::check_copy(std::uint64_t address, std::uint64_t bytes) {
   Barrier& barrier = find(address, "copy that completes a phase");
   if (!barrier.fenced) {
     judge_.refuse(FaultKind::race, address, [&] {
-      return fmt::format(
-          "a copy completes a phase of {}, and no fence stands between its initialisation and the copies",
-          describe(address));
+      return fmt::format("a copy completes a phase of {}, and no fence is between its initialisation and the copies",
+                         describe(address));
     });
   }
   if (barrier.under_way + bytes > kMost) {
@@ -185,13 +184,13 @@ bool AsyncBarriers::passes(std::uint64_t address, std::uint32_t parity) {
   }
   RaceClock& clock = judge_.clock();
   const std::int64_t known = clock.threads().phases_behind(clock.running_thread(), barrier.number);
-  // The phase that the thread can mean: the first that it does not know to be complete, or the one in front of that.
+  // The phase that the thread can mean: the first that it does not know to be complete, or the one before that.
   const std::int64_t meant = known % 2 == parity ? known : known - 1;
   if (barrier.phases >= meant + 2) {
     judge_.refuse(FaultKind::race, address, [&] {
       return fmt::format(
           "waits for parity {} of {}, of which {} phases are complete; of {} the thread can know, so that the "
-          "wait may be for a phase two behind or two ahead",
+          "wait may be for a phase two after or two ahead",
           parity, describe(address), barrier.phases, known);
     });
   }

@@ -34,8 +34,8 @@ class AsyncBarriers {
   /// A copy of the running thread, which the judge knows of, is under way to `shared`.
   void add_copy(std::uint64_t address, std::uint64_t shared, std::vector<std::byte> bytes);
 
-  /// Whether the running thread passes a wait for the phase of this parity. If so, what was behind the arrivals at it
-  /// and the copies that it counts are behind the thread.
+  /// Whether the running thread passes a wait for the phase of this parity. If so, what was after the arrivals at it
+  /// and the copies that it counts are after the thread.
   bool passes(std::uint64_t address, std::uint32_t parity);
   /// `thread`, which did not pass, waits.
   void add_waiting(std::uint64_t address, std::uint32_t thread) { barriers_.at(address).waiting.push_back(thread); }

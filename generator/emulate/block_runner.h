@@ -24,7 +24,7 @@ namespace esc {
 enum class BlockProgress : std::uint8_t {
   finished,
   at_cluster_barrier,  ///< with all of its threads
-  abandoned            ///< after a fault, with every thread where it stood
+  abandoned            ///< after a fault, with every thread where it was
 };
 
 /// How a barrier combines the threads' predicates; values are passed by the stand-in headers.
@@ -46,7 +46,7 @@ class BlockRunner {
   void begin_launch(const Launch& launch);
   /// Runs a block from its beginning to its end, or to a barrier of its cluster.
   BlockProgress run(std::uint64_t linear_block);
-  /// Goes on behind that barrier, which all blocks of the cluster have reached.
+  /// Goes on after that barrier, which all blocks of the cluster have reached.
   BlockProgress go_on();
   /// Reports that others do not come to that barrier.
   void report_uneven_barriers();
@@ -72,7 +72,7 @@ class BlockRunner {
   std::uint32_t current_warp() const { return current_ / 32; }
   WarpgroupProducts& products() { return products_; }
   RegisterPool& registers() { return registers_; }
-  /// The running thread waits for the kernel in front, which has ended.
+  /// The running thread waits for the kernel before, which has ended.
   void wait_for_predecessor();
   /// The lanes of the running thread's warp that have not returned.
   std::uint32_t active_lanes() const { return ~warps_[current_ / 32].gone; }
@@ -108,7 +108,7 @@ class BlockRunner {
     std::uint32_t parity = 0;
     int predicate = 0;
     std::int64_t fuel = 0;
-    bool waited = false;  ///< for the kernel in front
+    bool waited = false;  ///< for the kernel before
     AsyncCopies copies;
     std::vector<std::uint64_t> grid_constants;
   };

@@ -33,7 +33,7 @@ struct BufferUse {
   Space space = Space::device;
   Access access = Access::read_only;
   Contents contents = Contents::initialised;
-  bool of_predecessor = false;  ///< the kernel in front may use it: none may touch it before it has waited for that
+  bool of_predecessor = false;  ///< the kernel before may use it: none may touch it before it has waited for that
 
   static BufferUse input() { return {}; }
   static BufferUse output() { return {Space::device, Access::read_write, Contents::poisoned, false}; }

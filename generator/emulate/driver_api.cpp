@@ -126,7 +126,7 @@ int encode_tiled(EncodedTensorMap* encoded, const TiledMapRequest* request) {
       return kDriverInvalidValue;
     }
     if (has_gaps(described)) {
-      stop_beyond(machine, "a box whose rows are shorter than its swizzle's span and do not lie one behind the other");
+      stop_beyond(machine, "a box whose rows are shorter than its swizzle's span and do not lie one after the other");
     }
     check_host<Use::write>(machine, encoded, sizeof(*encoded));
     *encoded = *map;

@@ -22,7 +22,7 @@ enum class FaultKind {
                       ///< at one for different counts
   missing_lanes,      ///< a warp operation whose named lanes do not all take part
   step_limit,         ///< a thread runs longer than allowed
-  before_wait,        ///< a kernel touches what the kernel in front may still write or read, and has not waited for it
+  before_wait,        ///< a kernel touches what the kernel before may still write or read, and has not waited for it
   wrong_stream,       ///< a launch or a fill on another stream than the caller's
   bad_copy,           ///< an asynchronous copy of a kind that the hardware does not know
   bad_barrier,        ///< an asynchronous barrier that is none, or that is used against its counts
@@ -35,7 +35,7 @@ enum class FaultKind {
   limit               ///< the text does more than the emulator can follow
 };
 
-/// The word for a kind, as it stands in messages: "out of bounds", "race", ...
+/// The word for a kind, as it is in messages: "out of bounds", "race", ...
 const char* to_string(FaultKind kind);
 
 /// One fault of a run. `message` is whole: kind, kernel, place, block, thread and what happened.

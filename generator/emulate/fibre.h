@@ -19,7 +19,7 @@ inline constexpr std::size_t kThreadStackBytes = 512 * 1024;
 inline constexpr std::size_t kStackMargin = 32 * 1024;
 #endif
 
-/// A place where execution stands, or will start: a stack and a saved instruction pointer. The raw switch of
+/// A place where execution is, or will start: a stack and a saved instruction pointer. The raw switch of
 /// Boost.Context is used because a context must be droppable without unwinding: no exception can pass through
 /// compiled text.
 class Context {
@@ -34,7 +34,7 @@ class Context {
   ~Context();
 
   /// Starts afresh on a stack of `bytes` at `bottom`: the next switch to it calls `entry`, which must never return.
-  /// Whatever stood on that stack is dropped without being unwound.
+  /// Whatever was on that stack is dropped without being unwound.
   void start(std::byte* bottom, std::size_t bytes, Entry entry, void* argument);
 
   /// Saves the running code in `from` and continues `to`.
@@ -65,7 +65,7 @@ class FibrePool {
   /// Starts fibre `index` at `entry`, with the next switch to it.
   void start(std::size_t index, Context::Entry entry, void* argument);
   bool is_started(std::size_t index) const { return states_[index] == State::started; }
-  /// Drops what stands on the stack of fibre `index`; it can be started again.
+  /// Drops what is on the stack of fibre `index`; it can be started again.
   void forget(std::size_t index) { states_[index] = State::dropped; }
 
  private:

@@ -50,7 +50,7 @@ bool writes_through_format(std::string_view format) {
   machine.stop();
 }
 
-/// A file that the options know, read as it stands in memory; 0 for the path of none.
+/// A file that the options know, read as it is in memory; 0 for the path of none.
 OpenFiles::Handle checked_fopen(const char* path, const char* mode) {
   Machine& machine = active_machine();
   const KnownFiles& files = machine.options().files;
@@ -139,7 +139,7 @@ Table make_library() {
   };
 }
 
-/// A function of the mathematics library for doubles and, with an f behind its name, for floats.
+/// A function of the mathematics library for doubles and, with an f after its name, for floats.
 template <class... Doubles, class... Floats>
 void add(Table& table, const std::string& name, double (*of_double)(Doubles...), float (*of_float)(Floats...)) {
   table.emplace(name, address_of(of_double));

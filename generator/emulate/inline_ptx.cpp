@@ -126,7 +126,7 @@ class Translator {
 
   long line_of(const SourceToken& token) const { return static_cast<long>(token.line) + shift_; }
 
-  /// Takes over what stands in front of `offset` as it is.
+  /// Takes over what is before `offset` as it is.
   void copy_to(std::size_t offset) {
     result_ += text_.substr(copied_, offset - copied_);
     copied_ = offset;
@@ -200,7 +200,7 @@ class Translator {
     }
   }
 
-  /// From the ':' in front of operands to behind the last; `separator` takes the place of the ':'. There may be none
+  /// From the ':' before operands to after the last; `separator` takes the place of the ':'. There may be none
   /// where the instruction has none.
   std::vector<std::string> translate_operands(const std::string& quoted, const std::string& separator,
                                               bool may_be_none) {
@@ -226,7 +226,7 @@ class Translator {
     return constraints;
   }
 
-  /// From a bracket to behind the one that closes it.
+  /// From a bracket to after the one that closes it.
   void skip_brackets() {
     int depth = 0;
     do {
@@ -258,7 +258,7 @@ class Translator {
   const std::string& file_name_;
   const std::vector<SourceToken> tokens_;
   std::size_t at_ = 0;
-  std::size_t copied_ = 0;  ///< how much of the text stands in the result, or has been replaced
+  std::size_t copied_ = 0;  ///< how much of the text is in the result, or has been replaced
   std::string result_;
   long shift_ = 0;  ///< of line numbers
   long line_ = 1;   ///< of the latest statement

@@ -14,7 +14,7 @@ namespace esc {
 /// What is known is a list: the whole text of an instruction, blanks aside, with its constraints; "memory" may be the
 /// only clobber. Throws UserError with the line for every other `asm`, also where it would never run: an unknown one
 /// must reach no compiler. What the text hides (by pasting tokens, or as __asm__) `instrument` refuses. `file_name` is
-/// as it shall stand in messages; lines count as #line says.
+/// as it shall are in messages; lines count as #line says.
 std::string translate_inline_ptx(const std::string& text, const std::string& file_name);
 
 }  // namespace esc

@@ -43,7 +43,7 @@ class Instrumenter {
         int64_(llvm::Type::getInt64Ty(context_)),
         unlikely_(llvm::MDBuilder(context_).createUnlikelyBranchWeights()) {}
 
-  /// What must be seen while the text is as it was written: what is refused wherever it stands, and divisions and
+  /// What must be seen while the text is as it was written: what is refused wherever it is, and divisions and
   /// shifts, which come out as anything once their operands are known.
   void run_before_inlining() {
     for (llvm::Function* function : instrumented_functions(module_)) {

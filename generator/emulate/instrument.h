@@ -45,7 +45,7 @@ bool is_index_register(std::string_view name);
 ///   - each trip around a loop costs fuel, so that no loop is endless; each function compares its frame with the stack;
 ///   - a call through a pointer is compared with the functions of the text that it may be of;
 ///   - division by zero, traps and code that must not be reached stop the thread instead of this process.
-/// Functions with the attribute disable_sanitizer_instrumentation are left alone. Stands before every optimisation but
+/// Functions with the attribute disable_sanitizer_instrumentation are left alone. Is before every optimisation but
 /// inlining and the promotion of scalars to registers: later passes could merge, split or speculate accesses.
 /// Throws UserError for inline assembly and for what else reaches below the language: computed jumps, frames,
 /// registers.

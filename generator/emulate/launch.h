@@ -14,7 +14,7 @@ struct Launch {
   Dim3 grid;
   Dim3 block;
   std::uint64_t dynamic_shared = 0;
-  bool programmatic = false;  ///< may begin before the kernel in front has ended
+  bool programmatic = false;  ///< may begin before the kernel before has ended
   void (*enter)(const void* kernel, void** arguments) = nullptr;
   void** arguments = nullptr;
 };

@@ -17,7 +17,7 @@
 
 namespace esc {
 
-/// The state behind an EmulatedDevice: what hooks work on. Runs host functions and launches, their accesses judged.
+/// The state after an EmulatedDevice: what hooks work on. Runs host functions and launches, their accesses judged.
 class Machine : public AccessJudge {
  public:
   explicit Machine(EmulationOptions options) : AccessJudge(std::move(options)), cluster_(*this) { enter(0); }

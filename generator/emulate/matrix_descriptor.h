@@ -15,7 +15,7 @@ struct MatrixDescriptor {
   std::uint32_t leading = 0;  ///< along k to the next piece; transposed to the next 64 columns; else without meaning
   std::uint32_t stride = 0;   ///< to the next 8 columns, transposed to the next 8 of k
   bool swizzled = false;      ///< by 128 bytes
-  bool transposed = false;    ///< columns of a k are one behind the other; of 16-bit elements
+  bool transposed = false;    ///< columns of a k are one after the other; of 16-bit elements
 
   static constexpr std::uint32_t piece_bytes = 16;
   static constexpr std::uint32_t line_bytes = 128;

@@ -33,7 +33,7 @@ struct MatrixProduct {
   bool sparse = false;         ///< A is without the half of its elements that are zero
   bool ordered = false;        ///< the instruction asks for metadata in order
   std::uint32_t selector = 0;  ///< which two lanes of four have the metadata: 0 and 1, or 2 and 3
-  bool transposed = false;     ///< of a warpgroup: B has its columns one behind the other
+  bool transposed = false;     ///< of a warpgroup: B has its columns one after the other
 
   /// The instruction as a number, which compiled text passes.
   std::uint32_t number() const;

@@ -13,7 +13,7 @@
 namespace esc {
 
 /// Who makes an access, and of what kind; bits of `Region::denied`.
-/// `before_wait` is any access of device code that has not waited for the kernel in front.
+/// `before_wait` is any access of device code that has not waited for the kernel before.
 enum AccessMode : std::uint8_t { device_read = 1, device_write = 2, host_read = 4, host_write = 8, before_wait = 16 };
 
 /// A stretch of memory that code under check may touch.

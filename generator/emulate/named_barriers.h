@@ -13,7 +13,7 @@ namespace esc {
 /// The named barriers (bar.sync and bar.arrive with a number and a count of threads) of one block. A warp arrives
 /// whole, as the instructions demand, and waits or goes on. A round is over when its warps have as many threads as its
 /// count says; whoever arrives next begins another round. Threads must be followed one by one: a round orders those who
-/// wait with each other and behind those who went on, and nobody else.
+/// wait with each other and after those who went on, and nobody else.
 ///
 /// Threads that have returned are never made up for, whatever the options say of barriers of the whole block: the count
 /// is the text's, so that a round that lacks a warp does not end, and PTX promises nothing of a warp that lacks lanes.

@@ -20,7 +20,7 @@ struct LaunchInfo {
   Dim3 block;
   std::uint64_t dynamic_shared = 0;
   std::uint64_t ordinal = 0;  ///< of this launch among all of the device, from 0
-  bool programmatic = false;  ///< may begin before the kernel in front has ended
+  bool programmatic = false;  ///< may begin before the kernel before has ended
 };
 
 /// What cudaDeviceGetAttribute answers.
@@ -55,7 +55,7 @@ struct EmulationOptions {
   std::optional<std::uint64_t> failing_call;
   /// The files that host code may ask for. Any other is a fault.
   KnownFiles files = {};
-  /// Told behind each block of a kernel how many of its launch have run, of how many.
+  /// Told after each block of a kernel how many of its launch have run, of how many.
   std::function<void(const std::string& kernel, std::uint64_t run, std::uint64_t all)> after_block;
   /// The stream of the caller: a launch or a fill on another is a fault. Any where it is not set.
   std::optional<const void*> stream;

@@ -68,7 +68,7 @@ void add_products(PtxInstructions& table) {
   }
 }
 
-/// A form of wgmma. Behind its predicate stand the signs of A and B, and of 16-bit elements whether B is transposed.
+/// A form of wgmma. After its predicate are the signs of A and B, and of 16-bit elements whether B is transposed.
 struct WarpgroupForm {
   MatrixProduct::Element element;
   const char* types;
@@ -83,7 +83,7 @@ void add_warpgroup_products(PtxInstructions& table) {
   table["wgmma.commit_group.sync.aligned;"] = {{}, {}, "__esc_wgmma_commit", true};
   table["wgmma.wait_group.sync.aligned 0;"] = {{}, {}, "__esc_wgmma_wait", true};
   table["wgmma.wait_group.sync.aligned %0;"] = {{}, {"n"}, "__esc_wgmma_wait", true};
-  table[""] = {{"+f"}, {}, "__esc_keep", true};  // no instruction: what is made of the register stays behind it
+  table[""] = {{"+f"}, {}, "__esc_keep", true};  // no instruction: what is made of the register stays after it
   table["// kept"] = {std::vector<std::string>(4, "+r"), {}, "__esc_keep_operand", true};  // nor is one: registers of A
   constexpr int most_columns = 256;
   for (const WarpgroupForm& form : {WarpgroupForm{Element::tensor_float32, "tf32.tf32", 8, "1, 1"},

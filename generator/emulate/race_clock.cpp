@@ -171,7 +171,7 @@ bool RaceClock::fence_proxy() {
   return threads_.time(thread_) < kMaxTime;
 }
 
-/// Of the fences behind an access the first one is the first that others know of.
+/// Of the fences after an access the first one is the first that others know of.
 bool RaceClock::is_fenced(std::uint32_t thread, std::uint32_t when, std::uint32_t time) const {
   const auto fence = std::ranges::upper_bound(fences_[thread], moment(when, time));
   return fence != fences_[thread].end() &&
@@ -223,7 +223,7 @@ std::uint64_t RaceClock::block_in(std::uint32_t interval) const {
   return after == blocks_.begin() ? 0 : std::prev(after)->second;
 }
 
-/// Those of `lanes` of the running thread's warp that did something by `time` that is not behind the running thread.
+/// Those of `lanes` of the running thread's warp that did something by `time` that is not after the running thread.
 std::uint32_t RaceClock::lanes_not_behind(std::uint32_t lanes, std::uint32_t time) const {
   const std::uint32_t mine = thread_ % 32;
   const WarpClock& warp = warps_[thread_ / 32];
@@ -290,7 +290,7 @@ std::uint64_t RaceClock::find_followed_rival(std::uint64_t entry, std::uint32_t 
   return 0;
 }
 
-/// The number of a crowd of all who stand behind `entry`, which may be one already.
+/// The number of a crowd of all who are after `entry`, which may be one already.
 std::uint32_t RaceClock::crowd_of(std::uint64_t entry, std::uint32_t lanes) {
   if (is_crowd(entry, lanes)) {
     return crowd_number(entry);

@@ -14,7 +14,7 @@
 namespace esc {
 
 /// What is remembered of the accesses to one 4-byte word. An entry packs, from the top: the barrier interval (28 bits),
-/// the thread in its block (10), the warp's time (17), the bytes touched (4), and whether several threads stand behind
+/// the thread in its block (10), the warp's time (17), the bytes touched (4), and whether several threads are after
 /// it (1; `*_lanes` then names the lanes of the warp, 0 meaning several warps). The low four bits of `read` hold which
 /// bytes are initialised, those of `write` by which atomic operation it was written. Where threads are followed one by
 /// one, the thread may be an asynchronous barrier, whose copies have written, with its phase as the time; and for
@@ -78,7 +78,7 @@ struct BlockClock {
 /// launches are ordered; so are those of one block in different intervals. Accesses of different blocks of one launch
 /// never are. Inside an interval two threads of one warp are ordered by the warp operations that joined them: each warp
 /// has a time that grows with each operation, and each lane knows up to which time the accesses of every other lane are
-/// behind it. Threads of different warps are not ordered inside an interval.
+/// after it. Threads of different warps are not ordered inside an interval.
 ///
 /// One entry is kept per word and direction. It stands for the oldest block that touched the word in this launch, and
 /// inside a block for the latest access, or for all of the unordered ones together; their time is then the latest of
@@ -86,7 +86,7 @@ struct BlockClock {
 /// displace each other, and of plain and atomic writes between two barriers only the plain one is kept.
 ///
 /// Where asynchronous or named barriers order threads of different warps inside an interval, each thread is followed
-/// (`ThreadClocks`), and those that stand behind an entry together are kept with their times, as a crowd.
+/// (`ThreadClocks`), and those that are after an entry together are kept with their times, as a crowd.
 class RaceClock {
  public:
   /// `followed_threads`: how many a block has, where they are followed one by one.
@@ -106,20 +106,20 @@ class RaceClock {
   /// All threads of these warps, as bits, have met, and acquire what others left there; they are followed one by one.
   /// False when their time is used up.
   bool meet_warps(std::uint32_t warps, const Knowledge& left = {});
-  /// The threads of a warp, which are followed, release what is behind them. False when their time is used up.
+  /// The threads of a warp, which are followed, release what is after them. False when their time is used up.
   bool release_warp(std::uint32_t warp, Knowledge& into);
-  /// The running thread releases what is behind it. False when its time is used up.
+  /// The running thread releases what is after it. False when its time is used up.
   bool release(Knowledge& into);
   void acquire(const Knowledge& from);
   /// What the running thread, which is followed, has written is there for the asynchronous proxy, too. False when its
   /// time is used up.
   bool fence_proxy();
-  /// The thread whose write of the word is not: no fence of its own stands between that and what is behind the running
+  /// The thread whose write of the word is not: no fence of its own is between that and what is after the running
   /// thread. Several who have written it together in an earlier interval are not known any more, and count as such.
   std::optional<std::uint32_t> find_unfenced(const WordShadow& word) const;
-  /// Copies have written the whole word, whose earlier accesses are behind that, and completed `phase` of `barrier`.
+  /// Copies have written the whole word, whose earlier accesses are after that, and completed `phase` of `barrier`.
   void land(WordShadow& word, std::uint32_t barrier, std::uint32_t phase);
-  /// The whole word was written in front of the barrier of the block that has just begun an interval, by nobody of the
+  /// The whole word was written before the barrier of the block that has just begun an interval, by nobody of the
   /// block.
   void settle(WordShadow& word) const;
   ThreadClocks& threads() { return threads_; }
@@ -192,7 +192,7 @@ class RaceClock {
   std::array<WarpClock, 32> warps_;
   ThreadClocks threads_;
   std::vector<std::vector<std::uint64_t>>
-      fences_;  ///< of each thread in this block: interval and time behind each fence, ascending
+      fences_;  ///< of each thread in this block: interval and time after each fence, ascending
   /// By number; of each thread the time of its access + 1, or 0. All of the running interval.
   std::vector<std::vector<std::uint32_t>> crowds_;
   std::vector<std::uint32_t> free_crowds_;
@@ -217,7 +217,7 @@ inline Conflict RaceClock::write(WordShadow& word, std::uint32_t bytes, std::uin
   if (conflict.entry == 0 && !in_any_order) {
     conflict = {rival(word.write, word.write_lanes, bytes, floor), true};
   }
-  // A plain write that nothing but warp operations came after stands for the atomic ones behind it, too: it is the one
+  // A plain write that nothing but warp operations came after stands for the atomic ones after it, too: it is the one
   // that other warps race with.
   const bool stronger = writing != Writing::plain && shadow_entry::writing(word.write) == Writing::plain &&
                         shadow_entry::interval(word.write) == interval_ &&

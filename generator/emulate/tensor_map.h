@@ -47,7 +47,7 @@ struct TensorMap {
   std::vector<std::byte> read(std::int32_t x, std::int32_t y) const;
 };
 
-/// Whether rows of a box are shorter than the swizzle's span. A GPU does not place those one behind the other.
+/// Whether rows of a box are shorter than the swizzle's span. A GPU does not place those one after the other.
 bool has_gaps(const TensorMap& map);
 
 /// What CUDA keeps of a map: its layout here is the emulator's.

@@ -10,7 +10,7 @@
 
 namespace esc {
 
-/// What is behind somebody: of each thread of a block the accesses before a time, of each asynchronous barrier so many
+/// What is after somebody: of each thread of a block the accesses before a time, of each asynchronous barrier so many
 /// phases. Members are numbered: first the threads, then the barriers. Times of threads are those of one interval
 /// between two barriers of the block, and void in any other; phases are counted through the block.
 struct Knowledge {
@@ -21,7 +21,7 @@ struct Knowledge {
 };
 
 /// Logical time within a block whose threads order themselves one by one, not by barriers of the whole block alone: a
-/// thread releases what is behind it, another acquires that.
+/// thread releases what is after it, another acquires that.
 class ThreadClocks {
  public:
   /// The most threads and barriers that can be told apart in a block.
@@ -41,7 +41,7 @@ class ThreadClocks {
 
   /// The time that an access of `thread` has now.
   std::uint32_t time(std::uint32_t thread) const { return is_current(known_[thread]) ? known_[thread].of(thread) : 0; }
-  /// Whether what `member` did at `time` of this interval is behind `thread`.
+  /// Whether what `member` did at `time` of this interval is after `thread`.
   bool is_behind(std::uint32_t thread, std::uint32_t member, std::uint32_t time) const {
     return thread == member || (is_current(known_[thread]) && known_[thread].of(member) > time);
   }
@@ -54,7 +54,7 @@ class ThreadClocks {
   void advance(std::uint32_t thread) { ++updated(known_[thread]).times[thread]; }
   /// These have met.
   void meet(std::span<const std::uint32_t> threads);
-  /// Adds to `into` what is behind `thread` now, its own accesses among it.
+  /// Adds to `into` what is after `thread` now, its own accesses among it.
   void release(std::uint32_t thread, Knowledge& into);
   void acquire(std::uint32_t thread, const Knowledge& from);
   /// Adds to `completed` what has `arrived` in the latest phase of `barrier`, of which now so many are complete.

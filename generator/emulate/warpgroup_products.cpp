@@ -170,7 +170,7 @@ void WarpgroupProducts::issue(std::uint32_t warp, const std::array<WarpgroupOper
   if (!state.fenced) {
     judge_.refuse(FaultKind::race, "", [] {
       return std::string(
-          "wgmma.mma_async, and no wgmma.fence of the warp stands between it and the kernel's begin or the latest "
+          "wgmma.mma_async, and no wgmma.fence of the warp is between it and the kernel's begin or the latest "
           "wgmma.wait_group");
     });
   }

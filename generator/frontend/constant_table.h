@@ -14,7 +14,7 @@ namespace esc::frontend {
 std::vector<double> table_values(const clang::VarDecl& array, const clang::ASTContext& ast);
 
 /// What an element of a table of these values is as an index: static const int tap[3] = {-1, 0, 1} at [r] is r - 1.
-/// `index` is what stands in its brackets. Nothing where the index may leave the table, or the values are no affine
+/// `index` is what is in its brackets. Nothing where the index may leave the table, or the values are no affine
 /// function of it.
 std::optional<Polynomial> line_of_table(const std::vector<double>& values, const Polynomial& index, const Scope& scope);
 

@@ -19,7 +19,7 @@ namespace esc {
 /// subscripts of matrices (A[i * K + k]), subscripts of factors that are sums of iterators times numbers, guards at any
 /// level or none: on zeros (A[i][k], A[i][k] != 0, if (!A[i][k]) continue) and on the bounds of an index (h >= 0 && h <
 /// H), constants in place of sizes, constant locals, a local that gathers the sum, C or that local set
-/// to 0 or anything else beforehand, and behind the sum any assignments to C and to locals (=, +=, -=, *=, /=), in the
+/// to 0 or anything else beforehand, and after the sum any assignments to C and to locals (=, +=, -=, *=, /=), in the
 /// same loops or in others over all of C, of the values that read_value.h lists: a number, a vector of rows or of
 /// columns, or a matrix like C may go into them. Throws UserError with Clang's rendering of the first fault
 /// (file:line:column, the source line, a caret) when the text is not valid, and when it is anything but such a product;
@@ -28,7 +28,7 @@ namespace esc {
 LoopNest parse_loop_nest(std::string_view source_text, const std::string& file_name,
                          NestHeaders headers = NestHeaders::beside, const GivenSizes& sizes = {});
 
-/// The same in front of any question about the product: without roles, and with every statement where the function has
+/// The same before any question about the product: without roles, and with every statement where the function has
 /// it.
 LoopNest parse_as_written(std::string_view source_text, const std::string& file_name,
                           NestHeaders headers = NestHeaders::beside, const GivenSizes& sizes = {});

@@ -28,7 +28,7 @@ class Polynomial {
 
   bool is_constant() const;
   bool mentions(const std::string& name) const;
-  /// What stands before the first power of `name`: K for i in i*K + k.
+  /// What is before the first power of `name`: K for i in i*K + k.
   Polynomial coefficient(const std::string& name) const;
   /// Nothing where a product of names occurs.
   std::optional<Affine> affine() const;

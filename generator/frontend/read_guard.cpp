@@ -16,8 +16,7 @@ namespace {
 
 constexpr const char* expected_guard =
     "expected A[i][k] != 0 on the sparse matrix, the bounds of an index as in h >= 0 && h < H, or no guard; what "
-    "becomes of C may be a "
-    "choice, condition ? x : y";
+    "becomes of C may be a choice, condition ? x : y";
 
 /// A condition on one element: it holds exactly where the element is zero, or exactly where it is not.
 struct ZeroTest {
@@ -115,7 +114,7 @@ Side read_side(const clang::Expr& expression, const clang::Expr& comparison, con
 }
 
 /// The comparison that holds exactly where the one between indices does, or does not: low <= index, index < high, or as
-/// written where iterators stand on both sides.
+/// written where iterators are on both sides.
 Expression read_bound(const clang::BinaryOperator& comparison, bool holds, const Scope& scope) {
   Side left = read_side(*comparison.getLHS(), comparison, scope);
   Side right = read_side(*comparison.getRHS(), comparison, scope);

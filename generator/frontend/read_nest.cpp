@@ -75,7 +75,7 @@ Guard conditions(const Scope& scope, std::size_t count) {
   return result;
 }
 
-/// Puts the nest together, action after action. What is loaded is defined in front of the loop or statement that uses
+/// Puts the nest together, action after action. What is loaded is defined before the loop or statement that uses
 /// it, or where the function has a local for it.
 class NestReader {
  public:
@@ -95,7 +95,7 @@ class NestReader {
  private:
   using Path = std::vector<std::size_t>;
 
-  /// Of the function's parameters; what is no parameter comes behind them.
+  /// Of the function's parameters; what is no parameter comes after them.
   unsigned place_of_parameter(const std::string& array) const {
     const auto* parameter = clang::dyn_cast<clang::ParmVarDecl>(arrays_.at(array));
     return parameter == nullptr ? std::numeric_limits<unsigned>::max() : parameter->getFunctionScopeIndex();
@@ -146,7 +146,7 @@ class NestReader {
     block->push_back(Node{read_statement(action, path)});
   }
 
-  /// Where indices are used: under so many of the scope's guards, by what stands at the place.
+  /// Where indices are used: under so many of the scope's guards, by what is at the place.
   struct Use {
     const Scope& scope;
     std::size_t guards;
@@ -169,12 +169,11 @@ class NestReader {
       if (const auto known = loaded.find(load.name); known != loaded.end()) {
         const bool holds_here = std::ranges::mismatch(known->second, guard).in1 == known->second.end();
         if (!holds_here) {
-          refuse(
-              *load.element.source,
-              fmt::format(
-                  "{} is loaded under one condition and used under another: expected a local in front of both, const "
-                  "int index = {}",
-                  print(load.element.access), print(load.element.access)));
+          refuse(*load.element.source,
+                 fmt::format(
+                     "{} is loaded under one condition and used under another: expected a local before both, const "
+                     "int index = {}",
+                     print(load.element.access), print(load.element.access)));
         }
         return;
       }

@@ -11,7 +11,7 @@
 
 namespace esc::frontend {
 
-/// A nest, and where its parts stand in the source.
+/// A nest, and where its parts are in the source.
 struct WrittenNest {
   LoopNest nest;
   std::map<NestPart, Place> places;
@@ -19,7 +19,7 @@ struct WrittenNest {
 
 /// The statements of a function in their loops, with the function's own names and order, and with roles for neither
 /// loops nor arrays. What subscripts and bounds load from arrays of integers are definitions of indices. The actions
-/// are what the function does, in the order of the text; `function` is where its name stands. Refuses two arrays of one
+/// are what the function does, in the order of the text; `function` is where its name is. Refuses two arrays of one
 /// name: the nest knows things by name alone.
 WrittenNest read_nest(const std::vector<Action>& actions, clang::SourceLocation function);
 

@@ -69,7 +69,7 @@ struct WrittenGuard {
 
 class Variables;
 
-/// Where a statement stands: the loops around it and the guards it runs under.
+/// Where a statement is: the loops around it and the guards it runs under.
 struct Scope {
   const Variables* variables = nullptr;
   Loops loops;

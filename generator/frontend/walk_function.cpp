@@ -148,7 +148,7 @@ class Walker {
     walk(*choice.getThen(), inside);
   }
 
-  /// Adds what the if asks for to the scope that it stands in.
+  /// Adds what the if asks for to the scope that it is in.
   static void add_guards(const clang::IfStmt& choice, bool skips, Scope& scope) {
     if (choice.hasElseStorage()) {
       refuse(choice.getElseLoc(),

@@ -52,7 +52,7 @@ class Affine {
   std::int64_t constant_ = 0;
 };
 
-/// "4*panel + 3", "j + 32", "0".
+/// "4*row tile + 3", "j + 32", "0".
 std::string print(const Affine& affine);
 
 }  // namespace esc

@@ -13,10 +13,10 @@ namespace esc {
 extern const std::string_view async_barriers_text;
 extern const std::string_view bitmap_unit_text;
 extern const std::string_view cache_policies_text;
-extern const std::string_view find_unit_text;
-extern const std::string_view make_unit_barriers_text;
+extern const std::string_view find_packed_tile_text;
+extern const std::string_view make_packed_tile_barriers_text;
 extern const std::string_view copy_bitmap_unit_text;
-extern const std::string_view wait_for_unit_text;
+extern const std::string_view wait_for_packed_tile_text;
 extern const std::string_view find_words_text;
 extern const std::string_view load_bits_text;
 extern const std::string_view find_places_text;
@@ -40,25 +40,28 @@ constexpr int place_parts = 3;
 
 Expression has(const Expression& left, int right) { return Expression(Operation{Operator::equals, {left, right}}); }
 
-Instruction find_unit() {
-  const auto begin = [](int behind) { return store(at("unit", {behind}), at("begins", {name("number") + behind})); };
-  return {.name = "find_unit",
-          .parameters = {array("begins"), value("number"), array("unit")},
+Instruction find_packed_tile() {
+  const auto begin = [](int behind) {
+    return store(at("packed_tile", {behind}), at("begins", {name("number") + behind}));
+  };
+  return {.name = "find_packed_tile",
+          .parameters = {array("begins"), value("number"), array("packed_tile")},
           .meaning = {begin(0), begin(1)},
-          .call = "find_unit(packed, {number}, {unit});",
-          .texts = {cache_policies_text, find_unit_text}};
+          .call = "find_packed_tile(packed, {number}, {packed_tile});",
+          .texts = {cache_policies_text, find_packed_tile_text}};
 }
 
-Instruction make_unit_barriers() {
-  Instruction result = ordering("make_unit_barriers", "make_unit_barriers(shared_memory, {copy}, {lane});",
-                                {async_barriers_text, bitmap_unit_text, make_unit_barriers_text});
+Instruction make_packed_tile_barriers() {
+  Instruction result =
+      ordering("make_packed_tile_barriers", "make_packed_tile_barriers(shared_memory, {copy}, {lane});",
+               {async_barriers_text, bitmap_unit_text, make_packed_tile_barriers_text});
   result.parameters = {value("copy"), value("lane")};
   return result;
 }
 
 Instruction copy_bitmap_unit() {
   const auto from = [](const char* array_name, const Affine& place) {
-    return at(array_name, {name("panel"), name("window"), place, name("lane")});
+    return at(array_name, {name("row_tile"), name("k_tile"), place, name("lane")});
   };
   const auto to = [](const char* array_name, const Affine& place) {
     return at(array_name, {name("stage"), name("copy"), place, name("lane")});
@@ -70,36 +73,39 @@ Instruction copy_bitmap_unit() {
   const Block words{loop("w", name("count"), {loop("v", 2, {store(copied, word)})})};
   const Node count_once{
       Branch{less(index("lane"), 1), {store(at("staged_words", {name("stage"), name("copy")}), index("count"))}, {}}};
-  return {.name = "copy_bitmap_unit",
-          .parameters = {array("words"), array("odd_columns"), array("bits"), array("values"), array("staged_words"),
-                         array("staged_odd_columns"), array("staged_bits"), array("staged_values"), array("unit"),
-                         value("panel"), value("window"), value("stage"), value("copy"), value("lane")},
-          .meaning = {define("count", at("words", {name("panel"), name("window")})), count_once,
-                      store(at("staged_odd_columns", {name("stage"), name("copy"), name("lane")}),
-                            at("odd_columns", {name("panel"), name("window"), name("lane")})),
-                      loop("block", name("unit_blocks"),
-                           {store(to("staged_bits", name("block")), from("bits", name("block")))}),
-                      words.front()},
-          .call = "copy_bitmap_unit(shared_memory, packed, unit_room, {unit}, {stage}, {copy});",
-          .texts = {async_barriers_text, bitmap_unit_text, cache_policies_text, find_unit_text, copy_bitmap_unit_text}};
+  return {
+      .name = "copy_bitmap_unit",
+      .parameters = {array("words"), array("odd_columns"), array("bits"), array("values"), array("staged_words"),
+                     array("staged_odd_columns"), array("staged_bits"), array("staged_values"), array("packed_tile"),
+                     value("row_tile"), value("k_tile"), value("stage"), value("copy"), value("lane")},
+      .meaning = {define("count", at("words", {name("row_tile"), name("k_tile")})), count_once,
+                  store(at("staged_odd_columns", {name("stage"), name("copy"), name("lane")}),
+                        at("odd_columns", {name("row_tile"), name("k_tile"), name("lane")})),
+                  loop("block", name("packed_tile_blocks"),
+                       {store(to("staged_bits", name("block")), from("bits", name("block")))}),
+                  words.front()},
+      .call = "copy_bitmap_unit(shared_memory, packed, packed_tile_room, {packed_tile}, {stage}, {copy});",
+      .texts = {async_barriers_text, bitmap_unit_text, cache_policies_text, find_packed_tile_text,
+                copy_bitmap_unit_text}};
 }
 
-Instruction wait_for_unit() {
-  Instruction result = ordering("wait_for_unit", "wait_for_unit(shared_memory, {turn}, {stage}, {copy});",
-                                {async_barriers_text, bitmap_unit_text, wait_for_unit_text});
-  result.parameters = {value("turn"), value("stage"), value("copy")};
+Instruction wait_for_packed_tile() {
+  Instruction result =
+      ordering("wait_for_packed_tile", "wait_for_packed_tile(shared_memory, {iteration}, {stage}, {copy});",
+               {async_barriers_text, bitmap_unit_text, wait_for_packed_tile_text});
+  result.parameters = {value("iteration"), value("stage"), value("copy")};
   return result;
 }
 
 /// Where the copy of a warp's unit stands.
-constexpr const char* copied_unit = "unit_at(shared_memory, unit_room, {stage}, {copy})";
+constexpr const char* copied_packed_tile = "packed_tile_at(shared_memory, packed_tile_room, {stage}, {copy})";
 
 Instruction find_words() {
   return {
       .name = "find_words",
       .parameters = {{"words", Passing::pointer, {1}}, value("stage"), value("copy"), value("lane"), array("word_at")},
       .meaning = {store(at("word_at", {0}), 0), store(at("word_at", {1}), Expression(at("words", {0})) - 1)},
-      .call = std::string("find_words(") + copied_unit + ", {lane}, {word_at});",
+      .call = std::string("find_words(") + copied_packed_tile + ", {lane}, {word_at});",
       .texts = {async_barriers_text, bitmap_unit_text, find_words_text}};
 }
 
@@ -109,7 +115,7 @@ Instruction load_bits() {
           .meaning = {loop(
               "block", 2,
               {store(at("bits", {name("block")}), at("from", {name("half") * 2 + name("block"), name("lane")}))})},
-          .call = std::string("load_bits(") + copied_unit + ", {half}, {lane}, {bits});",
+          .call = std::string("load_bits(") + copied_packed_tile + ", {half}, {lane}, {bits});",
           .texts = {bitmap_unit_text, load_bits_text}};
 }
 
@@ -228,19 +234,22 @@ Instruction store_words() {
       .name = "store_words",
       .parameters = {array("from"), value("first_row"), value("first_column"), array("values"), array("odd_columns"),
                      found_places(), value("direction"), value("first"), value("lane"), value("stage"), value("copy"),
-                     array("unit")},
+                     array("packed_tile")},
       .meaning = {column_of_words(), loop("r", 4, std::move(each))},
       .call = std::string(
                   "store_words({from}, {leading_dimension}, {first_row}, {first_column}, {lane}, {found}, {first}, ") +
-              copied_unit + ", packed, {unit});",
-      .texts = {bitmap_unit_text, cache_policies_text, find_unit_text, find_places_text, store_words_text}};
+              copied_packed_tile + ", packed, {packed_tile});",
+      .texts = {bitmap_unit_text, cache_policies_text, find_packed_tile_text, find_places_text, store_words_text}};
 }
 
 }  // namespace
 
 std::vector<Instruction> bitmap_instructions() {
-  return {find_unit(), make_unit_barriers(), copy_bitmap_unit(), wait_for_unit(), find_words(),
-          load_bits(), find_places(),        load_a(),           store_a(),       store_words()};
+  return {find_packed_tile(), make_packed_tile_barriers(),
+          copy_bitmap_unit(), wait_for_packed_tile(),
+          find_words(),       load_bits(),
+          find_places(),      load_a(),
+          store_a(),          store_words()};
 }
 
 }  // namespace esc

@@ -9,9 +9,9 @@ namespace esc {
 
 /// What kernels do with the units of a bitmap (transformer/bitmap_format.h):
 ///
-///   find_unit(UnitBegins, .., unit)    where a unit of the packed matrix begins and ends
-///   copy_unit_bits(.., unit, ..)       a warp copies it to shared memory
-///   wait_for_unit(..)                  until it is there
+///   find_packed_tile(UnitBegins, .., unit)    where a unit of the packed matrix begins and ends
+///   copy_packed_tile_bits(.., unit, ..)       a warp copies it to shared memory
+///   wait_for_packed_tile(..)                  until it is there
 ///   find_words(.., word_at)            where a lane's words begin, of even K blocks and of odd ones
 ///   load_bits(..)                      a lane's bits of two K blocks
 ///   find_places(bits, .., places)      where the words of a K block's registers are, counted from the bits

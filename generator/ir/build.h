@@ -30,7 +30,7 @@ Node unrolled(const std::string& iterator, int count, Block body);
 /// The product with another factor in this place.
 Expression with_factor(const Expression& product, std::size_t place, const Expression& factor);
 
-/// Puts nodes in front of the one that stands `at` a place, or behind the last.
+/// Puts nodes before the one that is `at` a place, or after the last.
 void insert(Block& block, std::size_t at, const Block& more);
 void append(Block& block, const Block& more);
 

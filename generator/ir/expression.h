@@ -12,7 +12,7 @@
 
 namespace esc {
 
-/// One dimension of an access: an affine part and, after data transformation, a run-time offset in front of it
+/// One dimension of an access: an affine part and, after data transformation, a run-time offset before it
 /// (the name of an index variable that was loaded; empty: none).
 struct Subscript {
   std::string offset;
@@ -28,10 +28,10 @@ struct Access {
   bool operator==(const Access&) const = default;
 };
 
-/// Which columns of a panel belong to a set: those that have exactly its pattern, or a non-zero in any of its rows.
+/// Which columns of a row tile belong to a set: those that have exactly its pattern, or a non-zero in any of its rows.
 enum class Membership { exact, any };
 
-/// The columns whose pattern in the row panel that starts at row `first_row` (an index variable) is `pattern` or, with
+/// The columns whose pattern in the row tile that starts at row `first_row` (an index variable) is `pattern` or, with
 /// Membership::any, has a row in common with it. Rows beyond the matrix count as zero.
 struct ColumnSet {
   std::string first_row;

@@ -8,7 +8,7 @@
 namespace esc {
 namespace {
 
-/// How tightly C binds: an operand that binds less than what stands around it needs parentheses.
+/// How tightly C binds: an operand that binds less than what is around it needs parentheses.
 constexpr int choosing = 1;
 constexpr int disjunction = 2;
 constexpr int conjunction = 3;
@@ -158,7 +158,7 @@ std::string ExpressionPrinter::print(const Operation& operation, int around) con
             (result.empty() ? "" : sign(operation.op)) + print(operand, operation.op == Operator::any ? equality : sum);
         continue;
       }
-      // What stands on the right of a difference or a quotient must bind more tightly; so must any product's sum.
+      // What is on the right of a difference or a quotient must bind more tightly; so must any product's sum.
       result += result.empty() ? print(operand, own) : sign(operation.op) + print(operand, own + 1);
     }
   }

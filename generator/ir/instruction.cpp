@@ -21,22 +21,22 @@ extern const std::string_view placed_lane_columns_text;
 extern const std::string_view load_part_text;
 extern const std::string_view store_text;
 extern const std::string_view add_columns_text;
-extern const std::string_view deliver_text;
+extern const std::string_view epilogue_store_text;
 extern const std::string_view place_columns_text;
 extern const std::string_view add_placed_columns_text;
-extern const std::string_view deliver_placed_text;
+extern const std::string_view epilogue_store_placed_text;
 extern const std::string_view shared_vector_text;
 extern const std::string_view meet_cluster_text;
-extern const std::string_view leave_vector_text;
+extern const std::string_view store_to_cluster_text;
 extern const std::string_view add_groups_text;
-extern const std::string_view quad_text;
-extern const std::string_view load_quad_text;
-extern const std::string_view load_dealt_quad_text;
-extern const std::string_view clear_quad_text;
-extern const std::string_view multiply_quad_text;
-extern const std::string_view panel_at_text;
-extern const std::string_view find_panel_text;
-extern const std::string_view stage_quads_text;
+extern const std::string_view packet_text;
+extern const std::string_view load_packet_text;
+extern const std::string_view load_cyclic_packet_text;
+extern const std::string_view clear_packet_text;
+extern const std::string_view multiply_packet_text;
+extern const std::string_view row_tile_at_text;
+extern const std::string_view find_row_tile_text;
+extern const std::string_view stage_packets_text;
 extern const std::string_view load_task_text;
 extern const std::string_view load_pairs_text;
 extern const std::string_view multiply_pairs_text;
@@ -46,7 +46,7 @@ namespace {
 
 using namespace instruction_parts;
 
-constexpr std::int64_t quad_columns = 4;
+constexpr std::int64_t packet_columns = 4;
 
 Guard before_left() { return {less(name("v"), name("left"))}; }
 
@@ -106,14 +106,15 @@ Instruction add_columns() {
                 "add_columns<{width}>({to}, {from}, {left});", {add_placed_columns_text});
 }
 
-Instruction deliver() {
-  const std::string call = "deliver<{width}, vectors>({to}, {from}, {left}, {shared});";
-  return placed(moves_columns("deliver",
-                              {Node{Branch{name("shared"),
-                                           {add(to_v(), from_v(), before_left(), true)},
-                                           {store(to_v(), from_v(), before_left())}}}},
-                              call, {vector_text, store_text, add_columns_text, deliver_text}, {value("shared")}),
-                call, {vector_text, store_text, place_columns_text, add_placed_columns_text, deliver_placed_text});
+Instruction epilogue_store() {
+  const std::string call = "epilogue_store<{width}, vectors>({to}, {from}, {left}, {shared});";
+  return placed(
+      moves_columns(
+          "epilogue_store",
+          {Node{Branch{
+              name("shared"), {add(to_v(), from_v(), before_left(), true)}, {store(to_v(), from_v(), before_left())}}}},
+          call, {vector_text, store_text, add_columns_text, epilogue_store_text}, {value("shared")}),
+      call, {vector_text, store_text, place_columns_text, add_placed_columns_text, epilogue_store_placed_text});
 }
 
 /// Moves `width` elements between registers and shared memory.
@@ -127,10 +128,10 @@ Instruction moves_vector(const std::string& name_of, Node each, const std::strin
 }
 
 /// The same, where `to` is in the shared memory of the block of that rank in the cluster.
-Instruction leave_vector() {
+Instruction store_to_cluster() {
   Instruction result =
-      moves_vector("leave_vector", store(to_v(), from_v()), "leave_vector<{width}>({to}, {from}, {rank});",
-                   {meet_cluster_text, leave_vector_text});
+      moves_vector("store_to_cluster", store(to_v(), from_v()), "store_to_cluster<{width}>({to}, {from}, {rank});",
+                   {meet_cluster_text, store_to_cluster_text});
   result.parameters.push_back(value("rank"));
   return result;
 }
@@ -161,134 +162,136 @@ Instruction add_groups() {
           .texts = {add_groups_text}};
 }
 
-Instruction panel_at() {
-  return {.name = "panel_at",
-          .parameters = {array("numbers"), value("seat")},
-          .results = {"panel"},
-          .meaning = {define("panel", at("numbers", {name("seat")}))},
-          .call = "panel_at(packed, {seat})",
-          .texts = {panel_at_text}};
+Instruction row_tile_at() {
+  return {.name = "row_tile_at",
+          .parameters = {array("numbers"), value("tile_slot")},
+          .results = {"row_tile"},
+          .meaning = {define("row_tile", at("numbers", {name("tile_slot")}))},
+          .call = "row_tile_at(packed, {tile_slot})",
+          .texts = {row_tile_at_text}};
 }
 
-/// How many quads the panel at a seat has, and where they are.
-Instruction find_panel() {
-  return {.name = "find_panel",
-          .parameters = {array("quads_at"), value("set"), value("seat")},
-          .results = {"quads", "first"},
-          .meaning = {define("quads", at("quads_at", {name("seat")})), define("first", name("seat"))},
-          .call = "find_panel({places}{set}, {seat})",
-          .record = "PanelQuads",
-          .texts = {find_panel_text}};
+/// How many packets the row tile at a tile slot has, and where they are.
+Instruction find_row_tile() {
+  return {.name = "find_row_tile",
+          .parameters = {array("packets_at"), value("set"), value("tile_slot")},
+          .results = {"packets", "first"},
+          .meaning = {define("packets", at("packets_at", {name("tile_slot")})), define("first", name("tile_slot"))},
+          .call = "find_row_tile({places}{set}, {tile_slot})",
+          .record = "RowTilePackets",
+          .texts = {find_row_tile_text}};
 }
 
-/// The place of a quad, from which the nest goes on.
-Instruction find_quad() {
-  return {.name = "find_quad",
+/// The place of a packet, from which the nest goes on.
+Instruction find_packet() {
+  return {.name = "find_packet",
           .parameters = {value("first"), value("number")},
           .results = {"place"},
           .meaning = {define("place", name("number"))},
-          .call = "find_quad(packed, {first} + {number})",
+          .call = "find_packet(packed, {first} + {number})",
           .moves = true,
-          .texts = {vector_text, quad_text, load_quad_text}};
+          .texts = {vector_text, packet_text, load_packet_text}};
 }
 
-/// A quad that adds nothing, whatever its columns.
-Instruction clear_quad() {
-  return {
-      .name = "clear_quad",
-      .parameters = {array("quad")},
-      .meaning = {loop("e", name("panel_height") * quad_columns, {store(at("quad", {name("e") + quad_columns}), 0.0)})},
-      .call = "clear_values({quad});",
-      .texts = {vector_text, quad_text, load_quad_text, clear_quad_text}};
+/// A packet that adds nothing, whatever its columns.
+Instruction clear_packet() {
+  return {.name = "clear_packet",
+          .parameters = {array("packet")},
+          .meaning = {loop("e", name("row_tile_height") * packet_columns,
+                           {store(at("packet", {name("e") + packet_columns}), 0.0)})},
+          .call = "clear_values({packet});",
+          .texts = {vector_text, packet_text, load_packet_text, clear_packet_text}};
 }
 
-/// Quad `number` of the panel; where it is is said by `here` and how far ahead of it.
-Instruction load_quad() {
-  const Affine step = name("number") * quad_columns + name("s");
-  const Block each{define("column", at("columns", {name("panel"), step})),
-                   store(at("quad", {name("s")}), name("column")),
-                   loop("u", name("panel_height"),
-                        {define("place", name("u") + times("s", "panel_height") + quad_columns),
-                         store(at("quad", {name("place")}), at("values", {name("panel"), step, name("u")}))})};
-  return {.name = "load_quad",
-          .parameters = {array("quad"), array("columns"), array("values"), value("panel"), value("here"),
+/// Packet `number` of the row tile; `here` and the distance from it say where it is.
+Instruction load_packet() {
+  const Affine step = name("number") * packet_columns + name("s");
+  const Block each{define("column", at("columns", {name("row_tile"), step})),
+                   store(at("packet", {name("s")}), name("column")),
+                   loop("u", name("row_tile_height"),
+                        {define("place", name("u") + times("s", "row_tile_height") + packet_columns),
+                         store(at("packet", {name("place")}), at("values", {name("row_tile"), step, name("u")}))})};
+  return {.name = "load_packet",
+          .parameters = {array("packet"), array("columns"), array("values"), value("row_tile"), value("here"),
                          value("ahead"), value("number")},
-          .meaning = {loop("s", quad_columns, each)},
-          .call = "{quad} = load_quad({here} + {ahead}, {number});",
-          .texts = {vector_text, quad_text, load_quad_text}};
+          .meaning = {loop("s", packet_columns, each)},
+          .call = "{packet} = load_packet({here} + {ahead}, {number});",
+          .texts = {vector_text, packet_text, load_packet_text}};
 }
 
-/// What a lane group has of the columns of the round in which quad `number` of a copied panel is its own: every one
-/// that is as many columns behind the other as there are groups.
-Instruction load_dealt_quad() {
-  Instruction result = load_quad();
+/// What a lane group has of the columns of the round in which packet `number` of a copied row tile is its own: every
+/// one that is as many columns after the other as there are groups.
+Instruction load_cyclic_packet() {
+  Instruction result = load_packet();
   const Expression step =
-      name("number") * quad_columns + name("group") * -(quad_columns - 1) + times("s", "sharing_groups");
-  const Block each{define("step", step), define("column", at("columns", {name("panel"), name("step")})),
-                   store(at("quad", {name("s")}), name("column")),
-                   loop("u", name("panel_height"),
-                        {define("place", name("u") + times("s", "panel_height") + quad_columns),
-                         store(at("quad", {name("place")}), at("values", {name("panel"), name("step"), name("u")}))})};
-  result.name = "load_dealt_quad";
+      name("number") * packet_columns + name("group") * -(packet_columns - 1) + times("s", "sharing_groups");
+  const Block each{
+      define("step", step), define("column", at("columns", {name("row_tile"), name("step")})),
+      store(at("packet", {name("s")}), name("column")),
+      loop("u", name("row_tile_height"),
+           {define("place", name("u") + times("s", "row_tile_height") + packet_columns),
+            store(at("packet", {name("place")}), at("values", {name("row_tile"), name("step"), name("u")}))})};
+  result.name = "load_cyclic_packet";
   result.parameters.push_back(value("group"));
-  result.meaning = {loop("s", quad_columns, each)};
-  result.call = "{quad} = load_quad({here} + {ahead}, {number}, {group});";
-  result.texts = {vector_text, quad_text, load_dealt_quad_text};
+  result.meaning = {loop("s", packet_columns, each)};
+  result.call = "{packet} = load_packet({here} + {ahead}, {number}, {group});";
+  result.texts = {vector_text, packet_text, load_cyclic_packet_text};
   return result;
 }
 
-/// The lanes of a warp copy what it reads of its panels: the quads that are dealt to it, in whole rounds, zeros behind
-/// the panel's own.
-Instruction stage_quads() {
-  const Affine step = name("number") * quad_columns + name("s");
+/// The lanes of a warp copy what it reads of its row tiles: the packets that are dealt to it, in whole rounds, zeros
+/// after the row tile's own.
+Instruction stage_packets() {
+  const Affine step = name("number") * packet_columns + name("s");
   const Expression inside = less(name("number"), name("own"));
-  const Expression dealt_to = quotient(remainder(name("number"), name("dealt_quads")), name("sharing_groups"));
+  const Expression dealt_to = quotient(remainder(name("number"), name("cyclic_packets")), name("sharing_groups"));
   const auto staged = [&](const char* array, std::vector<Affine> places) {
     places.insert(places.begin(), {name("to"), step});
     return at(array, places);
   };
-  const Block values{loop("u", name("panel_height"),
+  const Block values{loop("u", name("row_tile_height"),
                           {store(staged("staged_values", {name("u")}),
                                  choose(inside, at("values", {name("from"), step, name("u")}), 0.0))})};
   const Block each{store(staged("staged_columns", {}), choose(inside, at("columns", {name("from"), step}), 0)),
                    values.front()};
-  const Block of_panel{
+  const Block of_row_tile{
       define("from", at("first", {name("lane")})),
       define("to", at("copy", {name("lane")})),
-      define("own", at("quads", {name("lane")})),
+      define("own", at("packets", {name("lane")})),
       define("mine", at("part", {name("lane")})),
-      define("rounds", quotient(name("own") + index("round_quads") - 1, name("round_quads"))),
-      define("all", times("rounds", "round_quads")),
+      define("rounds", quotient(name("own") + index("round_packets") - 1, name("round_packets"))),
+      define("all", times("rounds", "round_packets")),
       loop("number", name("all"),
            {define("its", dealt_to),
             Node{Branch{less(name("its"), name("mine") + 1),
-                        {Node{Branch{less(name("mine"), name("its") + 1), {loop("s", quad_columns, each)}, {}}}},
+                        {Node{Branch{less(name("mine"), name("its") + 1), {loop("s", packet_columns, each)}, {}}}},
                         {}}}})};
-  const Expression first_of_panel = remainder(name("lane"), quotient(32, name("warp_panels")));
-  return {.name = "stage_quads",
+  const Expression first_of_row_tile = remainder(name("lane"), quotient(32, name("warp_row_tiles")));
+  return {.name = "stage_packets",
           .scope = Scope::warp,
           .parameters = {array("columns"), array("values"), array("staged_columns"), array("staged_values"),
-                         value("first"), value("quads"), value("part"), value("copy"), value("group")},
+                         value("first"), value("packets"), value("part"), value("copy"), value("group")},
           .results = {"here"},
           .meaning = {loop(
-              "lane", 32, {store(at("here", {name("lane")}), 0), Node{Branch{less(first_of_panel, 1), of_panel, {}}}})},
-          .call = "stage_quads(shared_memory, packed, {first}, {quads}, {part}, {copy}, thread % 32) + {group}",
+              "lane", 32,
+              {store(at("here", {name("lane")}), 0), Node{Branch{less(first_of_row_tile, 1), of_row_tile, {}}}})},
+          .call = "stage_packets(shared_memory, packed, {first}, {packets}, {part}, {copy}, thread % 32) + {group}",
           .moves = true,
-          .texts = {vector_text, quad_text, stage_quads_text}};
+          .texts = {vector_text, packet_text, stage_packets_text}};
 }
 
-Instruction multiply_quad() {
+Instruction multiply_packet() {
   const Block each{
-      define("place", times("s", "panel_height") + name("u") + quad_columns),
+      define("place", times("s", "row_tile_height") + name("u") + packet_columns),
       define("sum", times("u", "vector_width") + name("v")), define("column", at("columns", {name("v")})),
-      add(at("sums", {name("sum")}), product({at("quad", {name("place")}), at("b", {name("k"), name("column")})}))};
-  return {.name = "multiply_quad",
-          .parameters = {array("quad"), array("b"), array("columns"), array("sums")},
-          .meaning = {loop("s", quad_columns,
-                           {define("k", at("quad", {name("s")})),
-                            loop("u", name("panel_height"), {loop("v", name("vector_width"), each)})})},
-          .call = "multiply<vectors>({quad}, {b}, ldb, {columns}, {sums});",
-          .texts = {vector_text, load_part_text, quad_text, multiply_quad_text}};
+      add(at("sums", {name("sum")}), product({at("packet", {name("place")}), at("b", {name("k"), name("column")})}))};
+  return {.name = "multiply_packet",
+          .parameters = {array("packet"), array("b"), array("columns"), array("sums")},
+          .meaning = {loop("s", packet_columns,
+                           {define("k", at("packet", {name("s")})),
+                            loop("u", name("row_tile_height"), {loop("v", name("vector_width"), each)})})},
+          .call = "multiply<vectors>({packet}, {b}, ldb, {columns}, {sums});",
+          .texts = {vector_text, load_part_text, packet_text, multiply_packet_text}};
 }
 
 Instruction load_task() {
@@ -338,23 +341,23 @@ std::vector<Instruction> make_all() {
       load_part(),
       store_columns(),
       add_columns(),
-      deliver(),
+      epilogue_store(),
       moves_vector("store_vector", store(to_v(), from_v()), "store_vector<{width}>({to}, {from});", shared),
       moves_vector("load_vector", store(to_v(), from_v()), "load_vector<{width}>({to}, {from});", shared),
-      leave_vector(),
+      store_to_cluster(),
       moves_vector("add_vector", add(to_v(), from_v()), "add_vector<{width}>({to}, {from});", shared),
       add_groups(),
-      panel_at(),
-      find_panel(),
-      find_quad(),
-      clear_quad(),
-      load_quad(),
-      load_dealt_quad(),
-      multiply_quad(),
+      row_tile_at(),
+      find_row_tile(),
+      find_packet(),
+      clear_packet(),
+      load_packet(),
+      load_cyclic_packet(),
+      multiply_packet(),
       load_task(),
       load_pairs(),
       multiply_pairs(),
-      stage_quads(),
+      stage_packets(),
       ordering("wait_for_copies", "__pipeline_wait_prior(0);", {}),
       ordering("allow_successor", "allow_successor();", {dependency_text}),
       ordering("wait_for_predecessor", "wait_for_predecessor();", {dependency_text})};

@@ -37,7 +37,7 @@ ArraysByName bind_arrays(NestState& state, const Instruction& called, const Perf
     if (parameter.is_array()) {
       const Access* access = perform.arguments.at(at).access();
       ESC_CHECK(access != nullptr, "an array is given for " + parameter.name);
-      // A pointer may stand behind the end, as long as nothing is done there.
+      // A pointer may be after the end, as long as nothing is done there.
       const bool stands_outside = parameter.passing == Instruction::Passing::pointer &&
                                   state.is_outside(state.find_array(access->array), *access);
       arrays[parameter.name] = stands_outside ? ArrayView{{0}} : looked_at(state, state.part(*access), parameter);

@@ -21,7 +21,7 @@ using ArraysByName = std::map<std::string, ArrayView, std::less<>>;
 /// The arrays that the running thread gives an instruction, by the names of its parameters.
 ArraysByName bind_arrays(NestState& state, const Instruction& called, const Perform& perform);
 
-/// What the lanes of one warp give an instruction that they perform together: what each has of its own stands side by
+/// What the lanes of one warp give an instruction that they perform together: what each has of its own is side by
 /// side in arrays with a first dimension for the lanes.
 class WarpArguments {
  public:

@@ -12,7 +12,7 @@ namespace esc {
 /// What the hardware does at once and a nest cannot say as loops and statements: its meaning as a nest, which the
 /// interpreter runs, and its text, which the printer places.
 struct Instruction {
-  /// How an argument is handed over: the value of an expression, an array or a part of one, or where an element stands.
+  /// How an argument is handed over: the value of an expression, an array or a part of one, or where an element is.
   enum class Passing { value, array, pointer };
   struct Parameter {
     std::string name;
@@ -35,7 +35,7 @@ struct Instruction {
   std::string call;
   std::string record = {};                   ///< the structure that several results come in
   bool moves = false;                        ///< the nest goes on from the result: it is no constant
-  bool reads_unit = false;                   ///< of fragments: what is staged, where anything is
+  bool reads_packed_tile = false;            ///< of fragments: what is staged, where anything is
   std::vector<std::string_view> texts = {};  ///< the device functions that the call needs, in this order
   /// The same where the first argument is an element of a matrix with a layout of its own, `{name}` being then its
   /// array, row, column and leading dimension, or holds columns of one. Empty where it makes no difference.

@@ -201,7 +201,7 @@ class Interpreter {
 
   // The threads of a block.
 
-  /// The loops over threads that stand directly inside each other, and what the threads do.
+  /// The loops over threads that are directly inside each other, and what the threads do.
   static const Block& thread_body(const Loop& outermost, std::vector<const Loop*>& loops) {
     const Loop* loop = &outermost;
     for (;;) {
@@ -222,7 +222,7 @@ class Interpreter {
   };
 
   /// The blocks of a cluster do each step of their threads before any of them does the next one, the last block first.
-  /// So each finds behind a barrier of the cluster what any other has written in front of it.
+  /// So each finds after a barrier of the cluster what any other has written before it.
   void run_cluster(const Loop& loop) {
     ESC_CHECK(state_.evaluate(loop.lower) == 0 && state_.evaluate(loop.step) == 1, "all blocks of the cluster run");
     const auto* threads = loop.body.size() == 1 ? std::get_if<Loop>(&loop.body.front().content) : nullptr;
@@ -259,7 +259,7 @@ class Interpreter {
 
   BlockThreads begin_threads(const Loop& outermost) {
     ESC_CHECK(around_threads_ == nullptr || around_threads_ == &state_.thread(),
-              "loops over threads stand directly inside each other");
+              "loops over threads are directly inside each other");
     around_threads_ = &state_.thread();
     state_.pass_barrier(Scope::block);
     std::vector<const Loop*> loops;
@@ -284,7 +284,7 @@ class Interpreter {
       for (std::size_t at = loops.size(); at > 0; --at) {
         const std::int64_t index = rest % extents[at - 1];
         state.define(loops[at - 1]->iterator, static_cast<double>(index));
-        state.team = loops[at - 1]->iterator == nest_.team ? index : state.team;
+        state.consumer_group = loops[at - 1]->iterator == nest_.consumer_group ? index : state.consumer_group;
         rest /= extents[at - 1];
       }
       result.all.push_back(&state);
@@ -379,7 +379,8 @@ class Interpreter {
     ESC_CHECK(barrier.scope == Scope::warp || threads.size() == all_threads_,
               "all threads of the block reach the barrier");
     ESC_CHECK(barrier.scope != Scope::cluster || !inside_step_, "all blocks of the cluster reach the barrier");
-    ESC_CHECK(barrier.scope != Scope::team || !nest_.team.empty(), "a barrier of teams in a nest that has some");
+    ESC_CHECK(barrier.scope != Scope::consumer_group || !nest_.consumer_group.empty(),
+              "a barrier of consumer groups in a nest that has some");
     state_.pass_barrier(barrier.scope);
   }
 

@@ -13,8 +13,8 @@ namespace esc {
 /// Throws Defect for an access outside an array, a variable without a value, an element of a block's or a thread's own
 /// array that is read before it is written, a loop that breaks its promise, a barrier that not all threads reach, or a
 /// race: two iterations of loops that are mapped to the GPU writing one element when either of them is not atomic. On a
-/// block's own arrays a read takes part in races too, and a barrier separates what stands before it from what stands
-/// behind.
+/// block's own arrays a read takes part in races too, and a barrier separates what is before it from what is
+/// after.
 Memory interpret(const LoopNest& nest, Memory memory);
 
 }  // namespace esc

@@ -33,7 +33,7 @@ void join_dimensions(Layout& layout, std::size_t first, const Digit& digit, cons
   }
 }
 
-/// The layout with one digit for this one and the next one; nothing where one of them stands without the other.
+/// The layout with one digit for this one and the next one; nothing where one of them is without the other.
 std::optional<Layout> joined(Layout layout, const Joint& joint, std::size_t at) {
   std::vector<Digit>& digits = layout.*joint.digits;
   const Digit digit = digits[at];

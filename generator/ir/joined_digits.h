@@ -10,10 +10,10 @@ namespace esc {
 Layout join_rows(Layout layout);
 
 /// The same of columns, as the lines of an image. The first digit, which counts the items of a call, and the outermost
-/// dimension, whose indices are a leading dimension apart, stay by themselves: each element stands where it stood.
+/// dimension, whose indices are a leading dimension apart, stay by themselves: each element is where it was.
 Layout join_columns(Layout layout);
 
-/// Whether a column has its rows one behind the other, and columns are a leading dimension apart.
+/// Whether a column has its rows one after the other, and columns are a leading dimension apart.
 bool has_whole_columns(const Layout& layout);
 
 }  // namespace esc

@@ -26,7 +26,7 @@ struct StoredDimension {
 };
 
 /// How a matrix of the product lies in an array of any dimensions. The number of a row is that of its digits, the first
-/// of which is the most significant one, and so is that of a column; the element stands where the indices of the
+/// of which is the most significant one, and so is that of a column; the element is where the indices of the
 /// dimensions, outermost first, say:
 ///
 ///   B[k][j], row-major       row k, column j; dimensions [K: k][N: j]
@@ -44,20 +44,20 @@ struct Layout {
   bool operator==(const Layout&) const = default;
 };
 
-/// That of a matrix whose rows stand one behind the other.
+/// That of a matrix whose rows are one after the other.
 Layout row_major(const std::string& row, const Affine& rows, const std::string& column, const Affine& columns);
 
-/// Whether rows are stored one behind the other, with a leading dimension between them.
+/// Whether rows are stored one after the other, with a leading dimension between them.
 bool is_row_major(const Layout& layout);
 
-/// Whether columns are stored one behind the other, with a leading dimension between them: row-major, transposed.
+/// Whether columns are stored one after the other, with a leading dimension between them: row-major, transposed.
 bool is_column_major(const Layout& layout);
 
-/// Whether columns that follow each other stand one behind the other or, at least, in one row of the innermost
+/// Whether columns that follow each other are one after the other or, at least, in one row of the innermost
 /// dimension.
 bool has_contiguous_columns(const Layout& layout);
 
-/// Whether the rows of each column stand one behind the other: transposed, in each of a batch. Of a column in the
+/// Whether the rows of each column are one after the other: transposed, in each of a batch. Of a column in the
 /// padding none does.
 bool has_contiguous_rows(const Layout& layout);
 

@@ -50,7 +50,7 @@ struct Perform {
   bool operator==(const Perform&) const = default;
 };
 
-/// A guarded action. Statements stand in lexicographic order; their scope is the number of loops around them.
+/// A guarded action. Statements are in lexicographic order; their scope is the number of loops around them.
 struct Statement {
   Guard guard;
   std::variant<Define, Update, Store, Copy, Perform> action;
@@ -96,7 +96,7 @@ struct ColumnLoop {
   bool operator==(const ColumnLoop& other) const;
 };
 
-/// The pattern of column `column` in the panel of `height` rows that starts at `first_row`: the enumerated choice.
+/// The pattern of column `column` in the row tile of `height` rows that starts at `first_row`: the enumerated choice.
 struct ColumnPattern {
   Affine first_row;
   Affine column;
@@ -126,9 +126,10 @@ struct Branch {
   bool operator==(const Branch& other) const;
 };
 
-/// Whose threads something concerns: one thread, the lanes of its warp, the warps of its team, all warps of its block,
-/// or all blocks of its cluster. A team are the threads of a block that agree in the index which the nest names.
-enum class Scope { thread, warp, team, block, cluster };
+/// Whose threads something concerns: one thread, the lanes of its warp, the warps of its consumer group, all warps of
+/// its block, or all blocks of its cluster. A consumer group are the threads of a block that agree in the index which
+/// the nest names.
+enum class Scope { thread, warp, consumer_group, block, cluster };
 
 /// The threads of the scope wait for each other.
 struct Barrier {
@@ -136,7 +137,7 @@ struct Barrier {
   bool operator==(const Barrier&) const = default;
 };
 
-/// A sentence of a pass about what stands behind it.
+/// A sentence of a pass about what is after it.
 struct Note {
   std::string text;
   bool operator==(const Note&) const = default;
@@ -184,7 +185,7 @@ struct ArrayDeclaration {
   ScalarType type = ScalarType::f32;
   /// For registers, the record of an instruction's text that its last dimension stands for; empty: none.
   std::string record = {};
-  /// For a matrix of the product in canonical form, where its elements stand; absent: one row behind the other.
+  /// For a matrix of the product in canonical form, where its elements are; absent: one row after the other.
   std::optional<Layout> layout = {};
   /// Of registers: numbers of columns of the dense array, which a kernel may keep as the places where those columns
   /// begin.
@@ -216,23 +217,23 @@ struct PackedForm {
   /// gather those of B, or a bitmap.
   enum class Kind { none, lists, regions, tasks, fragments, gathered, bitmap };
   Kind kind = Kind::none;
-  std::int64_t height = 1;        ///< rows of a panel
-  std::int64_t warps = 1;         ///< regions: warps that share a panel; tasks: warps of a block
-  std::int64_t groups = 1;        ///< regions: lane groups that share a panel; tasks: lane groups of a warp
-  std::int64_t warp_panels = 1;   ///< regions: panels of a warp
-  std::int64_t block_panels = 1;  ///< regions and fragments: panels of a block
-  std::int64_t columns = 1;       ///< fragments: columns of C of a block
-  bool quarter_steps = false;     ///< fragments: whether steps may store one of four elements, in place of two
-  bool dense_steps = false;       ///< fragments: whether steps have consecutive columns
+  std::int64_t height = 1;           ///< rows of a row tile
+  std::int64_t warps = 1;            ///< regions: warps that share a row tile; tasks: warps of a block
+  std::int64_t groups = 1;           ///< regions: lane groups that share a row tile; tasks: lane groups of a warp
+  std::int64_t warp_row_tiles = 1;   ///< regions: row tiles of a warp
+  std::int64_t block_row_tiles = 1;  ///< regions and fragments: row tiles of a block
+  std::int64_t columns = 1;          ///< fragments: columns of C of a block
+  bool sparse14_steps = false;       ///< fragments: whether steps may store one of four elements, in place of two
+  bool dense_steps = false;          ///< fragments: whether steps have consecutive columns
   bool listed_values =
       false;  ///< fragments: of which each lane has a list of what is not zero, in place of all elements
   bool placed_values = false;  ///< fragments: of which each one has its place beside it, in place of the lists of lanes
   bool splits_values = false;  ///< placed values: whether each is put there as two numbers of 16 bits
-  std::int64_t placing_warps = 1;  ///< placed values: warps that put those of a panel in their places
-  std::int64_t line_rows = 1;      ///< fragments: rows of B that stand in a line of shared memory
+  std::int64_t placing_warps = 1;  ///< placed values: warps that put those of a row tile in their places
+  std::int64_t line_rows = 1;      ///< fragments: rows of B that are in a line of shared memory
   std::int64_t longest = 1;        ///< tasks: most non-zeros
   std::int64_t light = 1;          ///< tasks: most non-zeros of a light one
-  bool is_told =
+  bool is_shape_generic =
       false;  ///< whether the kernel is told by its caller where the packed matrix has what, because layers share it
   bool operator==(const PackedForm&) const = default;
 };
@@ -258,19 +259,20 @@ struct LoopNest {
   std::vector<NamedConstant> constants;
   PackedForm packed;
   Zeroed zeroed = Zeroed::nothing;
-  std::vector<LoopNest> before = {};  ///< what runs in front of this nest, a launch of its own each
+  std::vector<LoopNest> before = {};  ///< what runs before this nest, a launch of its own each
   /// What writes the sparse array as it was, zeros too, from its packed form, when a caller asks for it; none or one.
   std::vector<LoopNest> unpacking = {};
   /// Likewise, what writes other values of the sparse array into its packed form, whose pattern stays; none or one.
   std::vector<LoopNest> repacking = {};
-  /// What happens to the output behind this nest, until a pass places it where the sums are complete.
+  /// What happens to the output after this nest, until a pass places it where the sums are complete.
   std::optional<Epilogue> epilogue = {};
   bool explicit_zeros = false;  ///< zeros of the sparse array are multiplied: B must be finite
   bool vectors = false;         ///< has a variant that moves several columns of a lane at once
   bool whole_rows = false;      ///< no row of the sparse array may be cut into tasks
-  bool overlaps = false;        ///< may begin before the kernel in front has ended
-  std::string team = {};        ///< the index of the threads' loops in which those of a team agree; empty without teams
-  std::vector<std::string> story;  ///< how it works, a sentence or two from each pass
+  bool overlaps = false;        ///< may begin before the kernel before has ended
+  std::string consumer_group =
+      {};  ///< the index of the threads' loops in which those of a consumer group agree; empty without consumer groups
+  std::vector<std::string> description;  ///< how it works, a sentence or two from each pass
   /// The same product as its author wrote it, where that goes over the stored elements of the sparse array
   /// (lower/dense_subscripts); none or one.
   std::vector<LoopNest> written = {};
@@ -302,7 +304,7 @@ bool goes_over_columns(const LoopNest& nest, const ArrayDeclaration& operand);
 /// have one.
 LoopNest nest_of_epilogue(const LoopNest& nest);
 
-/// The values of all named constants, each of which may use those in front of it.
+/// The values of all named constants, each of which may use those before it.
 Environment constants_of(const LoopNest& nest);
 
 /// The SpMM nest of the paper's Listing 1 in canonical names: C[i][j] += A[i][k] * B[k][j] where A[i][k] != 0, loops

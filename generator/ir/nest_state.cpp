@@ -73,9 +73,9 @@ void NestState::pass_barrier(Scope scope) {
     ++block_->cluster_phase;  // the blocks of a cluster count alike
     latest_phase_ = std::max(latest_phase_, block_->cluster_phase);
   }
-  (scope == Scope::warp   ? block_->warp_phase
-   : scope == Scope::team ? block_->team_phase
-                          : block_->phase) = ++latest_phase_;
+  (scope == Scope::warp             ? block_->warp_phase
+   : scope == Scope::consumer_group ? block_->consumer_group_phase
+                                    : block_->phase) = ++latest_phase_;
 }
 
 std::vector<std::int64_t> NestState::extents_of(const ArrayDeclaration& array) {
@@ -189,7 +189,7 @@ ArrayView NestState::part(const Access& access) {
   std::int64_t first = 0;
   if (!access.subscripts.empty() && access.subscripts.size() == view.extents.size()) {
     first = index_of(access.subscripts.back());
-    ESC_CHECK(first >= 0, fmt::format("{} begins in front of the array", print(access)));
+    ESC_CHECK(first >= 0, fmt::format("{} begins before the array", print(access)));
     first = std::min(first, view.extents.back());
     outer.subscripts.pop_back();
   }
@@ -237,7 +237,7 @@ Moment NestState::now(const ArrayView& view) const {
     case Owner::block:
       return {thread_->iteration,
               block_->phase,
-              {thread_->team, block_->team_phase},
+              {thread_->consumer_group, block_->consumer_group_phase},
               {thread_->number / warp_size_, block_->warp_phase}};
     case Owner::cluster:
       return {thread_->iteration, block_->cluster_phase};

@@ -37,12 +37,12 @@ class NestState {
 
   /// The blocks that follow are those of a cluster, of whose own arrays nothing is written.
   void begin_cluster();
-  /// Nothing of a block's own arrays is written, and nothing of before stands beside what follows. Of a cluster it is
+  /// Nothing of a block's own arrays is written, and nothing of before is beside what follows. Of a cluster it is
   /// the block of this rank, which `run_in_block` comes back to.
   void begin_block(std::size_t rank = 0);
   /// What follows happens in this block of the cluster, which has begun.
   void run_in_block(std::size_t rank) { block_ = &blocks_.at(rank); }
-  /// What follows stands behind a barrier of the cluster, of the block, or of each team or warp.
+  /// What follows is after a barrier of the cluster, of the block, or of each consumer group or warp.
   void pass_barrier(Scope scope);
   std::int64_t warp_size() const { return warp_size_; }
   void set_warp_size(std::int64_t threads) { warp_size_ = threads; }
@@ -59,7 +59,7 @@ class NestState {
   std::vector<std::int64_t> extents_of(const ArrayDeclaration& array);
   const ArrayView& find_array(const std::string& name);
   /// The part of an array that some subscripts, of the outermost dimensions, choose. With all of them it is what begins
-  /// at that element in the innermost dimension: nothing, where that stands behind the last one.
+  /// at that element in the innermost dimension: nothing, where that is after the last one.
   ArrayView part(const Access& access);
   bool is_outside(const ArrayView& view, const Access& access);
   double read(const Access& access);
@@ -69,7 +69,7 @@ class NestState {
   // The pattern of the sparse array.
 
   std::uint64_t column_mask(std::int64_t first_row, std::int64_t column, int height) const;
-  /// The columns of a set, computed once for each panel and pattern.
+  /// The columns of a set, computed once for each row tile and pattern.
   const std::vector<std::int64_t>& columns(const ColumnSet& set);
 
  private:
@@ -77,7 +77,7 @@ class NestState {
   struct BlockState {
     std::map<std::string, std::unique_ptr<OwnedArray>, std::less<>> shared;
     std::int64_t phase = 0;
-    std::int64_t team_phase = 0;
+    std::int64_t consumer_group_phase = 0;
     std::int64_t warp_phase = 0;
     std::int64_t cluster_phase = 0;
   };

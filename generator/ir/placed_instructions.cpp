@@ -13,7 +13,7 @@ namespace esc {
 // Embedded by CMakeLists.txt from templates/instructions.
 extern const std::string_view registers_text;
 extern const std::string_view vector_text;
-extern const std::string_view unit_text;
+extern const std::string_view packed_tile_text;
 extern const std::string_view split_floats_text;
 extern const std::string_view rounded_text;
 extern const std::string_view placed_text;
@@ -29,13 +29,13 @@ namespace {
 
 using namespace instruction_parts;
 
-/// What a panel has in a window, in 8 rows and 16 columns at a time, which the warps that have the panel take in turn,
-/// each lane some columns.
+/// What a row tile has in a K tile, in 8 rows and 16 columns at a time, which the warps that have the row tile take in
+/// iteration, each lane some columns.
 Instruction place_values(const char* name_of, std::vector<std::string_view> texts) {
-  const Block each{
-      define("slot", quotient(index("region"), index("row_regions")) * 16 + index("s")),
-      define("row", remainder(index("region"), index("row_regions")) * 8 + index("r")),
-      store(at("placed", {name("slot"), name("panel_row") + name("row")}), at("values", {name("slot"), name("row")}))};
+  const Block each{define("slot", quotient(index("region"), index("row_regions")) * 16 + index("s")),
+                   define("row", remainder(index("region"), index("row_regions")) * 8 + index("r")),
+                   store(at("placed", {name("slot"), name("row_tile_row") + name("row")}),
+                         at("values", {name("slot"), name("row")}))};
   const Node rows{Loop{"r", Affine::of("first_row"), 8, 2, Role::none, Mapping::sequential, each}};
   const Node regions{Loop{"region",
                           Affine::of("member"),
@@ -46,22 +46,22 @@ Instruction place_values(const char* name_of, std::vector<std::string_view> text
                           {rows}}};
   return {
       .name = name_of,
-      .parameters = {array("values"), array("placed"), value("panel"), value("member"), value("lane"), value("stage"),
-                     value("buffer"), value("part")},
-      .meaning = {define("row_regions", quotient(index("panel_height"), 8)),
-                  define("regions", index("row_regions") * quotient(index("window_columns"), 16)),
-                  define("panel_row", index("panel") * index("panel_height")),
+      .parameters = {array("values"), array("placed"), value("row_tile"), value("member"), value("lane"),
+                     value("stage"), value("buffer"), value("part")},
+      .meaning = {define("row_regions", quotient(index("row_tile_height"), 8)),
+                  define("regions", index("row_regions") * quotient(index("k_tile_columns"), 16)),
+                  define("row_tile_row", index("row_tile") * index("row_tile_height")),
                   define("s", remainder(index("lane"), 16)), define("first_row", quotient(index("lane"), 16)), regions},
       .call =
-          "place_values(unit_copy(shared_memory, {stage}, {part} * block_panels + {panel}), "
-          "placed_for_team(shared_memory, {buffer}, {part}), {panel}, {member}, thread % 32);",
-      .reads_unit = true,
+          "place_values(packed_tile_copy(shared_memory, {stage}, {part} * block_row_tiles + {row_tile}), "
+          "placed_for_consumer_group(shared_memory, {buffer}, {part}), {row_tile}, {member}, thread % 32);",
+      .reads_packed_tile = true,
       .texts = std::move(texts)};
 }
 
-/// The products of a window, in the columns of a warp: for pair `e` of a lane's sums both of its columns, as far as
-/// they are there. The last window ends with the rows of B.
-Instruction multiply_placed(const char* name_of, const char* units, std::vector<std::string_view> texts) {
+/// The products of a K tile, in the columns of a warp: for pair `e` of a lane's sums both of its columns, as far as
+/// they are there. The last K tile ends with the rows of B.
+Instruction multiply_placed(const char* name_of, const char* packed_tiles, std::vector<std::string_view> texts) {
   const Node column =
       loop("v", 2,
            {define("j", index("first_column") + index("warp") * index("warp_columns") + index("column_pair") * 2 +
@@ -77,14 +77,15 @@ Instruction multiply_placed(const char* name_of, const char* units, std::vector<
   return {.name = name_of,
           .parameters = {array("placed"), array("b"), value("origin"), value("height"), value("first_column"),
                          value("columns"), value("warp"), value("row_pair"), value("column_pair"), array("sums"),
-                         value("stage"), value("window_stage"), value("buffer"), value("part")},
-          .meaning = {loop("slot", name("window_columns"),
+                         value("stage"), value("k_tile_stage"), value("buffer"), value("part")},
+          .meaning = {loop("slot", name("k_tile_columns"),
                            {define("k", index("slot") + index("origin")),
                             Node{Branch{less(name("k"), name("height")), {rows}, {}}}})},
-          .call = fmt::format("{}(placed_for_team(shared_memory, {{buffer}}, {{part}}), {}window_copy(shared_memory, "
-                              "{{window_stage}}, {{part}}), {{warp}}, thread % 32, {{sums}});",
-                              name_of, units),
-          .reads_unit = true,
+          .call = fmt::format(
+              "{}(placed_for_consumer_group(shared_memory, {{buffer}}, {{part}}), {}k_tile_copy(shared_memory, "
+              "{{k_tile_stage}}, {{part}}), {{warp}}, thread % 32, {{sums}});",
+              name_of, packed_tiles),
+          .reads_packed_tile = true,
           .texts = std::move(texts)};
 }
 
@@ -94,18 +95,19 @@ std::vector<Instruction> placed_instructions() {
   Instruction take = ordering("take_registers", "take_registers<{registers}>();", {registers_text});
   Instruction leave = ordering("leave_registers", "leave_registers<{registers}>();", {registers_text});
   take.parameters = leave.parameters = {value("registers")};
-  return {std::move(take),
-          std::move(leave),
-          place_values("place_split_values", {vector_text, unit_text, placed_text, warpgroup_text, split_floats_text,
-                                              place_split_values_text, place_values_text}),
-          place_values("place_rounded_values", {vector_text, unit_text, placed_text, warpgroup_text,
-                                                place_rounded_values_text, place_values_text}),
-          multiply_placed("multiply_split_placed", "unit_copy(shared_memory, {stage}, {part} * block_panels), ",
-                          {vector_text, unit_text, placed_text, warpgroup_text, split_floats_text, tile_products_text,
-                           multiply_split_placed_text}),
-          multiply_placed("multiply_rounded_placed", "",
-                          {vector_text, unit_text, placed_text, warpgroup_text, rounded_text, tile_products_text,
-                           multiply_rounded_placed_text})};
+  return {
+      std::move(take),
+      std::move(leave),
+      place_values("place_split_values", {vector_text, packed_tile_text, placed_text, warpgroup_text, split_floats_text,
+                                          place_split_values_text, place_values_text}),
+      place_values("place_rounded_values", {vector_text, packed_tile_text, placed_text, warpgroup_text,
+                                            place_rounded_values_text, place_values_text}),
+      multiply_placed("multiply_split_placed", "packed_tile_copy(shared_memory, {stage}, {part} * block_row_tiles), ",
+                      {vector_text, packed_tile_text, placed_text, warpgroup_text, split_floats_text,
+                       tile_products_text, multiply_split_placed_text}),
+      multiply_placed("multiply_rounded_placed", "",
+                      {vector_text, packed_tile_text, placed_text, warpgroup_text, rounded_text, tile_products_text,
+                       multiply_rounded_placed_text})};
 }
 
 }  // namespace esc

@@ -119,7 +119,7 @@ PlacedLayout::Run PlacedLayout::run(std::int64_t row, std::int64_t first, std::i
     const auto is_padding = [&](std::int64_t place) {
       return index + place * step < 0 || index + place * step >= dimension.extent.value();
     };
-    // What is no padding stands together, for an index only ascends or only descends.
+    // What is no padding is together, for an index only ascends or only descends.
     for (; dimension.padded && begin < end && is_padding(begin); ++begin) {
     }
     for (; dimension.padded && begin < end && is_padding(end - 1); --end) {

@@ -13,7 +13,7 @@ namespace esc {
 /// A layout whose sizes are known, all but the outermost.
 class PlacedLayout {
  public:
-  /// Of a matrix whose rows stand one behind the other.
+  /// Of a matrix whose rows are one after the other.
   PlacedLayout();
   /// `sizes` has a value for every name in the extents but that of the first digit of a column.
   PlacedLayout(const Layout& layout, const Environment& sizes);
@@ -30,7 +30,7 @@ class PlacedLayout {
   }
   /// The least leading dimension then.
   std::int64_t least_leading_dimension(std::int64_t items) const;
-  /// Whether `width` columns, from a multiple of it on, stand one behind the other and begin at a multiple of it, where
+  /// Whether `width` columns, from a multiple of it on, are one after the other and begin at a multiple of it, where
   /// the leading dimension is one and the array begins at one.
   bool moves_vectors(std::int64_t width) const;
   /// Elements of a row in steps of one length, in elements from the first of the array.

@@ -149,8 +149,8 @@ const char* scope_name(Scope scope) {
       return "cluster";
     case Scope::block:
       return "block";
-    case Scope::team:
-      return "team";
+    case Scope::consumer_group:
+      return "consumer_group";
     case Scope::warp:
       return "warp";
     case Scope::thread:

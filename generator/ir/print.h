@@ -9,7 +9,7 @@ namespace esc {
 
 /// The nest as C-like text, two spaces a level; what dumps, tests and errors show. Loops that are mapped to the GPU
 /// are printed as `grid`, `warps` and `lanes` in place of `for`, and constants and what every block or thread has of
-/// its own stand in front.
+/// its own are in front.
 std::string print(const LoopNest& nest);
 std::string print(const Block& block, int level = 0);
 std::string print(const Access& access);

@@ -144,7 +144,7 @@ std::string declared_functions(const Epilogue& epilogue) {
   return text;
 }
 
-/// Tables of constants, which stand in front of the function. Braces around a part of the numbers may be left out.
+/// Tables of constants, which are before the function. Braces around a part of the numbers may be left out.
 std::string tables_text(const LoopNest& nest) {
   std::string text;
   for (const ArrayDeclaration& array : nest.arrays) {

@@ -14,9 +14,9 @@
 namespace esc {
 namespace {
 
-/// The loops of a nest, each inside the one in front, and the statement in the innermost.
+/// The loops of a nest, each inside the one before, and the statement in the innermost.
 const Statement& innermost(const Block& block, std::map<std::string, const Loop*>& loops) {
-  ESC_CHECK(block.size() == 1, "the loops of a product stand directly inside each other");
+  ESC_CHECK(block.size() == 1, "the loops of a product are directly inside each other");
   if (const auto* loop = std::get_if<Loop>(&block.front().content)) {
     loops[loop->iterator] = loop;
     return innermost(loop->body, loops);

@@ -9,7 +9,7 @@ namespace esc {
 
 /// The iterators that the rows, the reduction and the columns of a product are made of, the most significant first,
 /// each with the extent that its loop runs to: rows and reduction in the order of the sparse array's subscripts,
-/// columns in that of the output's. Iterators of groups are digits of the rows, where they stand among them, and the
+/// columns in that of the output's. Iterators of groups are digits of the rows, where they are among them, and the
 /// first digits of the reduction:
 ///
 ///   Y[b][g][f][p] += W[g][f][c][r] * X[b][g][c][p + r]

@@ -7,15 +7,16 @@
 namespace esc {
 namespace {
 
-/// Whether a barrier of both stands between the two.
+/// Whether a barrier of both is between the two.
 bool are_ordered(const Group& earlier, const Group& now) {
   return earlier.number == now.number && earlier.phase != now.phase;
 }
 
-/// Whether no barrier stands between the two. Of blocks that are interpreted one after the other, the later one may be
+/// Whether no barrier is between the two. Of blocks that are interpreted one after the other, the later one may be
 /// in an earlier phase.
 bool is_unordered(const Moment& earlier, const Moment& now) {
-  return earlier.phase >= now.phase && !are_ordered(earlier.warp, now.warp) && !are_ordered(earlier.team, now.team);
+  return earlier.phase >= now.phase && !are_ordered(earlier.warp, now.warp) &&
+         !are_ordered(earlier.consumer_group, now.consumer_group);
 }
 
 /// Whether another iteration was there, and nothing orders the two.

@@ -18,11 +18,11 @@ struct Group {
 };
 
 /// When an element is touched: in which parallel iteration, between which barriers of its block or cluster, and in
-/// which team and warp between which of their own. Memory that no barrier orders has one phase.
+/// which consumer group and warp between which of their own. Memory that no barrier orders has one phase.
 struct Moment {
   std::int64_t iteration = 0;
   std::int64_t phase = 0;
-  Group team = {};
+  Group consumer_group = {};
   Group warp = {};
   bool operator==(const Moment&) const = default;
 };
@@ -44,7 +44,7 @@ class RaceCheck {
     bool several_readers = false;  ///< in the phase of the last reader
   };
 
-  /// Of elements that stand beside each other.
+  /// Of elements that are beside each other.
   using Page = std::array<History, 64>;
 
   History& history_of(const double* element);

@@ -39,7 +39,7 @@ const Action* action(const Node& node) {
   return statement == nullptr ? nullptr : std::get_if<Action>(&statement->action);
 }
 
-/// What stands alone inside a loop or a nest, or null where there is none, or something else.
+/// What is alone inside a loop or a nest, or null where there is none, or something else.
 template <typename Inner, typename Outer>
 const Inner* only(const Outer* outer) {
   return outer != nullptr && outer->body.size() == 1 ? std::get_if<Inner>(&outer->body.front().content) : nullptr;

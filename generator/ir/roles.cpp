@@ -15,6 +15,6 @@ Expression serves() { return less(0, index("role")); }
 Node of_those_who_multiply(Block body) { return Node{Branch{multiplies(), std::move(body), {}}}; }
 Node of_those_who_serve(Block body) { return Node{Branch{serves(), std::move(body), {}}}; }
 
-bool meets_at_copies(const LoopNest& nest) { return performs(nest, "release_turn"); }
+bool meets_at_copies(const LoopNest& nest) { return performs(nest, "release_iteration"); }
 
 }  // namespace esc

@@ -40,13 +40,13 @@ constexpr int bytes_of(ScalarType type) {
   return 8;
 }
 
-/// Whether values of the type are indices: whole numbers that may stand in subscripts and bounds.
+/// Whether values of the type are indices: whole numbers that may be in subscripts and bounds.
 constexpr bool is_index(ScalarType type) { return type >= ScalarType::boolean; }
 
 /// Whether values of the type are numbers of 16 bits: kept in memory alone, computed with as f32.
 constexpr bool is_half(ScalarType type) { return type == ScalarType::f16 || type == ScalarType::bf16; }
 
-/// Whether a matrix of such elements has fewer digits than those that readers read, and is rounded behind them.
+/// Whether a matrix of such elements has fewer digits than those that readers read, and is rounded after them.
 constexpr bool is_rounded(ScalarType type) { return is_half(type) || type == ScalarType::tf32; }
 
 /// The type that values of this one have in memory.

@@ -45,13 +45,13 @@ class OwnedArray {
 };
 
 /// What one thread of the interpreter knows: values of names, and arrays of its own. Definitions end with the scope
-/// that they were made in; a frame hides those in front of it while an instruction runs. Names are those of the nest
+/// that they were made in; a frame hides those before it while an instruction runs. Names are those of the nest
 /// and of its instructions, which outlive it.
 class ThreadState {
  public:
-  std::int64_t number = 0;     ///< of the thread in its block
-  std::int64_t team = 0;       ///< its team's index, where the block has teams
-  std::int64_t iteration = 0;  ///< of all that ran in parallel, for races
+  std::int64_t number = 0;          ///< of the thread in its block
+  std::int64_t consumer_group = 0;  ///< its consumer group's index, where the block has consumer groups
+  std::int64_t iteration = 0;       ///< of all that ran in parallel, for races
   std::map<std::string, std::shared_ptr<OwnedArray>, std::less<>> registers;
 
   const double* find(const SoughtName& name) const {

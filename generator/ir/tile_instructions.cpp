@@ -60,7 +60,7 @@ Instruction copy_tile(const char* name_of, const char* function, std::vector<std
                       Node{Loop{"vector",
                                 name("thread"),
                                 name("count"),
-                                name("team_threads"),
+                                name("consumer_group_threads"),
                                 Role::none,
                                 Mapping::sequential,
                                 {loop("v", name("vector_width"), each)}}}},
@@ -90,13 +90,13 @@ Instruction copy_tile_columns() {
 Instruction load_b() {
   const Block each{define("k", index("first_row") + index("row") + index("q") * 16 + index("r") * 8 +
                                    remainder(index("lane"), 4) * 2 + index("v")),
-                   define("j", index("first_column") + index("eighth") * 8 + quotient(index("lane"), 4)),
+                   define("j", index("first_column") + index("n8_tile") * 8 + quotient(index("lane"), 4)),
                    store(at("to", {name("q"), name("r"), name("v")}), element_inside())};
   return {.name = "load_b",
-          .parameters = {array("b"), value("first_row"), value("row"), value("first_column"), value("eighth"),
+          .parameters = {array("b"), value("first_row"), value("row"), value("first_column"), value("n8_tile"),
                          value("height"), value("width"), value("stage"), value("part"), value("lane"), array("to")},
           .meaning = {loop("q", 2, {loop("r", 2, {loop("v", 2, each)})})},
-          .call = "load_b(tile_at(shared_memory, {stage}, {part}), {row}, {eighth}, {lane}, {to});",
+          .call = "load_b(tile_at(shared_memory, {stage}, {part}), {row}, {n8_tile}, {lane}, {to});",
           .texts = {tile_text, load_b_text}};
 }
 
@@ -130,12 +130,12 @@ Instruction wgmma() {
           product({at("a", {name("a_lane"), name("a_register"), name("v")}), at("b", {name("row"), name("j")})}),
           {less(index("row"), index("rows")), less(index("j"), index("columns"))})};
   const Block each{
-      define("sum", index("eighth") * 4 + index("upper") * 2 + index("side")),
-      define("j", index("from_column") + index("eighth") * 8 + remainder(index("lane"), 4) * 2 + index("side")),
+      define("sum", index("n8_tile") * 4 + index("upper") * 2 + index("side")),
+      define("j", index("from_column") + index("n8_tile") * 8 + remainder(index("lane"), 4) * 2 + index("side")),
       loop("k", 16, product_of_k)};
   const Block per_lane{of_lane("from_row", "first_row"), of_lane("from_column", "first_column"),
                        of_lane("rows", "height"), of_lane("columns", "width"),
-                       loop("eighth", name("column_eighths"), {loop("upper", 2, {loop("side", 2, each)})})};
+                       loop("n8_tile", name("n8_tiles"), {loop("upper", 2, {loop("side", 2, each)})})};
   return {.name = "wgmma",
           .scope = Scope::warp,
           .parameters = {array("sums"), array("a"), array("b"), value("first_row"), value("first_column"),
@@ -160,13 +160,14 @@ Instruction takes_tiles() {
 
 /// The 16 x 16 elements of C whose sums two of mma leave with the lanes, as far as C has them.
 Instruction store_tile() {
-  const Block each{define("i", index("row") + index("half") * 8 + quotient(index("lane"), 4)),
-                   define("j", index("column") + index("eighth") * 8 + remainder(index("lane"), 4) * 2 + index("side")),
-                   store(at("to", {name("i"), name("j")}),
-                         at("sums", {name("lane"), Affine::of("eighth", 4) + Affine::of("half", 2) + name("side")}),
-                         {less(index("i"), index("rows")), less(index("j"), index("columns"))})};
+  const Block each{
+      define("i", index("row") + index("half") * 8 + quotient(index("lane"), 4)),
+      define("j", index("column") + index("n8_tile") * 8 + remainder(index("lane"), 4) * 2 + index("side")),
+      store(at("to", {name("i"), name("j")}),
+            at("sums", {name("lane"), Affine::of("n8_tile", 4) + Affine::of("half", 2) + name("side")}),
+            {less(index("i"), index("rows")), less(index("j"), index("columns"))})};
   const Block per_lane{of_lane("row", "first_row"), of_lane("column", "first_column"), of_lane("rows", "height"),
-                       of_lane("columns", "width"), loop("eighth", 2, {loop("half", 2, {loop("side", 2, each)})})};
+                       of_lane("columns", "width"), loop("n8_tile", 2, {loop("half", 2, {loop("side", 2, each)})})};
   return {.name = "store_tile",
           .scope = Scope::warp,
           .parameters = {array("to"),

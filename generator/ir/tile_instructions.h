@@ -11,9 +11,10 @@ namespace esc {
 /// instruction. Fragments are those of mma.m16n8k16 (PTX ISA, 9.7.14): register r of a lane holds elements [r][0] and
 /// [r][1].
 ///
-///   copy_tile_rows(B, Tile, ..)  the threads of a team copy rows of B to shared memory, with zeros behind the last row
+///   copy_tile_rows(B, Tile, ..)  the threads of a consumer_group copy rows of B to shared memory, with zeros behind
+///   the last row
 /// and column of B; and
-///   copy_tile_columns            the same where the rows of a column of B stand one behind the other, or a layout says
+///   copy_tile_columns            the same where the rows of a column of B are one after the other, or a layout says
 /// where elements are
 ///   load_b(Tile, .., b)          a lane's fragments of 32 rows and 8 columns of the tile: ldmatrix
 ///   mma(sums, a, b)              adds the product of a 16 x 16 and a 16 x 8 tile: mma.sync

@@ -35,8 +35,8 @@ Node sums_to_c(const Access& first_element, Node write) {
   return Node{std::move(sums)};
 }
 
-/// A panel has its rows to itself; other parts of it may add to them.
-Node panel_to_c(const Access& first_element, bool several_parts) {
+/// A row tile has its rows to itself; other parts of it may add to them.
+Node row_tile_to_c(const Access& first_element, bool several_parts) {
   return sums_to_c(first_element, columns_to_c({less(index("row"), index("M"))}, several_parts));
 }
 
@@ -61,18 +61,18 @@ LoopNest accumulate_sums(const LoopNest& nest, const AccumulateSums& directive) 
   dealt.body = change_updates(dealt.body, [&](Guard&, Update& update) {
     target = *update.target.access();
     several_parts = update.atomic;
-    // Where the rows of a panel have a loop, each has its own sums.
+    // Where the rows of a row tile have a loop, each has its own sums.
     const Affine row = target.subscripts[0].affine.mentions("u") ? Affine::of("u", nest.constant("vector_width")) : 0;
     update = {element("sums", {row + Affine::of("v")}), update.value};
   });
 
   const bool tasks = nest.packed.kind == PackedForm::Kind::tasks;
-  insert(parts.body, place + 1, {tasks ? task_to_c(target) : panel_to_c(target, several_parts)});
+  insert(parts.body, place + 1, {tasks ? task_to_c(target) : row_tile_to_c(target, several_parts)});
   // The sums are there before the columns of A are counted: nothing waits for them.
   insert(parts.body, tasks ? place : place - 1, {Node{Declare{"sums", true}}});
 
   LoopNest result = put_together(nest, parts);
-  result.constants.push_back({"lane_sums", index("panel_height") * index("vector_width"), ""});
+  result.constants.push_back({"lane_sums", index("row_tile_height") * index("vector_width"), ""});
   result.arrays.push_back({"sums", {Affine::of("lane_sums")}, ArrayRole::registers, nest.sum()});
   return result;
 }

@@ -21,7 +21,7 @@ namespace {
 constexpr const char* three_loops = "expected three, over rows, reduction and columns";
 constexpr const char two_things[] = "{} stands for two things here: expected different names";
 
-/// Where the update stands that gathers the sums. Where none does, but something is added to, that is what was meant.
+/// Where the update is that gathers the sums. Where none does, but something is added to, that is what was meant.
 std::size_t find_update(const std::vector<NestedStatement>& statements) {
   const auto next = [&](auto from, const auto& wanted) { return std::find_if(from, statements.end(), wanted); };
   const auto update = next(statements.begin(), gathers);
@@ -79,7 +79,7 @@ void require_loops(const NestedStatement& update) {
     return !is_used;
   });
   if (count < 3 || (count > 3 && is_idle)) {
-    refuse(count > 3 ? update.loop_part(3) : update.loop_part(0), "the update stands in {} loop{}: {}", count,
+    refuse(count > 3 ? update.loop_part(3) : update.loop_part(0), "the update is in {} loop{}: {}", count,
            count == 1 ? "" : "s", three_loops);
   }
 }
@@ -114,7 +114,7 @@ void require_guards_on_sparse(const WrittenProduct& written, const RolesOfProduc
   }
 }
 
-/// An operand for each row or column is one behind the other, as rows and columns are counted.
+/// An operand for each row or column is one after the other, as rows and columns are counted.
 void require_order_of_operands(const LoopNest& nest, const FoundEpilogue& found, const WrittenProduct& written,
                                const RolesOfProduct& roles) {
   for (const auto& [access, part] : found.accesses) {

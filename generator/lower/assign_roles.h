@@ -34,7 +34,7 @@ namespace esc {
 /// matrix transposed, another guard than on zeros of the sparse factor and
 /// on the dense array's subscripts, one name for two things. Throws Defect for what no input program may
 /// become: nodes that are neither loops nor statements as written, other than
-/// two factors. Stands in front of all other steps, so that only it knows what a nest must be to be lowered.
+/// two factors. Is before all other steps, so that only it knows what a nest must be to be lowered.
 LoopNest assign_roles(const LoopNest& written_nest);
 
 }  // namespace esc

@@ -48,7 +48,7 @@ Node shared_columns(Loop columns) {
 
 LoopNest assign_tasks(const LoopNest& nest, const AssignTasks& directive) {
   check_between(directive, "warps", directive.warps, RowsSchedule::max_warps);
-  check_between(directive, "groups", directive.groups, warp_size);
+  check_between(directive, "lane_groups", directive.groups, warp_size);
   const Loop* tasks = find_loop(nest.body, directive.loop);
   refuse_if(tasks == nullptr || tasks->role != Role::row || nest.packed.kind != PackedForm::Kind::tasks, directive,
             fmt::format("there is no loop '{}' over tasks to map to the grid", directive.loop),
@@ -60,7 +60,7 @@ LoopNest assign_tasks(const LoopNest& nest, const AssignTasks& directive) {
   parts.body.push_back(shared_columns(std::get<Loop>(tasks->body.back().content)));
 
   LoopNest result = put_together(nest, parts);
-  result.constants.push_back({"block_warps", directive.warps, "warps: warps of a block"});
+  result.constants.push_back({"block_warps", directive.warps, "warps of a block"});
   result.constants.push_back({"sharing_groups", directive.groups, "lane groups of a warp, which share a heavy task"});
   result.constants.push_back({"threads_per_block", 32 * index("block_warps"), ""});
   result.derived_sizes.push_back({"heavy_blocks", Affine::of("heavy"), directive.warps});
@@ -70,10 +70,9 @@ LoopNest assign_tasks(const LoopNest& nest, const AssignTasks& directive) {
   result.packed.warps = directive.warps;
   result.packed.groups = directive.groups;
   result.zeroed = Zeroed::output;
-  result.story.push_back(
+  result.description.push_back(
       fmt::format("A task of more than {} non-zeros is heavy: a warp takes it, whose lane groups share its non-zeros. "
-                  "A light task has "
-                  "one lane group.",
+                  "A lane group takes a light task.",
                   nest.packed.light));
   return result;
 }

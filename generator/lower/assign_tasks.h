@@ -17,7 +17,7 @@ namespace esc {
 ///          stride = is_heavy ? G : 1; start = is_heavy ? group : 0;
 ///          for (j) for (c = start; c < length; c += stride) { k = ..; atomicAdd(&C[i][j], ..); } }
 ///
-/// The adds are atomic, because a row may have several tasks; `split` says whether it has. Stands after the data
+/// The adds are atomic, because a row may have several tasks; `split` says whether it has. Is after the data
 /// transformation, which makes the heavy tasks the first ones. Refuses any loop but that over tasks, and more than 16
 /// warps or 32 groups.
 LoopNest assign_tasks(const LoopNest& nest, const AssignTasks& directive);

@@ -17,46 +17,47 @@
 namespace esc {
 namespace {
 
-/// A quad for each of those at once, zero where the panel has no more.
-Node load_quads(const Access& quad) {
-  const Expression ahead = index("q") * index("dealt_quads");
-  const Node load = perform("load_quad", {quad, element("Columns"), element("Values"), index("first_of_panel"),
-                                          index("here"), ahead, index("quads") - index("left") + ahead});
-  return unrolled_loop("q", "quads_at_once", Role::none,
-                       {perform("clear_quad", {quad}), Node{Branch{less(ahead, index("left")), {load}, {}}}});
+/// A packet for each of those at once, zero where the row tile has no more.
+Node load_packets(const Access& packet) {
+  const Expression ahead = index("q") * index("cyclic_packets");
+  const Node load = perform("load_packet", {packet, element("Columns"), element("Values"), index("first_of_row_tile"),
+                                            index("here"), ahead, index("packets") - index("left") + ahead});
+  return unrolled_loop("q", "packets_at_once", Role::none,
+                       {perform("clear_packet", {packet}), Node{Branch{less(ahead, index("left")), {load}, {}}}});
 }
 
-/// The rounds of a warp's lane groups over the quads of a panel, in place of a loop over them.
-void batch_quads(LoopNest& nest, ThreadNest& parts, std::size_t at, const BatchColumns& directive) {
+/// The rounds of a warp's lane groups over the packets of a row tile, in place of a loop over them.
+void batch_packets(LoopNest& nest, ThreadNest& parts, std::size_t at, const BatchColumns& directive) {
   const int most = PanelSchedule::max_ufk;
-  refuse_if(directive.factor < quad_columns || directive.factor > most || directive.factor % quad_columns != 0,
-            directive,
-            fmt::format("{} is not a multiple of {} from {} to {}", directive.factor, quad_columns, quad_columns, most),
-            nearest(std::clamp(directive.factor / quad_columns * quad_columns, quad_columns, most)));
-  const Access quad = element("current", {Affine::of("q")});
-  const Node multiply = perform("multiply_quad", {quad, element("B"), element("columns"), element("sums")});
+  refuse_if(
+      directive.factor < packet_columns || directive.factor > most || directive.factor % packet_columns != 0, directive,
+      fmt::format("{} is not a multiple of {} from {} to {}", directive.factor, packet_columns, packet_columns, most),
+      nearest(std::clamp(directive.factor / packet_columns * packet_columns, packet_columns, most)));
+  const Access packet = element("current", {Affine::of("q")});
+  const Node multiply = perform("multiply_packet", {packet, element("B"), element("columns"), element("sums")});
   parts.body[at] = sequential_loop(
-      "quad", Affine::of("warp_first"), Affine::of("quads"), Affine::of("round_quads"), Role::reduction,
-      {Node{Declare{"current", true}}, load_quads(quad), statement(Update{Name{"here"}, index("round_quads")}),
-       statement(Update{Name{"left"}, Affine::of("round_quads", -1)}),
-       unrolled_loop("q", "quads_at_once", Role::none, {multiply})});
+      "packet", Affine::of("warp_first"), Affine::of("packets"), Affine::of("round_packets"), Role::reduction,
+      {Node{Declare{"current", true}}, load_packets(packet), statement(Update{Name{"here"}, index("round_packets")}),
+       statement(Update{Name{"left"}, Affine::of("round_packets", -1)}),
+       unrolled_loop("q", "packets_at_once", Role::none, {multiply})});
   const Expression own_first = index("warp_first") + index("group");
   insert(parts.body, find_opening(parts.body),
-         {perform("find_quad", {index("first_of_panel"), own_first}, {"here"}),
-          statement(Define{ScalarType::i32, "left", index("quads") - own_first, true})});
-  nest.constants.push_back({"quads_at_once", directive.factor / quad_columns,
-                            fmt::format("ufk / {}: quads of columns that a lane group has in flight", quad_columns)});
-  nest.constants.push_back({"round_quads", index("quads_at_once") * index("dealt_quads"), ""});
-  nest.arrays.push_back({"current",
-                         {Affine::of("quads_at_once"), Affine::of("panel_height", quad_columns) + quad_columns},
-                         ArrayRole::registers,
-                         nest.element(),
-                         "Quad"});
+         {perform("find_packet", {index("first_of_row_tile"), own_first}, {"here"}),
+          statement(Define{ScalarType::i32, "left", index("packets") - own_first, true})});
+  nest.constants.push_back({"packets_at_once", directive.factor / packet_columns,
+                            fmt::format("unroll_k / {}: packets that a lane group has in flight", packet_columns)});
+  nest.constants.push_back({"round_packets", index("packets_at_once") * index("cyclic_packets"), ""});
+  nest.arrays.push_back(
+      {"current",
+       {Affine::of("packets_at_once"), Affine::of("row_tile_height", packet_columns) + packet_columns},
+       ArrayRole::registers,
+       nest.element(),
+       "Packet"});
 }
 
 /// The loop over the non-zeros of a task, several at a time.
 void batch_task(LoopNest& nest, ThreadNest& parts, std::size_t at, const BatchColumns& directive) {
-  check_between(directive, "unroll", directive.factor, RowsSchedule::max_unroll);
+  check_between(directive, "unroll_k", directive.factor, RowsSchedule::max_unroll);
   const std::int64_t width = nest.constant("vector_width");
   refuse_if(
       directive.factor * width > RowsSchedule::max_parts, directive,
@@ -71,7 +72,7 @@ void batch_task(LoopNest& nest, ThreadNest& parts, std::size_t at, const BatchCo
                 perform("multiply_pairs", {element("current"), element("B"), element("columns"), element("sums")})};
   parts.body[at] = Node{std::move(pairs)};
   insert(parts.body, at, {define("step", index("stride") * index("pairs_at_once"), ScalarType::u32)});
-  nest.constants.push_back({"pairs_at_once", directive.factor, "unroll: non-zeros that a lane group has in flight"});
+  nest.constants.push_back({"pairs_at_once", directive.factor, "unroll_k: non-zeros that a lane group has in flight"});
   nest.arrays.push_back({"current", {Affine::of("pairs_at_once", 2)}, ArrayRole::registers, nest.element(), "Pairs"});
 }
 
@@ -96,7 +97,7 @@ LoopNest batch_columns(const LoopNest& nest, const BatchColumns& directive) {
   refuse_if(!regions && nest.packed.kind != PackedForm::Kind::tasks, directive,
             "the sparse array is stored neither in regions nor in tasks", "transform it into regions or tasks first");
   LoopNest result = nest;
-  regions ? batch_quads(result, parts, at, directive) : batch_task(result, parts, at, directive);
+  regions ? batch_packets(result, parts, at, directive) : batch_task(result, parts, at, directive);
   return put_together(result, parts);
 }
 

@@ -31,7 +31,7 @@ std::map<std::string, Access> operand_elements(const Epilogue& epilogue) {
 }
 
 /// The epilogue in canonical names, with its operands as further arrays of the nest: by how an operand is indexed, its
-/// extents are M and N. A table has a number for each row, one behind the other.
+/// extents are M and N. A table has a number for each row, one after the other.
 void add_epilogue(LoopNest& canonical, const LoopNest& nest, const Flattened& flattened) {
   const Epilogue& given = *nest.epilogue;
   Names names;

@@ -21,13 +21,13 @@ Node each_owner(Block body) { return unrolled_loop("owner", "cluster_blocks", Ro
 
 Node each_own(Node node) { return unrolled_loop("t", "own_products", Role::none, {std::move(node)}); }
 
-/// Four sums of a lane stand beside those of the other lanes.
+/// Four sums of a lane are beside those of the other lanes.
 Access left_for_owner(const Affine& owner, const Affine& from) {
   return element("cluster_sums", {owner, from, Affine::of("own_place") + Affine::of("t", 128)});
 }
 
 Node store_four(const Access& to, const Access& from, const Expression& rank) {
-  return perform("leave_vector", {to, from, sums_of_product, rank});
+  return perform("store_to_cluster", {to, from, sums_of_product, rank});
 }
 
 /// A lane's own sums become its first ones.

@@ -21,49 +21,49 @@ namespace esc {
 namespace {
 
 /// The turn of all blocks of the cluster together that is a block's own turn.
-Expression turn_of_cluster(const Expression& own) { return own * index("cluster_blocks") + index("rank"); }
+Expression iteration_of_cluster(const Expression& own) { return own * index("cluster_blocks") + index("rank"); }
 
 /// Whoever asks which windows a turn has is told the turn of the cluster.
-Block with_turns_of_cluster(const Block& block) {
-  return rewrite(block, {.statement = [](const Statement& statement) -> Block {
-                   Statement changed = statement;
-                   if (auto* defined = std::get_if<Define>(&changed.action)) {
-                     if (defined->name == "its") {
-                       defined->value = turn_of_cluster(index("turn")) * index("turn_windows") + index("part");
-                     } else if (defined->name == "turns") {
-                       const Expression windows = index("turn_windows") * index("cluster_blocks");
-                       defined->value = quotient(index("rounds") + windows - 1, windows);
-                     }
-                   } else if (auto* performed = std::get_if<Perform>(&changed.action)) {
-                     const std::vector<Instruction::Parameter>& parameters =
-                         instruction(performed->instruction).parameters;
-                     for (std::size_t at = 0; at < parameters.size(); ++at) {
-                       if (parameters[at].name == "turn") {
-                         performed->arguments[at] = turn_of_cluster(performed->arguments[at]);
-                       }
-                     }
-                   }
-                   return {Node{std::move(changed)}};
-                 }});
+Block with_iterations_of_cluster(const Block& block) {
+  return rewrite(
+      block, {.statement = [](const Statement& statement) -> Block {
+        Statement changed = statement;
+        if (auto* defined = std::get_if<Define>(&changed.action)) {
+          if (defined->name == "its") {
+            defined->value = iteration_of_cluster(index("iteration")) * index("iteration_k_tiles") + index("part");
+          } else if (defined->name == "iterations") {
+            const Expression k_tiles = index("iteration_k_tiles") * index("cluster_blocks");
+            defined->value = quotient(index("rounds") + k_tiles - 1, k_tiles);
+          }
+        } else if (auto* performed = std::get_if<Perform>(&changed.action)) {
+          const std::vector<Instruction::Parameter>& parameters = instruction(performed->instruction).parameters;
+          for (std::size_t at = 0; at < parameters.size(); ++at) {
+            if (parameters[at].name == "iteration") {
+              performed->arguments[at] = iteration_of_cluster(performed->arguments[at]);
+            }
+          }
+        }
+        return {Node{std::move(changed)}};
+      }});
 }
 
 /// Of bitmaps the blocks of a cluster take windows beside each other.
-Block with_windows_of_cluster(const Block& block) {
+Block with_k_tiles_of_cluster(const Block& block) {
   return rewrite(block, {.statement = [](const Statement& statement) -> Block {
                    const auto* defined = std::get_if<Define>(&statement.action);
-                   const bool is_first_window = defined != nullptr && defined->name == "first_window";
-                   return {is_first_window
-                               ? define("first_window", index("rank") * index("turn_windows") + index("part"))
+                   const bool is_first_k_tile = defined != nullptr && defined->name == "first_k_tile";
+                   return {is_first_k_tile
+                               ? define("first_k_tile", index("rank") * index("iteration_k_tiles") + index("part"))
                                : Node{statement}};
                  }});
 }
 
 /// A turn of theirs has the windows of all blocks.
-void widen_turns(LoopNest& nest, int blocks) {
-  const auto widened = std::ranges::find(nest.constants, "windows_of_turn", &NamedConstant::name);
-  widened->value = index("turn_windows") * index("cluster_blocks");
+void widen_iterations(LoopNest& nest, int blocks) {
+  const auto widened = std::ranges::find(nest.constants, "k_tiles_of_iteration", &NamedConstant::name);
+  widened->value = index("iteration_k_tiles") * index("cluster_blocks");
   std::rotate(widened, std::next(widened), nest.constants.end());  // behind what it is made of
-  std::ranges::find(nest.derived_sizes, "turns", &DerivedSize::name)->divisor *= blocks;
+  std::ranges::find(nest.derived_sizes, "iterations", &DerivedSize::name)->divisor *= blocks;
 }
 
 /// Removes the barrier of the block behind which sums take the places of operands, and what is said of it. Those of a
@@ -94,7 +94,7 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
   refuse_if(directive.blocks < 2, directive, "a cluster of one block shares nothing", nearest(2));
   ThreadNest parts = take_apart(nest, directive);
   const bool is_bitmap = nest.packed.kind == PackedForm::Kind::bitmap;
-  parts.body = is_bitmap ? with_windows_of_cluster(parts.body) : with_turns_of_cluster(parts.body);
+  parts.body = is_bitmap ? with_k_tiles_of_cluster(parts.body) : with_iterations_of_cluster(parts.body);
   Block finish = finish_of(parts.body.back());
   const Node store = finish.back();
   finish.pop_back();
@@ -130,15 +130,14 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
       {"cluster_blocks", directive.blocks, "cluster: blocks that share the windows of their panels"});
   declare_cluster_sums(result, directive.blocks);
   if (is_bitmap) {
-    widen_turns(result, directive.blocks);
+    widen_iterations(result, directive.blocks);
     result.unpacking = {unpack_bitmap(result)};
     result.repacking = {repack_bitmap(result)};
   }
-  result.story.emplace_back(
+  result.description.emplace_back(
       deals_sums(nest, directive.blocks)
           ? "The blocks of a cluster share the windows of their panels. In the end each adds up and stores a part of "
-            "the "
-            "columns, which the others have left their sums of in its shared memory."
+            "the columns, which the others have left their sums of in its shared memory."
           : "The blocks of a cluster share the windows of their panels. In the end they leave their sums in the shared "
             "memory of the first one, which adds them up.");
   return result;

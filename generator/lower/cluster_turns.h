@@ -14,11 +14,13 @@ namespace esc {
 /// rank++)
 ///     ..                                              ..
 ///     for (turn < turns)                              barrier;  // of the cluster: all of its blocks have begun
-///       its = turn * turn_windows + part; ..          for (turn < turns)
-///     if (part < 1)                            ->       its = (turn * cluster_blocks + rank) * turn_windows + part; ..
+///       its = turn * iteration_k_tiles + part; ..          for (turn < turns)
+///     if (part < 1)                            ->       its = (turn * cluster_blocks + rank) * iteration_k_tiles +
+///     part; ..
 ///       add the sums of other warps                   if (part < 1)
 ///       store C                                         add the sums of other warps
-///                                                       if (0 < rank) leave_vector(&cluster_sums[rank - 1][..], ..)
+///                                                       if (0 < rank) store_to_cluster(&cluster_sums[rank - 1][..],
+///                                                       ..)
 ///                                                     barrier;  // of the cluster
 ///                                                     if (part < 1 && rank < 1)
 ///                                                       add cluster_sums

@@ -57,7 +57,7 @@ class CoarsenedBody {
     return block;
   }
 
-  /// A set without columns adds nothing: its pattern may name rows that the last panel does not have.
+  /// A set without columns adds nothing: its pattern may name rows that the last row tile does not have.
   Block add_sums() const {
     Block block;
     for (const Statement& statement : updates_) {

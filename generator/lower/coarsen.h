@@ -18,7 +18,7 @@ namespace esc {
 ///
 /// Scalar c<r>_<w> sums row i+r and column j+32w. A tail loop takes the size % UFk columns that are left: lists need no
 /// padding. Write-after-write between blocks is resolved by the atomic adds, now one per thread and element of C.
-/// Stands after the mapping to lanes, whose columns become the scalars, and before the data transformation, which
+/// Is after the mapping to lanes, whose columns become the scalars, and before the data transformation, which
 /// replaces the column sets by packed lists.
 /// Refuses loops other than the mapped reduction loop and factors outside 1 to 16.
 LoopNest coarsen(const LoopNest& nest, const Coarsen& directive);

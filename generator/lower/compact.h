@@ -12,7 +12,7 @@ namespace esc {
 ///     -> switch (popcount(pattern)) { case 2: row0 = lowest_bit(pattern); .. C[i + row0][j] .. C[i + row1][j] ..; .. }
 ///
 /// Bodies with the same number of rows differ only in the rows of C that they add to; this is checked, not assumed. The
-/// row offsets come from the pattern's bits at run time. Stands last: after the data transformation the values of A are
+/// row offsets come from the pattern's bits at run time. Is last: after the data transformation the values of A are
 /// addressed by rank, the same for all patterns of a size, and every earlier step shows the pattern's own rows.
 /// Refuses a nest whose data is not transformed, or that is compacted already.
 LoopNest compact(const LoopNest& nest);

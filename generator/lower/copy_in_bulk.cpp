@@ -15,33 +15,33 @@ namespace esc {
 namespace {
 
 /// The copies of lanes become those of the engine.
-Block with_bulk_copies(const Block& block, bool copies_windows) {
+Block with_bulk_copies(const Block& block, bool copies_k_tiles) {
   return rewrite(block, {.statement = [&](const Statement& statement) -> Block {
                    Statement changed = statement;
                    if (auto* performed = std::get_if<Perform>(&changed.action)) {
-                     if (performed->instruction == "stage_unit") {
-                       performed->instruction = "copy_unit";
-                     } else if (performed->instruction == "stage_windows" && copies_windows) {
-                       performed->instruction = "copy_windows";
+                     if (performed->instruction == "stage_packed_tile") {
+                       performed->instruction = "copy_packed_tile";
+                     } else if (performed->instruction == "stage_k_tiles" && copies_k_tiles) {
+                       performed->instruction = "copy_k_tiles";
                      }
                    }
                    return {Node{std::move(changed)}};
                  }});
 }
 
-constexpr const char* units_alone =
-    "From compute capability 9.0 on the matrix comes by bulk copies, a unit each, which one thread asks for.";
-constexpr const char* units_and_windows =
-    "From compute capability 9.0 on these are bulk copies, which one thread asks for: units, and windows of B as "
-    "boxes.";
+constexpr const char* packed_tiles_alone =
+    "From compute capability 9.0 on one thread issues a bulk copy of each packed tile of the matrix instead.";
+constexpr const char* packed_tiles_and_k_tiles =
+    "From compute capability 9.0 on one thread issues these copies instead: bulk copies of packed tiles, and TMA "
+    "copies of the K tiles of B.";
 
-/// Windows of rows that threads copy as they are, 16 bytes of B and C at once where a call allows it.
-bool has_windows_of_rows(const LoopNest& nest) {
-  return performs(nest, "stage_windows") && !nest.array(ArrayRole::output).layout;
+/// K tiles of rows that threads copy as they are, 16 bytes of B and C at once where a call allows it.
+bool has_k_tiles_of_rows(const LoopNest& nest) {
+  return performs(nest, "stage_k_tiles") && !nest.array(ArrayRole::output).layout;
 }
 
 bool has_boxes(const LoopNest& nest) {
-  return has_windows_of_rows(nest) && nest.constant("tile_columns") >= StreamSchedule::least_columns_of_boxes;
+  return has_k_tiles_of_rows(nest) && nest.constant("tile_columns") >= StreamSchedule::least_columns_of_boxes;
 }
 
 LoopNest with_bulk_copies(const LoopNest& nest, const Directive& directive, bool boxes) {
@@ -50,15 +50,15 @@ LoopNest with_bulk_copies(const LoopNest& nest, const Directive& directive, bool
   ThreadNest parts = take_apart(nest, directive);
   refuse_if(performs(nest, "make_barriers"), directive, "the copies are bulk copies already", "ask for them once");
   parts.body = with_bulk_copies(parts.body, boxes);
-  auto& turns = std::get<Loop>(parts.body[find_place(parts.body, Role::reduction)].content);
-  const auto products =
-      std::ranges::find_if(turns.body, [](const Node& node) { return std::holds_alternative<Branch>(node.content); });
+  auto& iterations = std::get<Loop>(parts.body[find_place(parts.body, Role::reduction)].content);
+  const auto products = std::ranges::find_if(
+      iterations.body, [](const Node& node) { return std::holds_alternative<Branch>(node.content); });
   insert(std::get<Branch>(products->content).then, 0,
-         {perform("wait_for_operands", {index("turn"), index("stage"), index("part")})});
-  insert(parts.body, find_definition(parts.body, "team_thread") + 1,
+         {perform("wait_for_operands", {index("iteration"), index("stage"), index("part")})});
+  insert(parts.body, find_definition(parts.body, "consumer_group_thread") + 1,
          {perform("make_barriers", {index("thread")}), Node{Barrier{Scope::block}}});
   LoopNest result = put_together(nest, parts);
-  result.story.emplace_back(boxes ? units_and_windows : units_alone);
+  result.description.emplace_back(boxes ? packed_tiles_and_k_tiles : packed_tiles_alone);
   return result;
 }
 
@@ -69,16 +69,16 @@ LoopNest copy_in_bulk(const LoopNest& nest, const CopyInBulk& directive) {
 }
 
 LoopNest copy_lines_in_bulk(const LoopNest& nest) {
-  if (!has_windows_of_rows(nest)) {
+  if (!has_k_tiles_of_rows(nest)) {
     return nest;
   }
   LoopNest result = nest;
   result.body = with_bulk_copies(nest.body, true);
-  std::ranges::replace(result.story, units_alone, units_and_windows);
+  std::ranges::replace(result.description, packed_tiles_alone, packed_tiles_and_k_tiles);
   return result;
 }
 
-LoopNest copy_units_in_bulk(const LoopNest& nest, const CopyUnits& directive) {
+LoopNest copy_packed_tiles_in_bulk(const LoopNest& nest, const CopyPackedTiles& directive) {
   return with_bulk_copies(nest, directive, false);
 }
 

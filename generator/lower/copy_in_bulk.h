@@ -8,29 +8,29 @@ namespace esc {
 
 /// Has one thread ask for what many have copied, where the GPU has an engine for bulk copies:
 ///
-///   for (s < 3) stage_unit(turn s);               make_barriers; barrier;
-///   for (s < 3) stage_windows(turn s); ...        for (s < 3) copy_unit(turn s);
-///   for (turn < turns)                       ->   for (s < 3) copy_windows(turn s); ...
-///     wait; barrier;                              for (turn < turns)
-///     stage_unit(turn + 3); ...                     wait; barrier;
-///     if (its < rounds)                             copy_unit(turn + 3); ...
+///   for (s < 3) stage_packed_tile(iteration s);               make_barriers; barrier;
+///   for (s < 3) stage_k_tiles(iteration s); ...        for (s < 3) copy_packed_tile(iteration s);
+///   for (iteration < iterations)                       ->   for (s < 3) copy_k_tiles(iteration s); ...
+///     wait; barrier;                              for (iteration < iterations)
+///     stage_packed_tile(iteration + 3); ...                     wait; barrier;
+///     if (its < rounds)                             copy_packed_tile(iteration + 3); ...
 ///       multiply from shared memory ...;            if (its < rounds)
-///                                                     wait_for_operands(turn);
+///                                                     wait_for_operands(iteration);
 ///                                                     multiply from shared memory ...;
 ///
-/// Nothing else moves: the barrier of a turn still says that everybody is done with the stage that is copied to.
-/// Windows of B stay with the lanes where they go through registers, and where a row of theirs has 8 columns alone, for
+/// Nothing else moves: the barrier of an iteration still says that everybody is done with the stage that is copied to.
+/// K tiles of B stay with the lanes where they go through registers, and where a row of theirs has 8 columns alone, for
 /// which the engine is slower.
 ///
-/// Behind pipeline(), whose loop and copies it changes. Throws ScheduleError where nothing is copied ahead.
+/// After pipeline(), whose loop and copies it changes. Throws ScheduleError where nothing is copied ahead.
 LoopNest copy_in_bulk(const LoopNest& nest, const CopyInBulk& directive);
 
 /// What that has left to the lanes, as rows of 8 columns are short, comes in bulk, too: for B of which several rows are
-/// a line (line_rows_of_boxes). Behind all other steps.
+/// a line (line_rows_of_boxes). After all other steps.
 LoopNest copy_lines_in_bulk(const LoopNest& nest);
 
-/// The same as copy_in_bulk for units alone: the engine takes a time for each row of a window, however short it is, in
-/// which the lanes of a team copy several.
-LoopNest copy_units_in_bulk(const LoopNest& nest, const CopyUnits& directive);
+/// The same as copy_in_bulk for packed tiles alone: the engine takes a time for each row of a K tile, however short it
+/// is, in which the lanes of a consumer group copy several.
+LoopNest copy_packed_tiles_in_bulk(const LoopNest& nest, const CopyPackedTiles& directive);
 
 }  // namespace esc

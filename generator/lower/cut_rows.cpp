@@ -11,7 +11,7 @@
 namespace esc {
 namespace {
 
-/// What is done for a column, in the only row of the panel: it needs neither a loop nor a bound.
+/// What is done for a column, in the only row of the row tile: it needs neither a loop nor a bound.
 Block update_of_row(const ColumnLoop& columns) {
   return substitute(change_updates(only<Loop>(&columns)->body, [](Guard& guard, Update&) { guard.clear(); }), "u", 0);
 }
@@ -26,7 +26,7 @@ LoopNest cut_rows(const LoopNest& nest, const CutRows& directive) {
             fmt::format("there is no loop over merged columns '{}' to cut", directive.loop),
             "unroll the row loop by 1 and merge its patterns first, and cut once");
   refuse_if(row->step != 1, directive,
-            fmt::format("a panel has {} rows, and only rows can be cut", row->step.constant()),
+            fmt::format("a row tile has {} rows, and only rows can be cut", row->step.constant()),
             "unroll the row loop by 1");
   check_between(directive, "task", directive.task, RowsSchedule::max_task);
   check_power_of_two(directive, "task", directive.task);

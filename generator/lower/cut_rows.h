@@ -15,9 +15,9 @@ namespace esc {
 ///          for (j) for (c = L * piece; c < end; c++) {
 ///            k = columns(i, any of 0b1)[c]; C[i][j] += A[i][k] * B[k][j]; } }
 ///
-/// `pieces` is enough for a full row; most pieces are empty. Stands after the merge, which makes the non-zeros of a row
+/// `pieces` is enough for a full row; most pieces are empty. Is after the merge, which makes the non-zeros of a row
 /// a list, and before the data transformation, which keeps no empty pieces but those of empty rows.
-/// Refuses panels of more than one row, loops other than the merged reduction loop, and an L outside 1 to 512.
+/// Refuses row tiles of more than one row, loops other than the merged reduction loop, and an L outside 1 to 512.
 LoopNest cut_rows(const LoopNest& nest, const CutRows& directive);
 
 }  // namespace esc

@@ -85,10 +85,9 @@ void DenseSubscripts::refuse_load(const Load& load) const {
   require_no_table(load);
   refuse(load.statement.part(),
          "{} is loaded from memory: expected sums of iterators times numbers, and sizes that are parameters. A sparse "
-         "matrix is written whole, "
-         "C[i][j] += A[i][k] * B[k][j] under if (A[i][k] != 0), in whatever form it is given: only its non-zeros are "
-         "stored and multiplied; or row "
-         "after row, for (p = rows[i]; p < rows[i + 1]; p++) C[i][j] += values[p] * B[columns[p]][j]",
+         "matrix is written whole, C[i][j] += A[i][k] * B[k][j] under if (A[i][k] != 0), in whatever form it is given: "
+         "only its non-zeros are stored and multiplied; or row after row, for (p = rows[i]; p < rows[i + 1]; p++) "
+         "C[i][j] += values[p] * B[columns[p]][j]",
          print(load.access));
 }
 
@@ -272,7 +271,7 @@ void DenseSubscripts::require_no_others() const {
     }
     if (!std::ranges::all_of(load.statement.statement->guard,
                              [&](const Expression& one) { return one == is_stored; })) {
-      refuse(load.statement.part(), "{} is loaded under a condition: expected it in front of that", print(load.access));
+      refuse(load.statement.part(), "{} is loaded under a condition: expected it before that", print(load.access));
     }
   }
   for (const NestedStatement& statement : statements_) {

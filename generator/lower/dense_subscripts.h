@@ -36,7 +36,7 @@ class DenseSubscripts {
   /// What a part of that nest is in the one that was given.
   NestPart given_part(const NestPart& part) const;
   /// The product with its roles, which assign_roles has found in nest(), over the stored elements: arrays and loops in
-  /// their roles, definitions right in front of the loop between them, or first in it, and what follows the product as
+  /// their roles, definitions right before the loop between them, or first in it, and what follows the product as
   /// an epilogue.
   LoopNest over_stored_elements(const LoopNest& with_roles) const;
 

@@ -13,7 +13,7 @@ namespace {
   throw ScheduleError("enumeration", rule, remedy);
 }
 
-/// The row of the panel that a statement's guard asks about, or -1 when the statement has no such guard.
+/// The row of the row tile that a statement's guard asks about, or -1 when the statement has no such guard.
 int guarded_row(const Statement& statement, const Loop& row, const std::string& sparse) {
   for (const Expression& condition : statement.guard) {
     const Operation* differs = condition.operation(Operator::differs);
@@ -25,11 +25,11 @@ int guarded_row(const Statement& statement, const Loop& row, const std::string& 
   return -1;
 }
 
-/// One update per row of the panel, by row, without its guard.
+/// One update per row of the row tile, by row, without its guard.
 std::vector<Statement> updates_by_row(const Loop& reduction, const Loop& row, const std::string& sparse) {
   const auto height = static_cast<std::size_t>(row.step.constant());
   if (reduction.body.size() != height) {
-    refuse(fmt::format("the loop over '{}' holds {} statements for a panel of {} rows", reduction.iterator,
+    refuse(fmt::format("the loop over '{}' holds {} statements for a row tile of {} rows", reduction.iterator,
                        reduction.body.size(), height),
            "unroll the row loop once, and enumerate before anything else");
   }
@@ -40,9 +40,9 @@ std::vector<Statement> updates_by_row(const Loop& reduction, const Loop& row, co
       refuse(fmt::format("the loop over '{}' is already enumerated", reduction.iterator), "enumerate once");
     }
     if (guarded_row(*statement, row, sparse) != static_cast<int>(updates.size())) {
-      refuse(
-          fmt::format("statement {} of the panel has no guard that {} is non-zero in its row", updates.size(), sparse),
-          "guard each update by its element of the sparse array");
+      refuse(fmt::format("statement {} of the row tile has no guard that {} is non-zero in its row", updates.size(),
+                         sparse),
+             "guard each update by its element of the sparse array");
     }
     updates.push_back({{}, statement->action});
   }
@@ -66,7 +66,7 @@ LoopNest enumerate(const LoopNest& nest, const std::optional<std::vector<Pattern
   }
   Switch choice{ColumnPattern{Affine::of(row->iterator), Affine::of(reduction->iterator), height}, {}};
   for (const Pattern& pattern : listed) {
-    ESC_CHECK(pattern.height == height && pattern.mask != 0, "a pattern of this panel height");
+    ESC_CHECK(pattern.height == height && pattern.mask != 0, "a pattern of this row tile height");
     Case one{pattern, {}};
     for (int r = 0; r < height; ++r) {
       if (pattern.has_row(r)) {

@@ -20,7 +20,7 @@ inline const Name* name_in(const Expression& expression) { return std::get_if<Na
 void for_each_operand(const Expression& expression, const std::function<void(const Expression&)>& visit);
 
 /// The steps of an epilogue as they are found: named values, each made of those in front, of operands and of the sum.
-/// Their names are the locals', with a number behind where that is taken.
+/// Their names are the locals', with a number after where that is taken.
 class EpilogueSteps {
  public:
   /// Names must differ from those of the nest's arrays, iterators, sizes and functions.
@@ -31,7 +31,7 @@ class EpilogueSteps {
   Expression named(const std::string& local, const Expression& value);
   /// A step of this name.
   Expression add(const std::string& name, const Expression& value);
-  /// The sum is called so from now on, or with a number behind.
+  /// The sum is called so from now on, or with a number after.
   void name_sum(const std::string& name) { sum_ = fresh(name); }
 
   bool depends_on_sum(const Expression& value) const;

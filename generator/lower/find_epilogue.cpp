@@ -75,7 +75,7 @@ class EpilogueFinder {
 
   const Update& gathering() const { return *statements_[update_].action<Update>(); }
   ScalarType type() const { return nest_.find_array(result_.output.array)->type; }
-  /// The loops of the product that stand around those of the reduction, where a local gathers the sum: as many as index
+  /// The loops of the product that are around those of the reduction, where a local gathers the sum: as many as index
   /// the output.
   Loops loops_around_reduction() const {
     const Loops& loops = statements_[update_].loops;
@@ -94,7 +94,7 @@ class EpilogueFinder {
            around);
   }
 
-  /// Where the update gathers in a local, the output is what is changed next behind it.
+  /// Where the update gathers in a local, the output is what is changed next after it.
   void find_output() {
     result_.output_part = statements_[update_].part(Element::target);
     if (gathered_ == nullptr) {
@@ -133,7 +133,7 @@ class EpilogueFinder {
     locals_[define.name] = {starts_sum ? value : steps_.named(define.name, value), statement.loops};
   }
 
-  /// What is read in this place is of the first element that is changed inside the same loops behind it.
+  /// What is read in this place is of the first element that is changed inside the same loops after it.
   std::optional<Position> position_of_reader(std::size_t at) const {
     for (std::size_t later = at + 1; later < statements_.size(); ++later) {
       const Access* element = changed_element(statements_[later]);
@@ -178,7 +178,7 @@ class EpilogueFinder {
     const char* const what = at < update_ ? "set to 0" : "changed";
     if (statement.loops.size() != result_.output.subscripts.size() || !statement.statement->guard.empty()) {
       refuse(statement.part(), "{} is expected to be {} once per element, {} the reduction loop and without a guard",
-             output, what, at < update_ ? "before" : "behind");
+             output, what, at < update_ ? "before" : "after");
     }
     const Position position = position_of(target, statement);
     const Position of_product = this->of_product();

@@ -28,7 +28,7 @@ constexpr Index column_index{Role::column, "j", "N"};
 /// The first of several digits of a column.
 constexpr const char* items = "items";
 
-/// Names for digits that the user's iterators are. Texts put an ending behind "i" of a sole digit and behind "i_" of a
+/// Names for digits that the user's iterators are. Texts put an ending after "i" of a sole digit and after "i_" of a
 /// user's i alike, so that neither is the other's.
 class DigitNames {
  public:
@@ -87,7 +87,7 @@ Layout with_few_digits(Layout layout, const Index& index) {
 }  // namespace
 
 std::string own_name(const std::string& name) {
-  // In front of an underscore stands one more "own", so that no name is one that C reserves, as __LINE__ is of __LINE_,
+  // Before an underscore is one more "own", so that no name is one that C reserves, as __LINE__ is of __LINE_,
   // nor two names one.
   constexpr std::string_view own = "own";
   std::string_view rest = name;

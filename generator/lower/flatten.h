@@ -22,9 +22,9 @@ class Flattened {
   /// The nest as assign_roles leaves it.
   explicit Flattened(const LoopNest& nest);
 
-  /// Where the elements of the array that the access reads stand as those of a matrix: rows made of digits of this
+  /// Where the elements of the array that the access reads are as those of a matrix: rows made of digits of this
   /// role, columns of those of the columns. Dimensions and digits of rows that only go on counting where those in front
-  /// stop are one. Nothing where rows stand one behind the other.
+  /// stop are one. Nothing where rows are one after the other.
   std::optional<Layout> layout_of(const Access& access, Role role) const;
   /// The access to the matrix, vector or number that it is: none, one or both of the indices i and j.
   Access flat(const Access& access) const;

@@ -9,8 +9,8 @@
 #include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
 #include "generator/lower/lane_sums.h"
+#include "generator/lower/mainloop.h"
 #include "generator/lower/refusals.h"
-#include "generator/lower/stream_windows.h"
 #include "generator/lower/thread_nest.h"
 #include "generator/schedule/bitmap_schedule.h"
 #include "generator/schedule/stream_schedule.h"
@@ -20,9 +20,9 @@ namespace {
 
 /// How the sums of a block are dealt to its lanes.
 enum class Sums {
-  of_panel,    ///< a warp has all columns of C, in the rows of its panel
-  of_columns,  ///< a warp has columns of its own, in the rows of all panels
-  of_slots     ///< there is one column, and four lanes have a part each of what is added up for a row of it
+  of_row_tile,  ///< a warp has all columns of C, in the rows of its row tile
+  of_columns,   ///< a warp has columns of its own, in the rows of all row tiles
+  of_slots      ///< there is one column, and four lanes have a part each of what is added up for a row of it
 };
 
 /// The row and the first of the two columns of C whose sums are number 2 * e and 2 * e + 1 of a lane; or the one column
@@ -32,12 +32,13 @@ Block place_of_sums(Sums sums) {
   const Expression row = own_columns
                              ? index("block") * index("block_rows") + quotient(index("e"), 2) * 8 +
                                    index("row_pair") * 2 + remainder(index("e"), 2)
-                             : index("panel") * index("panel_height") +
+                             : index("row_tile") * index("row_tile_height") +
                                    remainder(index("e"), index("lane_rows")) * index("row_sets") + index("row_set");
   const Expression tile = index("tile") * index("tile_columns");
   const Expression column = sums == Sums::of_slots ? tile
-                            : own_columns ? tile + index("team_warp") * index("warp_columns") + index("column_pair") * 2
-                                          : tile + quotient(index("e"), index("lane_rows")) * 8 + index("pair") * 2;
+                            : own_columns
+                                ? tile + index("consumer_group_warp") * index("warp_columns") + index("column_pair") * 2
+                                : tile + quotient(index("e"), index("lane_rows")) * 8 + index("pair") * 2;
   return {define("i", row, ScalarType::u32), define("j", column, ScalarType::u32)};
 }
 
@@ -56,11 +57,11 @@ Block own_updates(const Loop& column, Sums sums) {
       }});
 }
 
-/// The loop over windows, in which a lane adds to its own sums. Warps with columns of their own have all slots of a
-/// window; of one column the lanes of a row have some each.
-Node windows_loop(const Node& windows, const Loop& column, Sums sums) {
+/// The loop over K tiles, in which a lane adds to its own sums. Warps with columns of their own have all slots of a
+/// K tile; of one column the lanes of a row have some each.
+Node k_tiles_loop(const Node& k_tiles, const Loop& column, Sums sums) {
   const Node own = unrolled_loop("e", "row_vectors", Role::none, own_updates(column, sums));
-  Node result = replace_loop({windows}, "u", own).front();
+  Node result = replace_loop({k_tiles}, "u", own).front();
   auto& slots = std::get<Loop>(std::get<Loop>(result.content).body.front().content);
   if (sums == Sums::of_columns) {
     slots.lower = 0;
@@ -74,15 +75,15 @@ Node windows_loop(const Node& windows, const Loop& column, Sums sums) {
 
 Block share_sums_of_warps(const LoopNest& nest) {
   const bool own_columns = has_own_columns(nest);
-  const bool has_digits = shares_windows(nest) && !own_columns;
+  const bool has_digits = shares_k_tiles(nest) && !own_columns;
   const char* const worker = has_digits ? "worker" : "part";
   const Node leave =
       each_four(perform("store_vector", {left_sums("partial_sums", Affine::of(worker) - 1), four_sums(), 4}));
   Block leaving = has_digits ? Block{define(worker, number_of_warp(nest))} : Block{};
   leaving.push_back(leave);
-  return {Node{Note{"From here on the operands have been read, so that sums may take their places."}},
-          Node{Barrier{Scope::block}}, define_place_of_lane(nest),
-          Node{Branch{less(0, number_of_warp(nest)), std::move(leaving), {}}}, Node{Barrier{Scope::block}}};
+  return {Node{Note{"All operands have been read, so sums may take their places."}}, Node{Barrier{Scope::block}},
+          define_place_of_lane(nest), Node{Branch{less(0, number_of_warp(nest)), std::move(leaving), {}}},
+          Node{Barrier{Scope::block}}};
 }
 
 /// Stores a lane's sums. Those of one column are added up first, for the first lane of their row.
@@ -103,27 +104,28 @@ Block store_sums(Sums sums) {
   return result;
 }
 
-/// Which rows and columns lanes have, in the rows of their warp's panel.
-void give_rows_of_panel(LoopNest& nest, bool one_column) {
-  nest.constants.push_back({"row_sets", 8, "lane 4 g + c of a warp has rows g, g + 8, .. of a panel"});
+/// Which rows and columns lanes have, in the rows of their warp's row tile.
+void give_rows_of_row_tile(LoopNest& nest, bool one_column) {
+  nest.constants.push_back({"row_sets", 8, "lane 4 g + c of a warp has rows g, g + 8, .. of a row tile"});
   nest.constants.push_back(
       {"column_pairs", 4,
-       one_column ? "and of each step what columns 8 c to 8 c + 7 of A add to the column of C, in a pair of sums"
+       one_column ? "of each k-step it has what columns 8 c to 8 c + 7 of A add to the column of C, in a pair of sums"
                   : "and columns 2 c and 2 c + 1 of every 8"});
-  nest.constants.push_back({"column_eighths", one_column ? Expression(1) : quotient(index("tile_columns"), 8),
+  nest.constants.push_back({"n8_tiles", one_column ? Expression(1) : quotient(index("tile_columns"), 8),
                             one_column ? "of parts of the column, which the tensor core adds up" : ""});
-  nest.constants.push_back({"lane_rows", quotient(index("panel_height"), index("row_sets")), ""});
+  nest.constants.push_back({"lane_rows", quotient(index("row_tile_height"), index("row_sets")), ""});
   nest.constants.push_back(
-      {"row_vectors", index("lane_rows") * index("column_eighths"), "pairs of consecutive sums of a lane"});
+      {"row_vectors", index("lane_rows") * index("n8_tiles"), "pairs of consecutive sums of a lane"});
 }
 
 /// And in columns of their warp's own.
 void give_columns_of_warp(LoopNest& nest, int columns) {
   nest.constants.push_back({"warp_columns", columns, "of C, that a warp has in all rows of the block"});
-  nest.constants.push_back({"team_warps", quotient(index("team_threads"), 32), "that multiply the same windows"});
-  nest.constants.push_back({"block_rows", index("block_panels") * index("panel_height"), ""});
-  nest.constants.push_back({"row_sets", 8, "of a panel: rows that differ modulo 8"});
-  nest.constants.push_back({"column_eighths", quotient(index("tile_columns"), 8), ""});
+  nest.constants.push_back(
+      {"consumer_group_warps", quotient(index("consumer_group_threads"), 32), "warps that multiply the same K tiles"});
+  nest.constants.push_back({"block_rows", index("block_row_tiles") * index("row_tile_height"), ""});
+  nest.constants.push_back({"row_sets", 8, "row groups of a row tile: rows that differ modulo 8"});
+  nest.constants.push_back({"n8_tiles", quotient(index("tile_columns"), 8), ""});
   nest.constants.push_back({"row_pairs", 4, "lane 4 g + c of a warp has rows 2 c and 2 c + 1 of every 8"});
   nest.constants.push_back(
       {"warp_pairs", quotient(index("warp_columns"), 2), "and columns 2 g and 2 g + 1 of the warp's"});
@@ -137,27 +139,27 @@ void check_columns(const LoopNest& nest, const FragmentColumns& directive) {
     check_power_of_two(directive, "columns", directive.columns);
     if (directive.columns == 1) {
       refuse_if(!is_half(nest.element()), directive, "one column by itself is multiplied in 16 bits", nearest(8));
-      refuse_if(shares_windows(nest), directive,
-                "of one column the lanes of a row deal the products to each other, and its warps share no window",
-                "leave share out");
+      refuse_if(shares_k_tiles(nest), directive,
+                "with one column the lanes of a row share the products, and its warps share no K tile",
+                "leave split_k out");
       return;
     }
     refuse_if(directive.columns < 8, directive, "the tensor core multiplies 8 columns, or in 16 bits the parts of one",
               nearest(directive.columns < 4 && is_half(nest.element()) ? 1 : 8));
     return;
   }
-  const std::int64_t warps = nest.constant("team_threads") / 32;
+  const std::int64_t warps = nest.constant("consumer_group_threads") / 32;
   refuse_if(directive.warp != StreamSchedule::warp_columns, directive,
             "the tensor core gives a warp 16 of the columns that four warps multiply at once",
             nearest(StreamSchedule::warp_columns));
   refuse_if(warps % StreamSchedule::product_warps != 0 ||
                 warps * StreamSchedule::warp_columns > StreamSchedule::max_placed_columns,
             directive,
-            fmt::format("{} warps multiply the same windows, and the tensor core takes what four of them have at once",
+            fmt::format("{} warps multiply the same K tiles, and the tensor core takes what four of them have at once",
                         warps),
-            "choose panels and share so that their product is 4 or 8");
+            "choose row_tiles and split_k so that their product is 4 or 8");
   refuse_if(directive.columns != StreamSchedule::warp_columns * warps, directive,
-            fmt::format("{} warps with {} columns each multiply the same windows", warps, directive.warp),
+            fmt::format("{} warps with {} columns each multiply the same K tiles", warps, directive.warp),
             nearest(static_cast<int>(StreamSchedule::warp_columns * warps)));
 }
 
@@ -170,33 +172,33 @@ LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive
   const Loop* const rows = find_loop(nest.body, "u");
   refuse_if(parts.thread("part") == nullptr || at == parts.body.size() || column == nullptr || rows == nullptr ||
                 column->iterator != directive.loop || nest.find_array("sums") != nullptr,
-            directive, "the nest has no windows whose panels are multiplied",
+            directive, "the nest has no K tiles whose row tiles are multiplied",
             "stream the rows first: mainloop(i, row_tiles=4, warps=2)");
   check_columns(nest, directive);
 
   const bool own_columns = directive.warp != 0;
-  const Sums sums = own_columns ? Sums::of_columns : directive.columns == 1 ? Sums::of_slots : Sums::of_panel;
+  const Sums sums = own_columns ? Sums::of_columns : directive.columns == 1 ? Sums::of_slots : Sums::of_row_tile;
   LoopNest result = nest;
-  result.constants.push_back({"tile_columns", directive.columns, "columns: columns of C that a block computes"});
+  result.constants.push_back({"tile_columns", directive.columns, "columns of C that a block computes"});
   result.constants.push_back(
       {"vector_width", 16 / bytes_of(nest.element()), "consecutive elements of B that are copied at once"});
   if (own_columns) {
     give_columns_of_warp(result, directive.warp);
   } else {
-    give_rows_of_panel(result, sums == Sums::of_slots);
+    give_rows_of_row_tile(result, sums == Sums::of_slots);
   }
   result.constants.push_back({"lane_sums", 2 * index("row_vectors"), ""});
   result.constants.push_back(
-      {"lane_products", quotient(index("lane_sums"), 4), "of the tensor core, which leaves four sums with a lane"});
+      {"lane_products", quotient(index("lane_sums"), 4), "products of the tensor core, each with four sums in a lane"});
   result.derived_sizes.push_back({"tiles", column->upper, directive.columns});
   result.arrays.push_back({"sums", {Affine::of("lane_sums")}, ArrayRole::registers, nest.sum()});
 
-  parts.body[at] = windows_loop(parts.body[at], *column, sums);
+  parts.body[at] = k_tiles_loop(parts.body[at], *column, sums);
   insert(parts.body, at, {Node{Declare{"sums", true}}});
   if (own_columns) {
     const Expression number =
-        shares_windows(nest) ? index("member") * index("block_panels") + index("place") : index("place");
-    parts.body[find_definition(parts.body, "panel")] = define("team_warp", number);
+        shares_k_tiles(nest) ? index("member") * index("block_row_tiles") + index("place") : index("place");
+    parts.body[find_definition(parts.body, "row_tile")] = define("consumer_group_warp", number);
   }
   if (adding_warps(result) > 1) {
     append(parts.body, share_sums_of_warps(result));
@@ -204,10 +206,11 @@ LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive
     append(adding, store_sums(sums));
     append(parts.body, {Node{Branch{less(number_of_warp(result), 1), std::move(adding), {}}}});
     const Expression all =
-        own_columns ? index("turn_windows") : quotient(index("threads_per_block"), 32 * index("block_panels"));
-    result.constants.push_back({"other_warps", all - 1, own_columns ? "with the same columns" : "of a panel"});
+        own_columns ? index("iteration_k_tiles") : quotient(index("threads_per_block"), 32 * index("block_row_tiles"));
+    result.constants.push_back(
+        {"other_warps", all - 1, own_columns ? "other warps with the same columns" : "other warps of a row tile"});
     declare_left_sums(result, "partial_sums", "other_warps");
-    result.story.emplace_back("In the end their sums are added in shared memory.");
+    result.description.emplace_back("In the end their sums are added in shared memory.");
   } else {
     append(parts.body, store_sums(sums));
   }

@@ -8,26 +8,26 @@ namespace esc {
 
 /// Gives the lanes of a warp the elements of C whose sums the tensor core leaves with them, and keeps these sums in
 /// registers. Of each
-/// 16 x 8 elements lane 4 g + c has columns 2 c and 2 c + 1 of rows g and g + 8. The warps of a panel add theirs up in
-/// shared memory:
+/// 16 x 8 elements lane 4 g + c has columns 2 c and 2 c + 1 of rows g and g + 8. The warps of a row tile add theirs up
+/// in shared memory:
 ///
-///   for (window ...) for (slot) for (u < 16)       registers sums = 0;
-///     for (j < N) C[i][j] += ...;            ->    for (window ...) for (slot) for (e) for (v < 2)
+///   for (k_tile ...) for (slot) for (u < 16)       registers sums = 0;
+///     for (j < N) C[i][j] += ...;            ->    for (k_tile ...) for (slot) for (e) for (v < 2)
 ///                                                    if (row < M && at < N) sums[2 * e + v] += A[row][k] * B[k][at];
 ///                                                  barrier;  // the operands have been read, whose places sums may
 /// take
 ///                                                  if (0 < part) partial_sums[part - 1][...] = sums; barrier;
 ///                                                  if (part < 1) { sums += partial_sums...; C[row][at] = sums... }
 ///
-/// With fragment(j, 128, warp_n=16) each of the warps that multiply the same windows has 16 columns of C in the rows of
-/// all panels of the block, and lane 4 g + c columns 2 g and 2 g + 1 of rows 2 c and 2 c + 1 of every 8: so the
+/// With fragment(j, 128, warp_n=16) each of the warps that multiply the same K tiles has 16 columns of C in the rows of
+/// all row tiles of the block, and lane 4 g + c columns 2 g and 2 g + 1 of rows 2 c and 2 c + 1 of every 8: so the
 /// transposed product is left by a tensor core that multiplies for four warps at once.
 ///
 /// With fragment(j, 1), of 16 bits, the eight columns that the tensor core multiplies are parts of the one: lane 4 g +
-/// c has sums of some of the slots for rows g and g + 8, and the four lanes of a row add theirs up in front of the
+/// c has sums of some of the slots for rows g and g + 8, and the four lanes of a row add theirs up before the
 /// store.
 ///
-/// Behind mainloop(), before transform(A, sparse24). Throws ScheduleError where the nest is not streamed, and for
+/// After mainloop(), before transform(A, sparse24). Throws ScheduleError where the nest is not streamed, and for
 /// columns other than 1, 8, 16, 32 and
 /// 64.
 LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive);

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "generator/ir/build.h"
-#include "generator/lower/stream_windows.h"
+#include "generator/lower/mainloop.h"
 
 namespace esc {
 
@@ -20,15 +20,16 @@ Expression lane_of_warp(const LoopNest& nest) {
 }
 
 Node define_place_of_lane(const LoopNest& nest) {
-  return define("place_of_lane", index(has_own_columns(nest) ? "team_warp" : "place") * index("lane_products") * 128 +
-                                     lane_of_warp(nest) * 4);
+  return define("place_of_lane",
+                index(has_own_columns(nest) ? "consumer_group_warp" : "place") * index("lane_products") * 128 +
+                    lane_of_warp(nest) * 4);
 }
 
 Node each_four(Node node) { return unrolled_loop("t", "lane_products", Role::none, {std::move(node)}); }
 
 Access four_sums() { return element("sums", {Affine::of("t", 4)}); }
 
-/// Four sums of a lane, a part of a strip, stand beside those of the other lanes.
+/// Four sums of a lane, a part of an m16 tile, are beside those of the other lanes.
 Affine place_of_four() { return Affine::of("place_of_lane") + Affine::of("t", 128); }
 
 Access left_sums(const std::string& array, const Affine& who) { return element(array, {who, place_of_four()}); }
@@ -41,8 +42,9 @@ Node add_left_sums(const std::string& array, const std::string& others) {
 void declare_block_sums(LoopNest& nest) {
   if (!nest.has_constant("block_sums")) {
     const bool own = has_own_columns(nest);
-    nest.constants.push_back({"block_sums", index(own ? "team_warps" : "block_panels") * index("lane_products") * 128,
-                              own ? "of a team" : "of each warp of all panels"});
+    nest.constants.push_back({"block_sums",
+                              index(own ? "consumer_group_warps" : "block_row_tiles") * index("lane_products") * 128,
+                              own ? "sums of a consumer group" : "sums of one warp of every row tile"});
   }
 }
 
@@ -52,12 +54,12 @@ void declare_left_sums(LoopNest& nest, const std::string& array, const std::stri
 }
 
 Expression number_of_warp(const LoopNest& nest) {
-  return shares_windows(nest) && !has_own_columns(nest) ? index("member") * index("turn_windows") + index("part")
+  return shares_k_tiles(nest) && !has_own_columns(nest) ? index("member") * index("iteration_k_tiles") + index("part")
                                                         : index("part");
 }
 
 std::int64_t adding_warps(const LoopNest& nest) {
-  return has_own_columns(nest) ? nest.constant("turn_windows") : panel_warps(nest);
+  return has_own_columns(nest) ? nest.constant("iteration_k_tiles") : row_tile_warps(nest);
 }
 
 }  // namespace esc

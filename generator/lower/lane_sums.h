@@ -10,9 +10,9 @@ namespace esc {
 // The sums that the tensor core leaves with a lane, four of each 16 rows and 8 columns, where they are handed over for
 // others to add.
 
-/// Whether the warps that multiply the same windows have columns of C each, in the rows of all panels, in place of the
-/// rows of a panel. Then the nest has the constant warp_columns, their number, and defines team_warp, the number of a
-/// warp among them.
+/// Whether the warps that multiply the same K tiles have columns of C each, in the rows of all row tiles, in place of
+/// the rows of a row tile. Then the nest has the constant warp_columns, their number, and defines consumer_group_warp,
+/// the number of a warp among them.
 bool has_own_columns(const LoopNest& nest);
 
 /// Whether a block has one column of C. Then the products of a row are dealt to its four lanes, each of which has a

@@ -20,16 +20,13 @@ Block distribute(const Case& one, const Loop& column, const Loop& reduction, con
 }
 
 std::string blocks_sentence(std::int64_t height) {
-  const std::string panels =
-      height == 1 ? "Each row of A is a row panel." : fmt::format("{} consecutive rows of A are a row panel.", height);
-  return panels +
-         " The columns of a panel are sorted by their pattern (which rows of the panel are non-zero there), and one "
-         "block takes "
-         "those that share a pattern: each thread loads an element of B once and adds it, times the values of A, to "
-         "every row "
-         "of the pattern. Several blocks add to the same rows of C, so the adds are atomic and the launcher sets C to "
-         "zero "
-         "first.";
+  const std::string row_tiles =
+      height == 1 ? "Each row of A is a row tile." : fmt::format("{} consecutive rows of A are a row tile.", height);
+  return row_tiles +
+         " The columns of a row tile are sorted by their pattern (which rows of the row tile are non-zero there), and "
+         "one block takes those that share a pattern: each thread loads an element of B once and adds it, times the "
+         "values of A, to every row of the pattern. Several blocks add to the same rows of C, so the adds are atomic "
+         "and the launcher sets C to zero first.";
 }
 
 }  // namespace
@@ -48,16 +45,16 @@ LoopNest map_blocks(const LoopNest& nest, const MapGrid& directive) {
   for (const Case& one : choice->cases) {
     by_pattern.cases.push_back({one.label, distribute(one, *column, *reduction, row.iterator)});
   }
-  const Block body{define("panel", quotient(index("block"), patterns)),
-                   define(row.iterator, Affine::of("panel", height)),
+  const Block body{define("row_tile", quotient(index("block"), patterns)),
+                   define(row.iterator, Affine::of("row_tile", height)),
                    define("choice", remainder(index("block"), patterns)), define("pattern", Affine::of("choice") + 1),
                    Node{std::move(by_pattern)}};
 
   LoopNest result = nest;
-  result.derived_sizes.push_back({"panels", row.upper, height});
-  result.body = {Node{mapped_loop(Mapping::grid, "block", Affine::of("panels", patterns), Role::none, body)}};
+  result.derived_sizes.push_back({"row_tiles", row.upper, height});
+  result.body = {Node{mapped_loop(Mapping::grid, "block", Affine::of("row_tiles", patterns), Role::none, body)}};
   result.zeroed = Zeroed::output;
-  result.story.push_back(blocks_sentence(height));
+  result.description.push_back(blocks_sentence(height));
   return result;
 }
 

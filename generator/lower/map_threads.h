@@ -14,7 +14,7 @@ namespace esc {
 ///                                                            if (j + 32 < N) C[i][j + 32] += A[i][k] * B[k][j + 32];
 ///
 /// Lanes touch different columns of C and neighbouring lanes neighbouring elements, so that loads of B and adds to C
-/// coalesce. Stands after the mapping to blocks: the thread loops open inside the grid.
+/// coalesce. Is after the mapping to blocks: the thread loops open inside the grid.
 /// Refuses a loop that is not the column loop, widths that are no multiple of 32 up to 128 and thread counts that are
 /// no multiple of 32 up to 256.
 LoopNest map_threads(const LoopNest& nest, const MapLanes& directive);

@@ -16,7 +16,7 @@ namespace esc {
 /// A part of a nest of loops and statements: the nest itself, a loop, a statement, or an element or name in one.
 struct NestPart {
   enum class Element { none, target, factor, guard, operand };
-  std::vector<std::size_t> path = {};  ///< where the node stands in its block, from the outermost; empty: the nest
+  std::vector<std::size_t> path = {};  ///< where the node is in its block, from the outermost; empty: the nest
   Element element = Element::none;     ///< of the statement there
   /// Of the factor, of the guard, or of the operand (an element or a name in the statement's value), in the order in
   /// which the expression holds them.

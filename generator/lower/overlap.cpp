@@ -10,10 +10,10 @@
 namespace esc {
 
 LoopNest overlap(const LoopNest& nest, const Overlap& directive) {
-  refuse_if(nest.overlaps, directive, "the kernel already overlaps with the one in front", "overlap once");
+  refuse_if(nest.overlaps, directive, "the kernel already overlaps with the one before", "overlap once");
   refuse_if(nest.zeroed == Zeroed::output || nest.packed.kind == PackedForm::Kind::none ||
                 nest.packed.kind == PackedForm::Kind::lists,
-            directive, "C is set to zero in front of the kernel, or the sparse array is not packed",
+            directive, "C is set to zero before the kernel, or the sparse array is not packed",
             "overlap kernels whose blocks own their rows, after their data is transformed");
   LoopNest result = nest;
   for (LoopNest& before : result.before) {

@@ -10,8 +10,8 @@
 #include "generator/ir/build.h"
 #include "generator/ir/performed_instructions.h"
 #include "generator/lower/lane_sums.h"
+#include "generator/lower/mainloop.h"
 #include "generator/lower/refusals.h"
-#include "generator/lower/stream_windows.h"
 #include "generator/lower/thread_nest.h"
 #include "generator/schedule/bitmap_schedule.h"
 
@@ -26,7 +26,7 @@ constexpr int pair_blocks = 2;  ///< K blocks whose words stand in a column: the
 
 /// What the unit of a warp's panel and window has in this array.
 Access of_bitmap(const char* array, std::vector<Affine> more = {}) {
-  more.insert(more.begin(), {Affine::of("unit_panel"), Affine::of("window")});
+  more.insert(more.begin(), {Affine::of("packed_tile_row_tile"), Affine::of("k_tile")});
   return element(array, more);
 }
 
@@ -48,7 +48,7 @@ Block load_block(bool has_warpgroups) {
 
 /// The first row of B of a pair of K blocks, and a block's first row behind that.
 Expression first_row_of_pair() {
-  return index("window") * index("window_columns") + index("half") * pair_blocks * BitmapSchedule::block_columns;
+  return index("k_tile") * index("k_tile_columns") + index("half") * pair_blocks * BitmapSchedule::block_columns;
 }
 Expression row_of_block() { return index("block_of_pair") * BitmapSchedule::block_columns; }
 
@@ -56,12 +56,12 @@ Expression row_of_block() { return index("block_of_pair") * BitmapSchedule::bloc
 Block multiply_block() {
   const Expression row = index("group") * group_columns + row_of_block();
   const Node load =
-      perform("load_b", {element("B"), first_row_of_pair(), row, index("tile") * index("tile_columns"), index("eighth"),
-                         index("K"), index("N"), 0, index("part"), index("lane"), element("b")});
+      perform("load_b", {element("B"), first_row_of_pair(), row, index("tile") * index("tile_columns"),
+                         index("n8_tile"), index("K"), index("N"), 0, index("part"), index("lane"), element("b")});
   const Node multiply = perform(
-      "mma", {element("pair_sums", {Affine::of("block_of_pair"), Affine::of("eighth", 4)}),
+      "mma", {element("pair_sums", {Affine::of("block_of_pair"), Affine::of("n8_tile", 4)}),
               tile_of_a(false, Affine::of("group", block_groups) + Affine::of("q")), element("b", {Affine::of("q")})});
-  return {unrolled_loop("eighth", "column_eighths", Role::column,
+  return {unrolled_loop("n8_tile", "n8_tiles", Role::column,
                         {unrolled("group", block_groups, {load, unrolled("q", 2, {multiply})})})};
 }
 
@@ -76,18 +76,18 @@ Block multiply_block_at_once() {
 }
 
 /// The loop over the turns of a block, in which each warp takes a window.
-Node turns_of_windows(bool has_warpgroups) {
-  const Node find = perform("find_words", {of_bitmap("UnitWords"), 0, 0, index("lane"), element("word_at")});
+Node iterations_of_k_tiles(bool has_warpgroups) {
+  const Node find = perform("find_words", {of_bitmap("PackedTileWords"), 0, 0, index("lane"), element("word_at")});
   const Node load_bits = perform("load_bits", {of_bitmap("Bits"), index("half"), 0, 0, index("lane"), element("bits")});
   Block block = load_block(has_warpgroups);
   append(block, has_warpgroups ? multiply_block_at_once() : multiply_block());
   const Node halves = unrolled("half", 2, {load_bits, unrolled("block_of_pair", pair_blocks, std::move(block))});
   const Expression is_there = has_warpgroups
-                                  ? is_window(index("window"))
-                                  : all_of({is_window(index("window")), less(index("panel"), index("panels"))});
+                                  ? is_k_tile(index("k_tile"))
+                                  : all_of({is_k_tile(index("k_tile")), less(index("row_tile"), index("row_tiles"))});
   return sequential_loop(
-      "turn", 0, Affine::of("turns"), 1, Role::reduction,
-      {define("window", window_of(index("turn")), ScalarType::u32), Node{Branch{is_there, {find, halves}, {}}}});
+      "iteration", 0, Affine::of("iterations"), 1, Role::reduction,
+      {define("k_tile", k_tile_of(index("iteration")), ScalarType::u32), Node{Branch{is_there, {find, halves}, {}}}});
 }
 
 /// A register of each lane for two elements.
@@ -140,7 +140,7 @@ void check_products(const LoopNest& nest, const PackBitmap& directive) {
   }
   refuse_if(directive.warps != BitmapSchedule::warpgroup_warps, directive,
             "the tensor core multiplies for one warp or for four", nearest(BitmapSchedule::warpgroup_warps));
-  refuse_if(nest.constant("block_panels") % BitmapSchedule::warpgroup_warps != 0, directive,
+  refuse_if(nest.constant("block_row_tiles") % BitmapSchedule::warpgroup_warps != 0, directive,
             "four warps that multiply at once have panels beside each other",
             "write mainloop(i, row_tiles=4, warps=2)");
   refuse_if(nest.constant("tile_columns") < BitmapSchedule::least_warpgroup_columns, directive,
@@ -152,10 +152,12 @@ void check_products(const LoopNest& nest, const PackBitmap& directive) {
 
 Expression direction_of_words() { return Expression(1) - index("block_of_pair") * 2; }
 
-Expression window_of(const Expression& turn) { return turn * index("windows_of_turn") + index("first_window"); }
+Expression k_tile_of(const Expression& iteration) {
+  return iteration * index("k_tiles_of_iteration") + index("first_k_tile");
+}
 
-Expression is_window(const Expression& number) {
-  return choose(less(0, remainder(index("windows"), index("windows_of_turn"))), less(number, index("windows")), 1);
+Expression is_k_tile(const Expression& number) {
+  return choose(less(0, remainder(index("k_tiles"), index("k_tiles_of_iteration"))), less(number, index("k_tiles")), 1);
 }
 
 bool has_warpgroups(const LoopNest& nest) { return performs(nest, "wgmma"); }
@@ -170,46 +172,48 @@ LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive) {
       "stream the rows and give the lanes their columns first: mainloop(i, row_tiles=2, warps=8); fragment(j, 8)");
   refuse_if(!is_half(nest.element()), directive, "the words of registers hold two elements of 16 bits",
             "choose --dtype f16 or bf16");
-  refuse_if(nest.constant("panel_height") != BitmapSchedule::panel_rows || shares_windows(nest) ||
+  refuse_if(nest.constant("row_tile_height") != BitmapSchedule::row_tile_rows || shares_k_tiles(nest) ||
                 has_own_columns(nest) || has_one_column(nest),
             directive, "a warp does not have all columns of C in 16 rows",
             "write mainloop(i, row_tiles=2, warps=8); fragment(j, 8)");
   check_products(nest, directive);
   const bool has_warpgroups = directive.warps > 1;
   LoopNest result = nest;
-  Block front{define("lane", lane_of_warp(nest)), define("first_window", index("part")),
-              define("unit_panel",
-                     has_warpgroups ? choose(less(index("panel"), index("panels")), index("panel"), index("panels") - 1)
-                                    : index("panel"),
+  Block front{define("lane", lane_of_warp(nest)), define("first_k_tile", index("part")),
+              define("packed_tile_row_tile",
+                     has_warpgroups ? choose(less(index("row_tile"), index("row_tiles")), index("row_tile"),
+                                             index("row_tiles") - 1)
+                                    : index("row_tile"),
                      ScalarType::u32)};
   append(front, declare_registers(result, has_warpgroups));
-  parts.body[at] = turns_of_windows(has_warpgroups);
+  parts.body[at] = iterations_of_k_tiles(has_warpgroups);
   insert(parts.body, at + 1, {complete_sums(has_warpgroups)});
   insert(parts.body, at, front);
 
   result = put_together(result, parts);
-  result.derived_sizes.push_back({"panels", Affine::of("M"), BitmapSchedule::panel_rows});
+  result.derived_sizes.push_back({"row_tiles", Affine::of("M"), BitmapSchedule::row_tile_rows});
   result.derived_sizes.push_back(
-      {"turns", Affine::of("K"), BitmapSchedule::tile_columns_of_a * nest.constant("turn_windows")});
-  result.constants.push_back(
-      {"windows_of_turn", index("turn_windows"), "that all warps with the same rows and columns take in a turn"});
+      {"iterations", Affine::of("K"), BitmapSchedule::tile_columns_of_a * nest.constant("iteration_k_tiles")});
+  result.constants.push_back({"k_tiles_of_iteration", index("iteration_k_tiles"),
+                              "that all warps with the same rows and columns take in a turn"});
   result.constants.push_back({"tile_rows", (has_warpgroups ? 1 : pair_blocks) * BitmapSchedule::block_columns,
                               "columns of A, and rows of B, that are multiplied between two barriers"});
-  result.constants.push_back({"unit_blocks", BitmapSchedule::tile_columns_of_a / BitmapSchedule::block_columns,
+  result.constants.push_back({"packed_tile_blocks", BitmapSchedule::tile_columns_of_a / BitmapSchedule::block_columns,
                               "of 64 columns of a window, of which a lane has 32 bits each"});
-  const auto of_units = [](const char* name, std::vector<Affine> extents, ArrayRole role, ScalarType type) {
-    extents.insert(extents.begin(), {Affine::of("panels"), Affine::of("windows")});
+  const auto of_packed_tiles = [](const char* name, std::vector<Affine> extents, ArrayRole role, ScalarType type) {
+    extents.insert(extents.begin(), {Affine::of("row_tiles"), Affine::of("k_tiles")});
     return ArrayDeclaration{name, std::move(extents), role, type};
   };
   replace_sparse(
-      result, {{"UnitBegins", {Affine::of("unit_begins")}, ArrayRole::packed_index, ScalarType::u32},
-               of_units("UnitWords", {}, ArrayRole::packed_index, ScalarType::u32),
-               of_units("OddColumns", {warp_size}, ArrayRole::packed_index, ScalarType::u8),
-               of_units("Bits", {Affine::of("unit_blocks"), warp_size}, ArrayRole::packed_index, ScalarType::u32),
-               of_units("Values", {Affine::of("most_words"), warp_size, 2}, ArrayRole::packed_value, nest.element())});
-  result.packed = {.kind = PackedForm::Kind::bitmap, .height = nest.constant("panel_height")};
+      result,
+      {{"PackedTileBegins", {Affine::of("packed_tile_begins")}, ArrayRole::packed_index, ScalarType::u32},
+       of_packed_tiles("PackedTileWords", {}, ArrayRole::packed_index, ScalarType::u32),
+       of_packed_tiles("OddColumns", {warp_size}, ArrayRole::packed_index, ScalarType::u8),
+       of_packed_tiles("Bits", {Affine::of("packed_tile_blocks"), warp_size}, ArrayRole::packed_index, ScalarType::u32),
+       of_packed_tiles("Values", {Affine::of("most_words"), warp_size, 2}, ArrayRole::packed_value, nest.element())});
+  result.packed = {.kind = PackedForm::Kind::bitmap, .height = nest.constant("row_tile_height")};
   result.explicit_zeros = true;
-  result.story.emplace_back(
+  result.description.emplace_back(
       "A bit for each element of A says whether it is zero. Those that are not stand in words of 32 bits, each of "
       "which has what one register of the tensor core needs: where, follows from counting the bits in front. So the "
       "packed matrix is the same for every number of columns.");

@@ -9,13 +9,13 @@ namespace esc {
 /// Takes the elements of a window, a K tile of 256 columns, as tiles of the dense tensor core whose fragments of A are
 /// found by their bits. In place of the loop over the windows of a warp
 ///
-///   for (window = part; window < windows; window += turn_windows)
+///   for (window = part; window < windows; window += iteration_k_tiles)
 ///     for (slot < 256) for (e) for (v) sums[..] += A[row][k] * B[k][j];
 ///
 /// comes one over turns, through the halves of a window and their two K blocks of 64 columns:
 ///
 ///   for (turn < turns) {
-///     window = turn * windows_of_turn + first_window;
+///     window = turn * k_tiles_of_iteration + first_k_tile;
 ///     if (..) {
 ///       find_words(.., word_at);
 ///       for (half < 2) {
@@ -39,10 +39,10 @@ LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive);
 Expression direction_of_words();
 
 /// The window that a warp takes in a turn.
-Expression window_of(const Expression& turn);
+Expression k_tile_of(const Expression& iteration);
 
 /// Whether there is a window of this number. Where all turns of a block are whole nobody has to look.
-Expression is_window(const Expression& number);
+Expression is_k_tile(const Expression& number);
 
 /// Whether it has made products of four warps at once.
 bool has_warpgroups(const LoopNest& nest);

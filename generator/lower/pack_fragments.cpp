@@ -10,18 +10,18 @@
 #include "generator/ir/build.h"
 #include "generator/lower/fragment_rounds.h"
 #include "generator/lower/lane_sums.h"
+#include "generator/lower/mainloop.h"
 #include "generator/lower/refusals.h"
-#include "generator/lower/stream_windows.h"
 #include "generator/schedule/stream_schedule.h"
 
 namespace esc {
 namespace {
 
-/// Where in B the rows and columns stand that are multiplied, how many columns there are, and what lane and memory the
+/// Where in B the rows and columns are that are multiplied, how many columns there are, and what lane and memory the
 /// sums and operands are of.
 std::vector<Expression> with_place(std::vector<Expression> packed) {
   packed.insert(packed.end(),
-                {element("B"), index("window") * index("window_columns"), index("tile") * index("tile_columns"),
+                {element("B"), index("k_tile") * index("k_tile_columns"), index("tile") * index("tile_columns"),
                  index("N"), index("row_set"), index("pair"), element("sums"), 0, 0, index("part"), index("place")});
   return packed;
 }
@@ -37,114 +37,115 @@ const char* multiply_steps(const LoopNest& nest, bool dense) {
                                      : (dense ? "multiply_split_dense_steps" : "multiply_split_steps");
 }
 
-/// An unrolled loop over the steps of a unit from one on, some at once.
+/// An unrolled loop over the steps of a packed tile from one on, some at once.
 Node each_steps(const char* iterator, const Affine& first, const char* at_once, Block body) {
-  Loop result = mapped_loop(Mapping::unrolled, iterator, Affine::of("unit_steps"), Role::none, std::move(body));
+  Loop result = mapped_loop(Mapping::unrolled, iterator, Affine::of("packed_tile_steps"), Role::none, std::move(body));
   result.lower = first;
   result.step = Affine::of(at_once);
   return Node{std::move(result)};
 }
 
-/// The products of the steps of a unit that a warp has, some in a chain: two have their metadata in one word. Warps
-/// that share a window have a chain each. Where there are not as many left, all of them multiply these, each by its
-/// part of the columns of C, and each reads what is of A.
+/// The products of the steps of a packed tile that a warp has, some in a chain: two have their metadata in one word.
+/// Warps that share a K tile have a chain each. Where there are not as many left, all of them multiply these, each by
+/// its part of the columns of C, and each reads what is of A.
 Node steps_loop(const LoopNest& nest, bool dense) {
-  const auto multiply = [&](const Expression& step, const Expression& behind, const Expression& first_eighth,
-                            const Expression& behind_eighths) {
-    return perform(multiply_steps(nest, dense),
-                   with_place({of_unit("Slots"), of_unit("Values"), step, behind, first_eighth, behind_eighths}));
+  const auto multiply = [&](const Expression& step, const Expression& behind, const Expression& first_n8_tile,
+                            const Expression& n8_tiles_end) {
+    return perform(multiply_steps(nest, dense), with_place({of_packed_tile("Slots"), of_packed_tile("Values"), step,
+                                                            behind, first_n8_tile, n8_tiles_end}));
   };
-  const Expression all_steps = index("unit_steps");
-  if (!shares_windows(nest)) {
-    return each_steps("step", 0, "chained_steps", {multiply(index("step"), all_steps, 0, index("column_eighths"))});
+  const Expression all_steps = index("packed_tile_steps");
+  if (!shares_k_tiles(nest)) {
+    return each_steps("step", 0, "unrolled_steps", {multiply(index("step"), all_steps, 0, index("n8_tiles"))});
   }
   const auto part_at = [](const Expression& member) {
-    return quotient(index("column_eighths") * member, index("window_warps"));
+    return quotient(index("n8_tiles") * member, index("k_tile_warps"));
   };
   const Node left =
-      each_steps("step_left", Affine::of("step"), "chained_steps",
+      each_steps("step_left", Affine::of("step"), "unrolled_steps",
                  {multiply(index("step_left"), all_steps, part_at(index("member")), part_at(index("member") + 1))});
-  const Expression own = index("step") + index("member") * index("chained_steps");
+  const Expression own = index("step") + index("member") * index("unrolled_steps");
   return each_steps("step", 0, "steps_at_once",
                     {Node{Branch{less(all_steps, index("step") + index("steps_at_once")),
                                  {left},
-                                 {multiply(own, own + index("chained_steps"), 0, index("column_eighths"))}}}});
+                                 {multiply(own, own + index("unrolled_steps"), 0, index("n8_tiles"))}}}});
 }
 
-/// The extras of a warp, of those that share its window a part each.
-Block extras_of_warp(const LoopNest& nest) {
-  Block result{perform("find_extras", {of_unit("ExtraEnds"), index("row_set"), 0, index("part"), index("place")},
-                       {"first_extra", "behind_extras"})};
-  if (shares_windows(nest)) {
+/// The residuals of a warp, of those that share its K tile a part each.
+Block residuals_of_warp(const LoopNest& nest) {
+  Block result{perform("find_residuals",
+                       {of_packed_tile("ResidualEnds"), index("row_set"), 0, index("part"), index("place")},
+                       {"first_residual", "residuals_end"})};
+  if (shares_k_tiles(nest)) {
     const auto part_at = [](const Expression& member) {
-      return index("first_extra") +
-             quotient((index("behind_extras") - index("first_extra")) * member, index("window_warps"));
+      return index("first_residual") +
+             quotient((index("residuals_end") - index("first_residual")) * member, index("k_tile_warps"));
     };
-    append(result, {define("own_first_extra", part_at(index("member"))),
-                    define("behind_own_extras", part_at(index("member") + 1))});
+    append(result, {define("own_first_residual", part_at(index("member"))),
+                    define("own_residuals_end", part_at(index("member") + 1))});
   }
   return result;
 }
 
-/// What a warp multiplies of a unit. Dense steps leave no extras.
+/// What a warp multiplies of a packed tile. Dense steps leave no residuals.
 Block products_of_warp(const LoopNest& nest, bool dense) {
   if (dense) {
     return {steps_loop(nest, dense)};
   }
-  const bool shares = shares_windows(nest);
-  Block result = extras_of_warp(nest);
-  append(result, {steps_loop(nest, dense),
-                  perform(has_one_column(nest) ? "add_column_extras" : "add_extras",
-                          with_place({index(shares ? "own_first_extra" : "first_extra"),
-                                      index(shares ? "behind_own_extras" : "behind_extras"), of_unit("ExtraSlots"),
-                                      of_unit("ExtraRows"), of_unit("ExtraValues")}))});
+  const bool shares = shares_k_tiles(nest);
+  Block result = residuals_of_warp(nest);
+  append(result,
+         {steps_loop(nest, dense),
+          perform(has_one_column(nest) ? "add_column_residuals" : "add_residuals",
+                  with_place({index(shares ? "own_first_residual" : "first_residual"),
+                              index(shares ? "own_residuals_end" : "residuals_end"), of_packed_tile("ResidualSlots"),
+                              of_packed_tile("ResidualRows"), of_packed_tile("ResidualValues")}))});
   return result;
 }
 
 /// The loop over the rounds of a block that a warp takes.
 Node rounds_loop(const LoopNest& nest, bool dense) {
-  Block multiply = round_of_turn();
+  Block multiply = round_of_iteration();
   append(multiply, products_of_warp(nest, dense));
-  return turns_loop({if_there(std::move(multiply))});
+  return iterations_loop({if_there(std::move(multiply))});
 }
 
-/// How the columns of a window are stored.
-std::string story_of_order(bool has_16_bits, int step_slots) {
+/// How the columns of a K tile are stored.
+std::string description_of_order(bool has_16_bits, int step_slots) {
   return fmt::format(
-      "The columns of a window are stored in an order of the panel's own, in which of {} consecutive ones "
-      "no row has more than {}: so they are "
-      "operands of the sparse tensor core, which takes {} columns of A with half of their places, as they "
-      "are. What does not fit is stored "
-      "beside them and multiplied by itself.",
+      "Each row tile stores the columns of a K tile in an order of its own (a column permutation), in which no row has "
+      "more than {1} of {0} consecutive columns. So they are operands of the sparse tensor core as they are, {2} "
+      "columns of A at a time with half of their positions. Non-zeros that do not fit, the residuals, are stored "
+      "beside them and multiplied one by one.",
       has_16_bits ? "four" : "two", has_16_bits ? "two non-zeros" : "one non-zero", step_slots);
 }
-std::string story_of_dense_steps(int step_slots) {
+std::string description_of_dense_steps(int step_slots) {
   return fmt::format(
-      "All elements of a window are stored, zeros too, as operands of the tensor core, which takes {} columns of A at "
-      "once: where many are not zero, that is less to do than to find the rows of B for steps that leave zeros out.",
+      "All elements of a K tile are stored, zeros too, as operands of the dense tensor core, {} columns of A at a "
+      "time. With many non-zeros this is less work than finding the rows of B for steps that leave zeros out.",
       step_slots);
 }
-std::string story_of_listed_values(int step_slots) {
+std::string description_of_listed_values(int step_slots) {
   return fmt::format(
-      "The tensor core takes {} columns of A at once, as they stand, of which a lane has 16 elements in 16 rows and 32 "
-      "columns. Those that are not "
-      "zero are stored one behind the other, and a bit for each element says which they are.",
+      "The dense tensor core takes {} columns of A at a time, of which a lane has 16 elements in 16 rows and 32 "
+      "columns. The non-zeros are stored one after the other, with one bit for each element that says whether it is "
+      "stored.",
       step_slots);
 }
 
 /// What steps are of.
 enum class Steps { sparse, dense, listed };
 
-std::string story_of(Steps steps, ScalarType element, int step_slots) {
+std::string description_of(Steps steps, ScalarType element, int step_slots) {
   switch (steps) {
     case Steps::sparse:
-      return story_of_order(is_half(element), step_slots);
+      return description_of_order(is_half(element), step_slots);
     case Steps::dense:
-      return story_of_dense_steps(step_slots);
+      return description_of_dense_steps(step_slots);
     case Steps::listed:
       break;
   }
-  return story_of_listed_values(step_slots);
+  return description_of_listed_values(step_slots);
 }
 
 /// All forms of the pass.
@@ -166,16 +167,15 @@ LoopNest pack(const LoopNest& nest, const Directive& directive, Steps steps) {
   const bool has_16_bits = is_half(nest.element());
   const int step_slots = (has_16_bits ? 32 : 16) / (dense ? 2 : 1);
   constexpr int chained_columns = 32;
-  result.constants.push_back(
-      {"chained_steps", dense ? chained_columns / step_slots : 2, "that are multiplied one behind the other"});
-  if (shares_windows(nest)) {
+  result.constants.push_back({"unrolled_steps", dense ? chained_columns / step_slots : 2, "k-steps that are unrolled"});
+  if (shares_k_tiles(nest)) {
     result.constants.push_back(
-        {"steps_at_once", index("chained_steps") * index("window_warps"), "of the warps that share a window"});
+        {"steps_at_once", index("unrolled_steps") * index("k_tile_warps"), "of the warps that share a K tile"});
   }
   result.constants.push_back({"step_slots", step_slots, "columns of A that the tensor core takes at once"});
-  result.story.push_back(story_of(steps, nest.element(), step_slots));
+  result.description.push_back(description_of(steps, nest.element(), step_slots));
   if (!has_16_bits) {
-    result.story.emplace_back(story_of_digits(nest.element()));
+    result.description.emplace_back(description_of_digits(nest.element()));
   }
   return result;
 }

@@ -6,29 +6,29 @@
 
 namespace esc {
 
-/// Takes the columns of a window in the order in which they are packed as operands of the sparse tensor core, 32 of 16
+/// Takes the columns of a K tile in the order in which they are packed as operands of the sparse tensor core, 32 of 16
 /// bits at a time, or 16 of float32, which it multiplies as terms (multiply_split_steps):
 ///
-///   for (window = part; window < windows; window += 2)    for (turn < turns)
-///     for (slot < 256)                                      its = turn * 2 + part;
+///   for (k_tile = part; k_tile < k_tiles; k_tile += 2)    for (iteration < iterations)
+///     for (slot < 256)                                      its = iteration * 2 + part;
 ///       for (e) for (v) sums[..] += A[row][k] * B[k][j]; ->  if (its < rounds)
-///                                                              round = ...; window = Windows[round];
-///                                                              first_extra, behind_extras = find_extras(...);
-///                                                              for (step < unit_steps; step += 2) multiply_steps(...);
-///                                                              add_extras(...);
+///                                                              round = ...; k_tile = KTiles[round];
+///                                                              first_residual, residuals_end = find_residuals(...);
+///                                                              for (step < packed_tile_steps; step += 2)
+///                                                              multiply_steps(...); add_residuals(...);
 ///
-/// A block has a round for each window, and more of one where what a panel has there does not fit; its rounds begin at
-/// different windows from block to block, so that they do not all read the same rows of B. Behind fragment(). Throws
+/// A block has a round for each K tile, and more of one where what a row tile has there does not fit; its rounds begin
+/// at different K tiles from block to block, so that they do not all read the same rows of B. After fragment(). Throws
 /// ScheduleError where elements are of 64 bits, which this tensor core does not multiply.
 LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive);
 
-/// The same for the dense tensor core: all elements of a window are packed, of each column in its place, 8 columns a
-/// step, so that there are no extras and a block has one round for each window. Throws ScheduleError where elements are
-/// not of 32 bits, too: of 16 bits steps of the sparse tensor core have fewer bytes.
+/// The same for the dense tensor core: all elements of a K tile are packed, of each column in its place, 8 columns a
+/// step, so that there are no residuals and a block has one round for each K tile. Throws ScheduleError where elements
+/// are not of 32 bits, too: of 16 bits steps of the sparse tensor core have fewer bytes.
 LoopNest pack_dense(const LoopNest& nest, const PackDense& directive);
 
 /// The same, 16 columns a step of 16 bits, where of all elements each lane has a list of those that are not zero; a
-/// block has more than one round for a window where what a panel has there does not fit in its lists.
+/// block has more than one round for a K tile where what a row tile has there does not fit in its lists.
 LoopNest pack_listed(const LoopNest& nest, const PackListed& directive);
 
 }  // namespace esc

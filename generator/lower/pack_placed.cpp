@@ -8,47 +8,46 @@
 #include "generator/ir/build.h"
 #include "generator/lower/fragment_rounds.h"
 #include "generator/lower/lane_sums.h"
+#include "generator/lower/mainloop.h"
 #include "generator/lower/refusals.h"
-#include "generator/lower/stream_windows.h"
 #include "generator/schedule/stream_schedule.h"
 
 namespace esc {
 namespace {
 
-Access placed_for_team() { return element("PlacedA", {Affine::of("part")}); }
+Access placed_for_consumer_group() { return element("PlacedA", {Affine::of("part")}); }
 
-constexpr const char* story_of_halves =
-    "The tensor core takes 11 bits of a number of 16 bits, at twice the rate of TF32's: so each float32 is two such "
-    "numbers, its leading bits and the rest, scaled by a power of two, the "
-    "same for a panel of A in a window, or for a column of B. Those of A stand in two tables; the leading bits of B "
-    "are multiplied by both, and its rests by the leading bits of A. What "
-    "that gives of a window is added in float32.";
+constexpr const char* description_of_halves =
+    "The tensor core multiplies numbers of 16 bits, with 11 significant bits, at twice the rate of TF32. So each "
+    "float32 is split into two such numbers, its leading bits and the rest, scaled by a power of two that is the same "
+    "for a row tile of A in a K tile, or for a column of B. Those of A are in two tables: the leading bits of B are "
+    "multiplied by both, the rest of B by the leading bits of A. The products of a K tile are added in float32.";
 
 bool is_rounded(const LoopNest& nest) { return nest.element() == ScalarType::tf32; }
 
-/// Puts the warp's part of its panel's unit into shared memory.
+/// Puts the warp's part of its row tile's packed tile into shared memory.
 Node place_values(const LoopNest& nest) {
-  const Expression member = shares_windows(nest) ? index("member") : Expression(0);
-  return perform(
-      is_rounded(nest) ? "place_rounded_values" : "place_split_values",
-      {of_unit("Values"), placed_for_team(), index("place"), member, lane_of_warp(nest), 0, 0, index("part")});
+  const Expression member = shares_k_tiles(nest) ? index("member") : Expression(0);
+  return perform(is_rounded(nest) ? "place_rounded_values" : "place_split_values",
+                 {of_packed_tile("Values"), placed_for_consumer_group(), index("place"), member, lane_of_warp(nest), 0,
+                  0, index("part")});
 }
 
 /// Multiplies what all warps have placed, in the warp's own columns.
 Node multiply_placed(const LoopNest& nest) {
   return perform(is_rounded(nest) ? "multiply_rounded_placed" : "multiply_split_placed",
-                 {placed_for_team(), element("B"), index("window") * index("window_columns"), index("K"),
-                  index("tile") * index("tile_columns"), index("N"), index("team_warp"), index("row_pair"),
+                 {placed_for_consumer_group(), element("B"), index("k_tile") * index("k_tile_columns"), index("K"),
+                  index("tile") * index("tile_columns"), index("N"), index("consumer_group_warp"), index("row_pair"),
                   index("column_pair"), element("sums"), 0, 0, 0, index("part")});
 }
 
-Node turns_of_warp(const LoopNest& nest) {
-  Block place = round_of_turn();
+Node iterations_of_warp(const LoopNest& nest) {
+  Block place = round_of_iteration();
   place.push_back(place_values(nest));
-  Block multiply = round_of_turn();
+  Block multiply = round_of_iteration();
   multiply.push_back(multiply_placed(nest));
-  return turns_loop({if_there(std::move(place)), Node{Barrier{Scope::block}}, if_there(std::move(multiply)),
-                     Node{Barrier{Scope::block}}});
+  return iterations_loop({if_there(std::move(place)), Node{Barrier{Scope::block}}, if_there(std::move(multiply)),
+                          Node{Barrier{Scope::block}}});
 }
 
 }  // namespace
@@ -61,8 +60,8 @@ LoopNest pack_placed(const LoopNest& nest, const PackPlaced& directive) {
       !has_own_columns(nest), directive, "the warps have no columns of their own",
       "stream the rows and give the warps their columns first: mainloop(i, row_tiles=2, warps=8, warp_m=32, split_k=4, "
       "tile_k=32); fragment(j, 128, warp_n=16)");
-  refuse_if(nest.constant("window_columns") != StreamSchedule::placed_columns, directive,
-            fmt::format("windows have {} columns, and places are for {}", nest.constant("window_columns"),
+  refuse_if(nest.constant("k_tile_columns") != StreamSchedule::placed_columns, directive,
+            fmt::format("K tiles have {} columns, and places are for {}", nest.constant("k_tile_columns"),
                         StreamSchedule::placed_columns),
             fmt::format("write tile_k={} in mainloop()", StreamSchedule::placed_columns));
   const std::int64_t rows = nest.constant("block_rows");
@@ -71,31 +70,30 @@ LoopNest pack_placed(const LoopNest& nest, const PackPlaced& directive) {
   refuse_if(rows > most, directive,
             fmt::format("a block has {} rows, and the lanes of {} warps have registers for the sums of {}", rows,
                         threads / 32, most),
-            fmt::format("choose panels and rows so that their product is {} at most", most));
-  LoopNest result = store_in_fragments(nest, directive, turns_of_warp(nest));
+            fmt::format("choose row_tiles and warp_m so that their product is {} at most", most));
+  LoopNest result = store_in_fragments(nest, directive, iterations_of_warp(nest));
   result.packed.dense_steps = true;
   result.packed.listed_values = true;
   result.packed.placed_values = true;
   result.packed.splits_values = !is_rounded(nest);
   constexpr int step_slots = 8;
-  result.constants.push_back({"placing_warps", shares_windows(nest) ? index("window_warps") : Expression(1),
-                              "that place the values of a unit together"});
+  result.constants.push_back({"placing_warps", shares_k_tiles(nest) ? index("k_tile_warps") : Expression(1),
+                              "warps that decompress a packed tile together"});
   result.packed.placing_warps = result.constant("placing_warps");
   result.constants.push_back({"step_slots", step_slots, "columns of A that the tensor core takes at once"});
-  // Behind the copies in the memory of a block, once it has some.
+  // After the copies in the memory of a block, once it has some.
   result.arrays.push_back({"PlacedA",
-                           {Affine::of("turn_windows"), Affine::of("window_columns"), Affine::of("block_rows")},
+                           {Affine::of("iteration_k_tiles"), Affine::of("k_tile_columns"), Affine::of("block_rows")},
                            ArrayRole::shared,
                            nest.element(),
                            "placed"});
-  result.story.push_back(
-      fmt::format("Of {} columns those elements that are not zero are stored, each with 16 bits that say where it "
-                  "stands. The warps that multiply the same windows "
-                  "put them into shared memory, where the tensor core reads rows of A at once for four warps. These "
-                  "have {} columns of C each, for which they hold their elements of B "
-                  "in registers: what is multiplied is the transposed product.",
+  result.description.push_back(
+      fmt::format("Of {} columns the non-zeros are stored, each with 16 bits that say where it is. The warps that "
+                  "multiply the same K tiles decompress them to shared memory, where the tensor core reads rows of A "
+                  "for four warps at once. Each warp has {} columns of C, whose elements of B it holds in registers: "
+                  "the kernel multiplies the transposed product.",
                   StreamSchedule::placed_columns, StreamSchedule::warp_columns));
-  result.story.emplace_back(is_rounded(nest) ? story_of_digits(nest.element()) : story_of_halves);
+  result.description.emplace_back(is_rounded(nest) ? description_of_digits(nest.element()) : description_of_halves);
   return result;
 }
 

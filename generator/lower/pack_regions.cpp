@@ -14,40 +14,40 @@
 namespace esc {
 namespace {
 
-Access of_panel(const std::string& array) {
-  return element(array, {Affine::of("first_of_panel"), Affine::of("quad", quad_columns) + Affine::of("s")});
+Access of_row_tile(const std::string& array) {
+  return element(array, {Affine::of("first_of_row_tile"), Affine::of("packet", packet_columns) + Affine::of("s")});
 }
 
-Node look_up(const std::string& seat, const std::string& panel) {
-  return perform("panel_at", {element("Numbers"), index(seat)}, {panel});
+Node look_up(const std::string& tile_slot, const std::string& row_tile) {
+  return perform("row_tile_at", {element("Numbers"), index(tile_slot)}, {row_tile});
 }
 
-/// The quads of a lane group: columns and values of A taken from the packed matrix.
-Node read_quads(const Loop& dealt) {
+/// The packets of a lane group: columns and values of A taken from the packed matrix.
+Node read_packets(const Loop& dealt) {
   const auto& column = *action<Define>(dealt.body.front());
-  Access value = of_panel("Values");
+  Access value = of_row_tile("Values");
   value.subscripts.push_back({"", Affine::of("u")});
-  Loop steps = mapped_loop(Mapping::unrolled, "s", quad_columns, Role::none,
+  Loop steps = mapped_loop(Mapping::unrolled, "s", packet_columns, Role::none,
                            change_updates(dealt.body, [&](Guard& guard, Update& update) {
                              guard = without_bound(guard, "M");
                              update.value = with_factor(update.value, 0, value);
                            }));
-  steps.body.front() = define(column.name, of_panel("Columns"), column.type);
-  return sequential_loop("quad", Affine::of("warp_first") + Affine::of("group"), Affine::of("quads"),
-                         Affine::of("dealt_quads"), Role::reduction, {Node{std::move(steps)}});
+  steps.body.front() = define(column.name, of_row_tile("Columns"), column.type);
+  return sequential_loop("packet", Affine::of("warp_first") + Affine::of("group"), Affine::of("packets"),
+                         Affine::of("cyclic_packets"), Role::reduction, {Node{std::move(steps)}});
 }
 
-/// Panels are looked up by their seats, wherever a panel is named.
-Block look_up_panels(const Block& block) {
+/// Row tiles are looked up by their tile slots, wherever a row tile is named.
+Block look_up_row_tiles(const Block& block) {
   return rewrite(block, {.statement = [](const Statement& statement) -> Block {
                    const auto* defined = std::get_if<Define>(&statement.action);
                    const auto* stored = std::get_if<Store>(&statement.action);
-                   if (defined != nullptr && defined->value == index("seat")) {
-                     return {look_up("seat", defined->name)};
+                   if (defined != nullptr && defined->value == index("tile_slot")) {
+                     return {look_up("tile_slot", defined->name)};
                    }
-                   if (stored != nullptr && stored->value == index("seat_of_store")) {
-                     return {look_up("seat_of_store", "stored_panel"),
-                             esc::statement(Store{stored->target, index("stored_panel")})};
+                   if (stored != nullptr && stored->value == index("tile_slot_of_store")) {
+                     return {look_up("tile_slot_of_store", "stored_row_tile"),
+                             esc::statement(Store{stored->target, index("stored_row_tile")})};
                    }
                    return {Node{statement}};
                  }});
@@ -62,36 +62,37 @@ LoopNest pack_regions(const LoopNest& nest, const PackRegions& directive) {
   refuse_if(parts.thread("part") == nullptr || at == parts.body.size() || nest.find_array("sums") == nullptr, directive,
             "the sums are not in registers", "split the reduction loop and accumulate its sums first");
   check_full_warps(parts.count_threads(nest, Mapping::lane_digit), nest.constant("sharing_groups"), directive);
-  parts.body[at] = read_quads(std::get<Loop>(parts.body[at].content));
-  parts.body = look_up_panels(parts.body);
+  parts.body[at] = read_packets(std::get<Loop>(parts.body[at].content));
+  parts.body = look_up_row_tiles(parts.body);
   const auto count = std::ranges::find_if(parts.body, counts_columns);
-  *count = perform("find_panel", {element("Quads"), index("set_of_grid"), index("seat")}, {"quads", "first_of_panel"});
+  *count = perform("find_row_tile", {element("Packets"), index("set_of_grid"), index("tile_slot")},
+                   {"packets", "first_of_row_tile"});
   parts.body.insert(count + 1, define("warp_first", index("part") * index("sharing_groups")));
 
   LoopNest result = put_together(nest, parts);
-  // How many blocks there are follows from the seats of the packed matrix.
+  // How many blocks there are follows from the tile slots of the packed matrix.
   std::erase_if(result.derived_sizes, [](const DerivedSize& size) { return size.name == "blocks"; });
-  const Affine seats = Affine::of("seats");
+  const Affine tile_slots = Affine::of("tile_slots");
   const Affine steps = Affine::of("most_steps");
-  replace_sparse(result,
-                 {{"Numbers", {seats}, ArrayRole::packed_index, ScalarType::u32},
-                  {"Quads", {seats}, ArrayRole::packed_index, ScalarType::i32},
-                  {"Columns", {seats, steps}, ArrayRole::packed_index, ScalarType::u32},
-                  {"Values", {seats, steps, Affine::of("panel_height")}, ArrayRole::packed_value, nest.element()}});
-  result.constants.push_back(
-      {"dealt_quads", index("sharing_groups") * index("panel_warps"), "one for each lane group that shares a panel"});
+  replace_sparse(
+      result,
+      {{"Numbers", {tile_slots}, ArrayRole::packed_index, ScalarType::u32},
+       {"Packets", {tile_slots}, ArrayRole::packed_index, ScalarType::i32},
+       {"Columns", {tile_slots, steps}, ArrayRole::packed_index, ScalarType::u32},
+       {"Values", {tile_slots, steps, Affine::of("row_tile_height")}, ArrayRole::packed_value, nest.element()}});
+  result.constants.push_back({"cyclic_packets", index("sharing_groups") * index("row_tile_warps"),
+                              "packets of a round: one for each lane group that shares a row tile"});
   result.packed = {.kind = PackedForm::Kind::regions,
-                   .height = nest.constant("panel_height"),
-                   .warps = nest.constant("panel_warps"),
+                   .height = nest.constant("row_tile_height"),
+                   .warps = nest.constant("row_tile_warps"),
                    .groups = nest.constant("sharing_groups"),
-                   .warp_panels = nest.constant("warp_panels"),
-                   .block_panels = nest.constant("block_panels")};
-  result.story.push_back(
-      "A is stored as quads: four columns of a panel with the values of its rows, dealt in turn to the lane groups. "
-      "Panels of "
-      "about the same length are stored with equally many quads, longest first: where a panel begins follows from its "
-      "place "
-      "and constants, so that the kernel waits for memory twice, for A and for B.");
+                   .warp_row_tiles = nest.constant("warp_row_tiles"),
+                   .block_row_tiles = nest.constant("block_row_tiles")};
+  result.description.push_back(
+      "A is stored as packets: four columns of a row tile with the values of its rows, dealt block-cyclically to the "
+      "lane groups. Row tiles of about the same length are stored with equally many packets, longest first. So where a "
+      "row tile begins follows from its place and from constants, and the kernel waits for memory only twice, for A "
+      "and for B.");
   return result;
 }
 

@@ -65,10 +65,9 @@ LoopNest pack_tasks(const LoopNest& nest, const PackTasks& directive) {
                           list("Columns", "nonzeros"),
                           {"Values", {Affine::of("nonzeros")}, ArrayRole::packed_value, nest.element()}});
   result.packed = {.kind = PackedForm::Kind::tasks, .longest = longest, .light = directive.light};
-  result.story.push_back(
+  result.description.push_back(
       fmt::format("The rows of A are cut into tasks of at most {} non-zeros, which are taken longest first, so that no "
-                  "thread block is "
-                  "left over in the end.",
+                  "thread block is left over in the end.",
                   longest));
   return result;
 }

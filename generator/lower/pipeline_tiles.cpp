@@ -13,19 +13,21 @@
 #include "generator/ir/instruction.h"
 #include "generator/ir/joined_digits.h"
 #include "generator/ir/rewrite.h"
+#include "generator/lower/mainloop.h"
 #include "generator/lower/pack_bitmap.h"
+#include "generator/lower/packed_tile_copies.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/staged_copies.h"
-#include "generator/lower/stream_windows.h"
 #include "generator/lower/thread_nest.h"
-#include "generator/lower/unit_copies.h"
 #include "generator/lower/unpack_bitmap.h"
 #include "generator/schedule/bitmap_schedule.h"
 
 namespace esc {
 namespace {
 
-bool is_unit_array(const std::string& array) { return std::ranges::find(unit_arrays(), array) != unit_arrays().end(); }
+bool is_packed_tile_array(const std::string& array) {
+  return std::ranges::find(packed_tile_arrays(), array) != packed_tile_arrays().end();
+}
 
 /// Whether tensor copies can move B: a matrix of rows or of columns, each of them one behind the other.
 bool may_have_boxes(const LoopNest& nest) {
@@ -41,15 +43,15 @@ Block by_boxes(const LoopNest& nest, Block boxed, Block otherwise) {
 
 /// Copies the tile of a K step where its window is there.
 Node copy_of_tile(const LoopNest& nest, const Expression& step) {
-  const Expression window = window_of(quotient(step, index("window_steps")));
+  const Expression k_tile = k_tile_of(quotient(step, index("k_tile_steps")));
   const Expression first_row =
-      window * index("window_columns") + remainder(step, index("window_steps")) * index("tile_rows");
+      k_tile * index("k_tile_columns") + remainder(step, index("k_tile_steps")) * index("tile_rows");
   const auto copy = [&](const char* name) {
     return perform(name, {element("B"), element("StagedB"), first_row, remainder(step, index("tile_stages")),
-                          index("part"), index("tile"), index("team_thread"), index("K"), index("N")});
+                          index("part"), index("tile"), index("consumer_group_thread"), index("K"), index("N")});
   };
   const char* const by_threads = nest.array(ArrayRole::dense).layout ? "copy_tile_columns" : "copy_tile_rows";
-  return Node{Branch{less(window, index("windows")), by_boxes(nest, {copy("copy_tile_box")}, {copy(by_threads)}), {}}};
+  return Node{Branch{less(k_tile, index("k_tiles")), by_boxes(nest, {copy("copy_tile_box")}, {copy(by_threads)}), {}}};
 }
 
 /// Whether an instruction reads a tile of B.
@@ -58,7 +60,7 @@ bool reads_tile(const std::vector<Instruction::Parameter>& parameters) {
 }
 
 /// Whether a K step is a whole window, of which a half is multiplied after the other.
-bool has_whole_steps(const LoopNest& nest) { return nest.constant("tile_rows") == nest.constant("window_columns"); }
+bool has_whole_steps(const LoopNest& nest) { return nest.constant("tile_rows") == nest.constant("k_tile_columns"); }
 
 /// The instructions that read A and B, on the copies.
 Block from_shared_memory(const LoopNest& nest, const Block& block) {
@@ -80,10 +82,11 @@ Block from_shared_memory(const LoopNest& nest, const Block& block) {
                      const Access* const part = argument.access();
                      if (part != nullptr && part->array == "B") {
                        argument = element("StagedB", {Affine::of("tile_stage"), Affine::of("part")});
-                     } else if (part != nullptr && is_unit_array(part->array)) {
-                       argument = element(staged_name(part->array), {Affine::of("unit_stage"), Affine::of("copy")});
+                     } else if (part != nullptr && is_packed_tile_array(part->array)) {
+                       argument =
+                           element(staged_name(part->array), {Affine::of("packed_tile_stage"), Affine::of("copy")});
                      } else if (parameters[at].name == "stage") {
-                       argument = index(reads_tile(parameters) ? "tile_stage" : "unit_stage");
+                       argument = index(reads_tile(parameters) ? "tile_stage" : "packed_tile_stage");
                      } else if (parameters[at].name == "row" && reads_tile(parameters)) {
                        argument = first_row + argument;
                      } else if (const auto found = of_copies.find(parameters[at].name); found != of_copies.end()) {
@@ -96,10 +99,10 @@ Block from_shared_memory(const LoopNest& nest, const Block& block) {
 
 /// The warps that copy and multiply the same tiles of B: a team, which may be one warp or the whole block.
 Scope scope_of_tiles(const LoopNest& nest) {
-  if (nest.constant("block_panels") == 1) {
+  if (nest.constant("block_row_tiles") == 1) {
     return Scope::warp;
   }
-  return waits_in_teams(nest) ? Scope::team : Scope::block;
+  return waits_in_consumer_groups(nest) ? Scope::consumer_group : Scope::block;
 }
 
 /// K steps whose tiles are read, or may be, when the block meets: the one that comes next, and of warpgroups the one in
@@ -108,22 +111,22 @@ int steps_in_use(const LoopNest& nest) { return has_warpgroups(nest) ? 2 : 1; }
 
 /// How many copies have been committed, at least, since a unit was asked for. Warpgroups wait for it a step before its
 /// turn, and for that of the first turn in front of all of them, when only tiles have been asked for since.
-Expression commits_behind_unit(const LoopNest& nest, const PipelineTiles& directive) {
-  const Expression since = index("window_steps") * index("early_units");
+Expression commits_behind_packed_tile(const LoopNest& nest, const PipelineTiles& directive) {
+  const Expression since = index("k_tile_steps") * index("early_packed_tiles");
   if (!has_warpgroups(nest)) {
     return since;
   }
-  const std::int64_t window_steps = nest.constant("window_columns") / nest.constant("tile_rows");
-  return directive.tiles - steps_in_use(nest) < window_steps * (directive.units - 1) ? index("early_tiles") - 1
-                                                                                     : since - 1;
+  const std::int64_t k_tile_steps = nest.constant("k_tile_columns") / nest.constant("tile_rows");
+  return directive.tiles - steps_in_use(nest) < k_tile_steps * (directive.packed_tiles - 1) ? index("early_tiles") - 1
+                                                                                            : since - 1;
 }
 
 Node meet(const LoopNest& nest) { return Node{Barrier{scope_of_tiles(nest)}}; }
 
 /// What pack_bitmap has left: a turn finds the words of its unit and goes through halves of it, of which each has two K
 /// blocks.
-struct Turn {
-  Turn(const LoopNest& whole_nest, const Node& whole)
+struct Iteration {
+  Iteration(const LoopNest& whole_nest, const Node& whole)
       : nest(whole_nest),
         branch(std::get<Branch>(whole.content)),
         halves(std::get<Loop>(branch.then.back().content)),
@@ -142,57 +145,59 @@ struct Turn {
 };
 
 /// What is done by the first K step of a window alone.
-Block at_first(const LoopNest& nest, const Expression& begins_window, Block block) {
-  return has_whole_steps(nest) ? block : Block{Node{Branch{begins_window, std::move(block), {}}}};
+Block at_first(const LoopNest& nest, const Expression& begins_k_tile, Block block) {
+  return has_whole_steps(nest) ? block : Block{Node{Branch{begins_k_tile, std::move(block), {}}}};
 }
 
 /// In front of a K step what it needs is waited for; behind the barrier what later ones need is asked for.
-Block begin_step(const LoopNest& nest, const Block& wait, const Expression& begins_window) {
-  const Expression unit_ahead = index("turn") + index("early_units");
+Block begin_step(const LoopNest& nest, const Block& wait, const Expression& begins_k_tile) {
+  const Expression packed_tile_ahead = index("iteration") + index("early_packed_tiles");
   Block result = wait;
   append(result, {meet(nest), copy_of_tile(nest, index("step") + index("early_tiles"))});
-  append(result,
-         at_first(nest, begins_window, copy_of_unit(nest, unit_ahead, remainder(unit_ahead, index("unit_stages")))));
+  append(result, at_first(nest, begins_k_tile,
+                          copy_of_packed_tile(nest, packed_tile_ahead,
+                                              remainder(packed_tile_ahead, index("packed_tile_stages")))));
   append(result, {commit_copies()});
   return result;
 }
 
 /// What the first K step of a window waits for besides.
-Block find_window(const Turn& turn, const Expression& begins_window) {
-  return at_first(turn.nest, begins_window,
-                  {perform("wait_for_unit", {index("turn"), index("unit_stage"), index("copy")}), turn.find_words()});
+Block find_k_tile(const Iteration& iteration, const Expression& begins_k_tile) {
+  return at_first(iteration.nest, begins_k_tile,
+                  {perform("wait_for_packed_tile", {index("iteration"), index("packed_tile_stage"), index("copy")}),
+                   iteration.find_words()});
 }
 
 Node define_step(const Expression& number) {
-  return define("step", index("turn") * index("window_steps") + number, ScalarType::u32);
+  return define("step", index("iteration") * index("k_tile_steps") + number, ScalarType::u32);
 }
 
 /// The K steps of a window, in its turn: a loop over both halves, or one step in which they are one behind the other.
-Block multiply_halves(const Turn& turn) {
-  const LoopNest& nest = turn.nest;
-  const Expression begins_window = less(index("half"), 1);
-  Block first = begin_step(nest, {perform("wait_for_stage", {index("early_tiles") - 1})}, begins_window);
+Block multiply_halves(const Iteration& iteration) {
+  const LoopNest& nest = iteration.nest;
+  const Expression begins_k_tile = less(index("half"), 1);
+  Block first = begin_step(nest, {perform("wait_for_stage", {index("early_tiles") - 1})}, begins_k_tile);
   first.push_back(define("tile_stage", remainder(index("step"), index("tile_stages"))));
-  Block own = find_window(turn, begins_window);
+  Block own = find_k_tile(iteration, begins_k_tile);
   if (has_whole_steps(nest)) {
-    own.push_back(Node{turn.halves});
-    Block step{define("step", index("turn"), ScalarType::u32)};
+    own.push_back(Node{iteration.halves});
+    Block step{define("step", index("iteration"), ScalarType::u32)};
     append(step, first);
-    append(step, {turn.there(own)});
+    append(step, {iteration.there(own)});
     return step;
   }
-  append(own, turn.halves.body);
-  Loop halves = turn.halves;
+  append(own, iteration.halves.body);
+  Loop halves = iteration.halves;
   halves.body = {define_step(index("half"))};
   append(halves.body, first);
-  append(halves.body, {turn.there(own)});
+  append(halves.body, {iteration.there(own)});
   return {Node{std::move(halves)}};
 }
 
 // Of warpgroups a K step is a block, and the next one is decoded while it is multiplied.
 
 constexpr int block_tiles = 4;  ///< of 16 columns of A, in a K block
-constexpr int window_blocks = 4;
+constexpr int k_tile_blocks = 4;
 
 Block wait_for_own_tile(const LoopNest& nest) {
   return by_boxes(nest, {perform("wait_for_tile", {index("step"), index("tile_stage"), index("part")})},
@@ -207,59 +212,61 @@ Node tile_product(const Affine& tile) {
                   index("tile_rows"), index("tile_columns"), index("tile_stage"), index("part"), index("lane")});
 }
 
-/// Steps that decode block `next` of a half, of the unit in stage `unit_stage`.
+/// Steps that decode block `next` of a half, of the unit in stage `packed_tile_stage`.
 Block of_block(const Block& block, const Affine& half, const Affine& next) {
   return substitute(substitute(block, "half", half), "block_of_pair", next);
 }
 
 /// What is decoded in front of all turns: the first block of all. All warps meet before, so that they know of the
 /// barriers of tiles.
-Block decode_first(const LoopNest& nest, const Turn& turn) {
-  const Expression is_there = is_window(index("first_window"));
-  const Block decode{turn.find_words(), turn.load_bits(), turn.find_places(), turn.load_tiles()};
-  return {Node{Branch{is_there, {perform("wait_for_unit", {0, 0, index("copy")})}, {}}}, meet(nest),
-          Node{Branch{is_there, substitute(of_block(from_shared_memory(nest, decode), 0, 0), "unit_stage", 0), {}}}};
+Block decode_first(const LoopNest& nest, const Iteration& iteration) {
+  const Expression is_there = is_k_tile(index("first_k_tile"));
+  const Block decode{iteration.find_words(), iteration.load_bits(), iteration.find_places(), iteration.load_tiles()};
+  return {
+      Node{Branch{is_there, {perform("wait_for_packed_tile", {0, 0, index("copy")})}, {}}}, meet(nest),
+      Node{Branch{is_there, substitute(of_block(from_shared_memory(nest, decode), 0, 0), "packed_tile_stage", 0), {}}}};
 }
 
 /// The loop over the K steps of a window. Products are asked for one by one while the next block is decoded: a warp
 /// that asked for all of them at once would stand behind its own. Behind the last block that is decoded once more which
 /// is there, so that no product stands in a branch.
-Loop block_steps(const LoopNest& nest, const Turn& turn) {
+Loop block_steps(const LoopNest& nest, const Iteration& iteration) {
   const Expression number = index("half") * 2 + index("block_of_pair");
-  const Expression ends_window = less(window_blocks - 2, number);
+  const Expression ends_k_tile = less(k_tile_blocks - 2, number);
   const Affine next_block = Affine(1) - Affine::of("block_of_pair");
   const auto decode = [](const Block& block) {
-    return Node{Branch{is_window(window_of(index("decoded_turn"))), block, {}}};
+    return Node{Branch{is_k_tile(k_tile_of(index("decoded_iteration"))), block, {}}};
   };
   const auto next = [&](const Node& node) {
     return of_block(from_shared_memory(nest, {node}), Affine::of("next_half"), next_block).front();
   };
-  const auto multiply = [&](const Block& block) { return Node{Branch{turn.branch.condition, block, {}}}; };
+  const auto multiply = [&](const Block& block) { return Node{Branch{iteration.branch.condition, block, {}}}; };
 
-  Block step{define_step(number), define("tile_stage", remainder(index("step"), index("tile_stages"))),
-             define("decoded_turn", choose(all_of({ends_window, less(index("turn") + 1, index("turns"))}),
-                                           index("turn") + 1, index("turn"))),
-             define("unit_stage", remainder(index("decoded_turn"), index("unit_stages"))),
-             define("next_half", remainder(quotient(number + 1, 2), 2))};
+  Block step{
+      define_step(number), define("tile_stage", remainder(index("step"), index("tile_stages"))),
+      define("decoded_iteration", choose(all_of({ends_k_tile, less(index("iteration") + 1, index("iterations"))}),
+                                         index("iteration") + 1, index("iteration"))),
+      define("packed_tile_stage", remainder(index("decoded_iteration"), index("packed_tile_stages"))),
+      define("next_half", remainder(quotient(number + 1, 2), 2))};
   append(step, begin_step(nest, {multiply(wait_for_own_tile(nest))}, less(number, 1)));
-  append(
-      step,
-      {multiply({perform("warpgroup_arrive", {}), tile_product(0), perform("warpgroup_commit", {})}),
-       decode({Node{Branch{ends_window,
-                           {perform("wait_for_unit", {index("decoded_turn"), index("unit_stage"), index("copy")}),
-                            next(turn.find_words())},
-                           {}}},
-               Node{Branch{less(0, index("block_of_pair")), {next(turn.load_bits())}, {}}}, next(turn.find_places())}),
-       perform("warpgroup_wait", {1}), perform("warpgroup_arrive", {})});
-  auto tiles = std::get<Loop>(next(turn.load_tiles()).content);
-  tiles.body = {decode(tiles.body), Node{Branch{all_of({less(index("t"), block_tiles - 1), turn.branch.condition}),
+  append(step, {multiply({perform("warpgroup_arrive", {}), tile_product(0), perform("warpgroup_commit", {})}),
+                decode({Node{Branch{ends_k_tile,
+                                    {perform("wait_for_packed_tile",
+                                             {index("decoded_iteration"), index("packed_tile_stage"), index("copy")}),
+                                     next(iteration.find_words())},
+                                    {}}},
+                        Node{Branch{less(0, index("block_of_pair")), {next(iteration.load_bits())}, {}}},
+                        next(iteration.find_places())}),
+                perform("warpgroup_wait", {1}), perform("warpgroup_arrive", {})});
+  auto tiles = std::get<Loop>(next(iteration.load_tiles()).content);
+  tiles.body = {decode(tiles.body), Node{Branch{all_of({less(index("t"), block_tiles - 1), iteration.branch.condition}),
                                                 {tile_product(Affine::of("t") + 1)},
                                                 {}}}};
   append(step, {Node{std::move(tiles)}, perform("warpgroup_commit", {})});
 
-  Loop blocks = turn.blocks;
+  Loop blocks = iteration.blocks;
   blocks.body = std::move(step);
-  Loop halves = turn.halves;
+  Loop halves = iteration.halves;
   halves.body = {Node{std::move(blocks)}};
   return halves;
 }
@@ -270,28 +277,30 @@ Loop block_steps(const LoopNest& nest, const Turn& turn) {
 constexpr int early_copies = 8;
 
 /// Whether some units are asked for behind the first tiles. Tensor copies of tiles take no turn of the threads' copies.
-bool has_later_units(const LoopNest& nest) {
-  return !has_warpgroups(nest) && nest.constant("turn_windows") * nest.constant("block_panels") > early_copies;
+bool has_later_packed_tiles(const LoopNest& nest) {
+  return !has_warpgroups(nest) && nest.constant("iteration_k_tiles") * nest.constant("block_row_tiles") > early_copies;
 }
 
 /// The units of the first turns.
-Node first_units(const LoopNest& nest) {
-  return sequential_loop("u", 0, Affine::of("early_units"), 1, Role::none, copy_of_unit(nest, index("u"), index("u")));
+Node first_packed_tiles(const LoopNest& nest) {
+  return sequential_loop("u", 0, Affine::of("early_packed_tiles"), 1, Role::none,
+                         copy_of_packed_tile(nest, index("u"), index("u")));
 }
 
 /// Those that are on their way before tiles of B.
-Node early_units(const LoopNest& nest) {
+Node early_packed_tiles(const LoopNest& nest) {
   const Expression is_early = less(index("copy"), index("early_copies"));
-  return has_later_units(nest) ? Node{Branch{is_early, {first_units(nest)}, {}}} : first_units(nest);
+  return has_later_packed_tiles(nest) ? Node{Branch{is_early, {first_packed_tiles(nest)}, {}}}
+                                      : first_packed_tiles(nest);
 }
 
 /// The first tiles of B. Later units belong to the first group of copies, whose tile the first turn waits for.
 Node first_tiles(const LoopNest& nest) {
   const Expression number = index("s");
   Block copies{copy_of_tile(nest, number)};
-  if (has_later_units(nest)) {
+  if (has_later_packed_tiles(nest)) {
     const Expression is_late = less(index("early_copies") - 1, index("copy"));
-    copies.push_back(Node{Branch{all_of({less(number, 1), is_late}), {first_units(nest)}, {}}});
+    copies.push_back(Node{Branch{all_of({less(number, 1), is_late}), {first_packed_tiles(nest)}, {}}});
   }
   copies.push_back(commit_copies());
   return sequential_loop("s", 0, Affine::of("early_tiles"), 1, Role::none, std::move(copies));
@@ -301,16 +310,17 @@ Node first_tiles(const LoopNest& nest) {
 /// behind units, which may be copied before B is there.
 Block first_operands(const LoopNest& nest) {
   const bool boxes = may_have_boxes(nest);
-  Block result{define("copy", index("part") * index("block_panels") + index("place")),
-               define("team_thread", index("place") * warp_size + index("lane")), Node{Declare{"unit"}},
-               find_unit(nest, 0), perform("make_unit_barriers", {index("copy"), index("lane")})};
+  Block result{define("copy", index("part") * index("block_row_tiles") + index("place")),
+               define("consumer_group_thread", index("place") * warp_size + index("lane")),
+               Node{Declare{"packed_tile"}}, find_packed_tile(nest, 0),
+               perform("make_packed_tile_barriers", {index("copy"), index("lane")})};
   if (boxes) {
-    result.push_back(perform("make_tile_barriers", {index("part"), index("team_thread")}));
+    result.push_back(perform("make_tile_barriers", {index("part"), index("consumer_group_thread")}));
   }
   append(result,
          {Node{Barrier{Scope::warp}},
           Node{Note{"The operands of the first turns. Those of A are there whatever the kernel in front does."}},
-          early_units(nest)});
+          early_packed_tiles(nest)});
   if (boxes) {
     result.push_back(perform("uses_boxes", {element("B")}, {"boxed"}));
   }
@@ -338,54 +348,56 @@ LoopNest with_steps(const LoopNest& nest, const PipelineTiles& directive) {
 LoopNest pipeline_tiles(const LoopNest& given, const PipelineTiles& directive) {
   const LoopNest nest = with_steps(given, directive);
   refuse_if(nest.find_array("StagedB") != nullptr, directive, "the tiles are copied already", "pipeline once");
-  check_between(directive, "tiles", directive.tiles, BitmapSchedule::max_stages);
-  check_between(directive, "units", directive.units, BitmapSchedule::max_stages);
+  check_between(directive, "stages", directive.tiles, BitmapSchedule::max_stages);
+  check_between(directive, "stages_a", directive.packed_tiles, BitmapSchedule::max_stages);
   const int least_tiles = 1 + steps_in_use(nest);
-  refuse_if(directive.tiles < least_tiles || directive.units < 2, directive,
+  refuse_if(directive.tiles < least_tiles || directive.packed_tiles < 2, directive,
             "one stage cannot be copied to while it is read", nearest(directive.tiles < least_tiles ? least_tiles : 2));
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
-  auto turns = std::get<Loop>(parts.body[at].content);
-  const Node whole_turn = turns.body.back();
-  const Turn turn(nest, whole_turn);
+  auto iterations = std::get<Loop>(parts.body[at].content);
+  const Node whole_iteration = iterations.body.back();
+  const Iteration iteration(nest, whole_iteration);
   if (has_warpgroups(nest)) {
-    turns.body = {turns.body.front(), Node{block_steps(nest, turn)}};
-    const Block first = decode_first(nest, turn);
-    parts.body[at] = Node{std::move(turns)};
+    iterations.body = {iterations.body.front(), Node{block_steps(nest, iteration)}};
+    const Block first = decode_first(nest, iteration);
+    parts.body[at] = Node{std::move(iterations)};
     insert(parts.body, at, first);
   } else {
-    turns.body = {turns.body.front(), define("unit_stage", remainder(index("turn"), index("unit_stages")))};
-    append(turns.body, multiply_halves(turn));
-    parts.body[at] = Node{std::move(turns)};
+    iterations.body = {iterations.body.front(),
+                       define("packed_tile_stage", remainder(index("iteration"), index("packed_tile_stages")))};
+    append(iterations.body, multiply_halves(iteration));
+    parts.body[at] = Node{std::move(iterations)};
   }
   insert(parts.body, at, first_operands(nest));
 
   LoopNest result = put_together(nest, parts);
-  result.team = scope_of_tiles(nest) == Scope::team ? "part" : "";
-  result.constants.push_back({"window_steps", quotient(index("window_columns"), index("tile_rows")), ""});
+  result.consumer_group = scope_of_tiles(nest) == Scope::consumer_group ? "part" : "";
+  result.constants.push_back({"k_tile_steps", quotient(index("k_tile_columns"), index("tile_rows")), ""});
   result.constants.push_back(
       {"tile_stages", directive.tiles, "stages: tiles of B of a team that are in shared memory or on their way"});
   result.constants.push_back({"early_tiles", index("tile_stages") - steps_in_use(nest), ""});
-  result.constants.push_back({"unit_stages", directive.units, "units: units of A of a warp, likewise"});
-  result.constants.push_back({"early_units", index("unit_stages") - 1, ""});
-  result.constants.push_back(
-      {"commits_behind_unit", commits_behind_unit(nest, directive), "of copies, at least, since a unit was asked for"});
-  if (has_later_units(nest)) {
+  result.constants.push_back({"packed_tile_stages", directive.packed_tiles, "units: units of A of a warp, likewise"});
+  result.constants.push_back({"early_packed_tiles", index("packed_tile_stages") - 1, ""});
+  result.constants.push_back({"commits_behind_packed_tile", commits_behind_packed_tile(nest, directive),
+                              "of copies, at least, since a unit was asked for"});
+  if (has_later_packed_tiles(nest)) {
     result.constants.push_back({"early_copies", early_copies, "units that are asked for before tiles of B"});
   }
-  result.constants.push_back({"block_copies", index("turn_windows") * index("block_panels"), "units of a turn"});
-  std::vector<ArrayDeclaration> staged =
-      staged_copies(nest, unit_arrays(), {Affine::of("unit_stages"), Affine::of("block_copies")}, "unit");
-  staged.push_back(
-      {"StagedB",
-       {Affine::of("tile_stages"), Affine::of("turn_windows"), Affine::of("tile_rows"), Affine::of("tile_columns")},
-       ArrayRole::shared,
-       nest.element(),
-       "tile"});
+  result.constants.push_back(
+      {"block_copies", index("iteration_k_tiles") * index("block_row_tiles"), "units of a turn"});
+  std::vector<ArrayDeclaration> staged = staged_copies(
+      nest, packed_tile_arrays(), {Affine::of("packed_tile_stages"), Affine::of("block_copies")}, "packed_tile");
+  staged.push_back({"StagedB",
+                    {Affine::of("tile_stages"), Affine::of("iteration_k_tiles"), Affine::of("tile_rows"),
+                     Affine::of("tile_columns")},
+                    ArrayRole::shared,
+                    nest.element(),
+                    "tile"});
   // In front of the sums, as in the memory of the block.
   result.arrays.insert(result.arrays.begin(), staged.begin(), staged.end());
-  result.arrays.push_back({"unit", {2}, ArrayRole::registers, ScalarType::u32});
-  result.story.emplace_back(
+  result.arrays.push_back({"packed_tile", {2}, ArrayRole::registers, ScalarType::u32});
+  result.description.emplace_back(
       "Both operands are copied to shared memory past the registers, several turns ahead of their use: tiles of B by "
       "the threads of a team, units of A by their "
       "warps, from compute capability 9.0 on as bulk copies, which one thread asks for.");

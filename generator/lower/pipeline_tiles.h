@@ -9,14 +9,14 @@ namespace esc {
 /// Copies what the turns of a bitmap multiply to shared memory, several K steps ahead: tiles of B, which the warps of a
 /// team share, and units of A, of which each warp has its own.
 ///
-///   find_unit(..); make_unit_barriers(..);
-///   for (u < early_units) copy_bitmap_unit(.., u, ..);                      of the first copies of a block
+///   find_packed_tile(..); make_packed_tile_barriers(..);
+///   for (u < early_packed_tiles) copy_bitmap_unit(.., u, ..);                      of the first copies of a block
 ///   for (s < early_tiles) { copy_tile(.., s, ..); if (s < 1) the units of its other copies; commit_copies(); }
 ///   for (turn < turns)
 ///     for (half < 2) {
 ///       wait_for_stage(early_tiles - 1); barrier of the team;
-///       copy_tile(step + early_tiles); if (half < 1) copy_bitmap_unit(turn + early_units); commit_copies();
-///       if (..) { if (half < 1) { wait_for_unit(..); find_words(..); } .. }
+///       copy_tile(step + early_tiles); if (half < 1) copy_bitmap_unit(turn + early_packed_tiles); commit_copies();
+///       if (..) { if (half < 1) { wait_for_packed_tile(..); find_words(..); } .. }
 ///     }
 ///
 /// With a step of 256 columns the loop over halves is within one such step, and its first part in front of it.

@@ -13,7 +13,7 @@
 namespace esc {
 namespace {
 
-/// The epilogue of one element of C, whose sum stands in a register; operands that were read early stand in others.
+/// The epilogue of one element of C, whose sum is in a register; operands that were read early are in others.
 Block finish(const LoopNest& nest, const EarlyOperands& early, const StorePlace& place, const Access& sum) {
   const Epilogue& epilogue = *nest.epilogue;
   const Rewrite placed{
@@ -62,7 +62,7 @@ bool reads_registers_only(const LoopNest& nest, const EarlyOperands& early) {
   });
 }
 
-/// Finishes the sums in front of each store of some.
+/// Finishes the sums before each store of some.
 class Placing {
  public:
   Placing(const LoopNest& nest, const EarlyOperands& early, const PlaceEpilogue& directive)
@@ -103,7 +103,7 @@ class Placing {
     }
     auto& perform = std::get<Perform>(statement.action);
     refuse_if(perform.instruction == "add_columns", directive_, added_up, own_rows);
-    if (perform.instruction == "deliver") {
+    if (perform.instruction == "epilogue_store") {
       // What others have a part of is added to; now nobody has.
       perform = {"store_columns", {perform.arguments.begin(), perform.arguments.end() - 1}};
       takes_whole_rows_ = true;
@@ -139,20 +139,19 @@ class Placing {
 };
 
 /// Has the threads ask for their copies first. Otherwise the compiler moves up what the reads wait for, the number of a
-/// panel, and the copies wait for that as well.
+/// row tile, and the copies wait for that as well.
 void keep_behind_copies(Block& body) {
   const auto copies = std::ranges::find_if(body, [](const Node& node) {
     const auto* perform = action<Perform>(node);
-    return perform != nullptr && perform->instruction == "stage_quads";
+    return perform != nullptr && perform->instruction == "stage_packets";
   });
   if (copies != body.end()) {
-    insert(
-        body, static_cast<std::size_t>(copies - body.begin()) + 1,
-        {Node{Note{"The copies are asked for before anything waits for what follows."}}, Node{Barrier{Scope::warp}}});
+    insert(body, static_cast<std::size_t>(copies - body.begin()) + 1,
+           {Node{Note{"The copies are issued before anything waits."}}, Node{Barrier{Scope::warp}}});
   }
 }
 
-/// Reads the operands in front of the main loop, or of the wait for the copies that it takes.
+/// Reads the operands before the main loop, or of the wait for the copies that it takes.
 void read_early(const EarlyOperands& early, Block& body) {
   const std::size_t loop = find_place(body, Role::reduction);
   const Block storing(body.begin() + static_cast<std::ptrdiff_t>(std::min(loop + 1, body.size())), body.end());
@@ -192,11 +191,10 @@ LoopNest place_epilogue(const LoopNest& nest, const PlaceEpilogue& directive) {
     result.whole_rows = true;
     result.before.clear();
   }
-  result.story.emplace_back(is_rounding(*nest.epilogue)
-                                ? "Sums are of 32 bits and are rounded once, where they are complete and stored."
-                                : "What becomes of a sum, the epilogue, is computed in registers where the sum is "
-                                  "complete, right before it is stored; what it reads "
-                                  "beside the sum is asked for in front of the main loop.");
+  result.description.emplace_back(is_rounding(*nest.epilogue)
+                                      ? "Sums are float32 and are rounded once, when they are complete and stored."
+                                      : "The epilogue is computed in registers when a sum is complete, right before it "
+                                        "is stored. What it reads beside the sum is loaded before the main loop.");
   return result;
 }
 

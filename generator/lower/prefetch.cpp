@@ -39,20 +39,20 @@ Iteration take_apart(const LoopNest& nest, const Loop& loop) {
   return parts;
 }
 
-/// What is asked for in front of the loop, and how an iteration begins.
+/// What is asked for before the loop, and how an iteration begins.
 struct Prefetched {
   Block first;
   Block each;
 };
 
-/// The first loads find registers that are zero; those of a round are into next, whose quads it takes over before.
-Prefetched prefetch_quads(const Loop& loop, const Iteration& parts) {
+/// The first loads find registers that are zero; those of a round are into next, whose packets it takes over before.
+Prefetched prefetch_packets(const Loop& loop, const Iteration& parts) {
   const Block loads = loads_into(parts.loads, "next", loop.iterator, Affine::of(loop.iterator));
   auto first = std::get<Loop>(loads.front().content);
   Loop each = first;
   first.body.erase(first.body.begin());
-  const std::vector<Affine> quad{Affine::of(each.iterator)};
-  insert(each.body, 0, {statement(Copy{element("current", quad), element("next", quad)})});
+  const std::vector<Affine> packet{Affine::of(each.iterator)};
+  insert(each.body, 0, {statement(Copy{element("current", packet), element("next", packet)})});
   Prefetched result{{Node{std::move(first)}}, parts.advances};
   append(result.each, {Node{Declare{"current"}}, Node{std::move(each)}});
   return result;
@@ -80,12 +80,12 @@ LoopNest prefetch(const LoopNest& nest, const Prefetch& directive) {
             "what is read of A is already on its way", "prefetch or stage once");
   auto& loop = std::get<Loop>(parts.body[at].content);
   const Iteration iteration = take_apart(nest, loop);
-  Prefetched prefetched =
-      nest.packed.kind == PackedForm::Kind::regions ? prefetch_quads(loop, iteration) : prefetch_pairs(loop, iteration);
+  Prefetched prefetched = nest.packed.kind == PackedForm::Kind::regions ? prefetch_packets(loop, iteration)
+                                                                        : prefetch_pairs(loop, iteration);
   loop.body = std::move(prefetched.each);
   append(loop.body, iteration.rest);
   insert(prefetched.first, 0,
-         {Node{Note{"The first of it is asked for here, and each further one while the one before is multiplied."}},
+         {Node{Note{"The first loads are issued here, each later one while the previous one is multiplied."}},
           Node{Declare{"next", true}}});
   insert(parts.body, find_opening(parts.body), prefetched.first);
 

@@ -9,11 +9,12 @@ namespace esc {
 /// prefetch(A): what an iteration reads of the packed matrix is asked for one iteration earlier, the first of it in
 /// front of the loop.
 ///
-///   for (quad..) { registers current = 0; for (q..) { clear_quad(current[q]); if (..) load_quad(current[q], ..); }
-///     here += round_quads; left += -round_quads; rest }
-///     -> registers next = 0; for (q..) { if (..) load_quad(next[q], ..); }
-///        for (quad..) { here += round_quads; left += -round_quads; registers current;
-///          for (q..) { current[q] = next[q]; clear_quad(next[q]); if (..) load_quad(next[q], ..); }
+///   for (packet..) { registers current = 0; for (q..) { clear_packet(current[q]); if (..) load_packet(current[q], ..);
+///   }
+///     here += round_packets; left += -round_packets; rest }
+///     -> registers next = 0; for (q..) { if (..) load_packet(next[q], ..); }
+///        for (packet..) { here += round_packets; left += -round_packets; registers current;
+///          for (q..) { current[q] = next[q]; clear_packet(next[q]); if (..) load_packet(next[q], ..); }
 ///          rest }
 ///
 ///   for (c = start; c < length; c += step) { registers current; load_pairs(current, .., c, ..); rest }
@@ -21,7 +22,7 @@ namespace esc {
 ///        for (c..) { registers current; current = next; if (c + step < length) load_pairs(next, .., c + step, ..);
 /// rest }
 ///
-/// Stands after the columns of A are batched.
+/// Is after the columns of A are batched.
 /// Refuses arrays other than A, columns that are not batched, a second prefetch, and regions in shared memory.
 LoopNest prefetch(const LoopNest& nest, const Prefetch& directive);
 

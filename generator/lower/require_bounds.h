@@ -12,7 +12,7 @@ namespace esc {
 /// An iterator alone runs to the extent that its dimension is declared with. Any other subscript is of numbers that are
 /// known, and has a guard where it can leave its dimension; nothing else may have one. Of several iterators that rows,
 /// the reduction or columns are made of all extents are known but that of the first one of columns, which is the first
-/// or second subscript wherever it stands; they make no more than a kernel counts. Throws NestError.
+/// or second subscript wherever it is; they make no more than a kernel counts. Throws NestError.
 void require_bounds(const LoopNest& nest, const WrittenProduct& written, const RolesOfProduct& roles,
                     const NestedStatement& update);
 

@@ -49,9 +49,9 @@ Node add_groups() { return perform("add_groups", {element("sums"), index("group"
 
 Expression is_first_copy() { return less(remainder(index("group"), index("copies")), 1); }
 
-Block shuffle_panel(const LoopNest& nest, const Loop& sums) {
+Block shuffle_row_tile(const LoopNest& nest, const Loop& sums) {
   Loop mine = kept(sums);
-  if (nest.constant("panel_warps") == 1) {
+  if (nest.constant("row_tile_warps") == 1) {
     mine.body = stored(mine.body);
   }
   return {add_groups(), Node{Branch{is_first_copy(), {Node{std::move(mine)}}, {}}}};
@@ -73,7 +73,7 @@ Block shuffle_task(const Branch& present) {
 
 /// Every step leaves a lane with one half of its sums, and in the end with whole rows or with an even part of one.
 void check_halves(const LoopNest& nest, const ShuffleSums& directive) {
-  const auto rows = static_cast<std::uint64_t>(nest.constant("panel_height"));
+  const auto rows = static_cast<std::uint64_t>(nest.constant("row_tile_height"));
   const auto groups = static_cast<std::uint64_t>(nest.constant("sharing_groups"));
   refuse_if(!std::has_single_bit(rows) && rows % groups != 0, directive,
             fmt::format("{} lane groups cannot halve the sums of {} rows", groups, rows),
@@ -96,7 +96,7 @@ LoopNest shuffle_sums(const LoopNest& nest, const ShuffleSums& directive) {
   check_full_warps(parts.count_threads(nest, Mapping::lane_digit), nest.constant("sharing_groups"), directive);
   check_halves(nest, directive);
   parts.body.pop_back();
-  append(parts.body, branch != nullptr ? shuffle_task(*branch) : shuffle_panel(nest, std::get<Loop>(to_c.content)));
+  append(parts.body, branch != nullptr ? shuffle_task(*branch) : shuffle_row_tile(nest, std::get<Loop>(to_c.content)));
 
   const Expression sums = index("lane_sums");
   const Expression groups = index("sharing_groups");
@@ -104,21 +104,20 @@ LoopNest shuffle_sums(const LoopNest& nest, const ShuffleSums& directive) {
   if (branch != nullptr) {
     result.before = {zero_split_rows(nest)};
     result.zeroed = Zeroed::nothing;
-    result.story.emplace_back(
-        "A row that is one task is stored; the tasks of a row that is split are added to it atomically, and a small "
-        "kernel in "
-        "front sets just those rows to zero.");
-  } else if (nest.constant("panel_warps") == 1) {
+    result.description.emplace_back(
+        "A row that is one task is stored. The tasks of a split row are added to C atomically, and a small kernel "
+        "before this one sets just those rows to zero.");
+  } else if (nest.constant("row_tile_warps") == 1) {
     result.zeroed = Zeroed::nothing;
   }
+  result.constants.push_back({"kept_sums", choose(less(groups, sums), quotient(sums, groups), 1),
+                              "sums of a lane after lane groups are reduced"});
   result.constants.push_back(
-      {"kept_sums", choose(less(groups, sums), quotient(sums, groups), 1), "of a lane, when groups are added up"});
-  result.constants.push_back(
-      {"copies", choose(less(sums, groups), quotient(groups, sums), 1), "lane groups that keep the same ones"});
+      {"copies", choose(less(sums, groups), quotient(groups, sums), 1), "lane groups that keep the same sums"});
   result.constants.push_back(
       {"stored_width",
        choose(less(index("kept_sums"), index("vector_width")), index("kept_sums"), index("vector_width")), ""});
-  result.story.push_back("In the end the sums of the lane groups are added by shuffles.");
+  result.description.push_back("In the end the sums of the lane groups are added by warp shuffles.");
   return result;
 }
 

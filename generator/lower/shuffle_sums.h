@@ -17,7 +17,7 @@ namespace esc {
 ///
 /// What no other warp adds to is stored from here on. Of tasks only the heavy ones are shared: the light ones go to C
 /// as they are, rows that are one task are stored, and a nest in front sets just the rows that are split to zero.
-/// Stands after the sums are in registers. Refuses sums that are not in registers, and adding them up twice.
+/// Is after the sums are in registers. Refuses sums that are not in registers, and adding them up twice.
 LoopNest shuffle_sums(const LoopNest& nest, const ShuffleSums& directive);
 
 }  // namespace esc

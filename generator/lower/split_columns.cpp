@@ -46,16 +46,19 @@ LoopNest split_columns(const LoopNest& nest, const SplitColumns& directive) {
   const ColumnLoop columns = *found;
   parts.body.back() = define("count", ColumnCount{columns.set});
   parts.body.push_back(deal(columns, directive.warps, directive.groups));
-  parts.add_warps("part", "panel_warps", Role::reduction);
+  parts.add_warps("part", "row_tile_warps", Role::reduction);
   parts.add_lanes("group", "sharing_groups", Role::reduction);
 
   LoopNest result = put_together(nest, parts);
   result.zeroed = directive.warps * directive.groups > 1 ? Zeroed::output : Zeroed::nothing;
-  result.constants.push_back({"panel_warps", directive.warps, "warps: warps that share the columns of a panel"});
-  result.constants.push_back({"sharing_groups", directive.groups, "groups: lane groups of a warp that share them"});
-  result.constants.push_back({"warp_groups", index("warp_panels") * index("sharing_groups"), "lane groups of a warp"});
-  result.constants.push_back({"threads_per_block", 32 * index("panel_warps") * index("block_sets"), ""});
-  result.story.push_back("The columns of a panel are dealt to the lane groups of its warps.");
+  result.constants.push_back(
+      {"row_tile_warps", directive.warps, "split_k: warps that share the columns of a row tile"});
+  result.constants.push_back(
+      {"sharing_groups", directive.groups, "lane_groups: lane groups of a warp that share them"});
+  result.constants.push_back(
+      {"warp_groups", index("warp_row_tiles") * index("sharing_groups"), "lane groups of a warp"});
+  result.constants.push_back({"threads_per_block", 32 * index("row_tile_warps") * index("block_sets"), ""});
+  result.description.push_back("The columns of a row tile are dealt block-cyclically to the lane groups of its warps.");
   return result;
 }
 

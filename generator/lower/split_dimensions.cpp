@@ -38,7 +38,7 @@ std::vector<Digit> iterators_around(const NestedStatement& statement) {
   return iterators;
 }
 
-/// In which of the arrays of the product iterators stand: the output, and each of two factors.
+/// In which of the arrays of the product iterators are: the output, and each of two factors.
 class ProductNames {
  public:
   explicit ProductNames(const std::vector<NestedStatement>& statements) {

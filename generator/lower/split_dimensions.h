@@ -11,7 +11,7 @@ namespace esc {
 ///     -> Y[g][f][p] += W[g][f][c] * X[g][c][p]                                 with Y[2][4][6], W[2][4][8], X[2][8][6]
 ///
 /// Every element stays where it is. A dimension is split where all that index it count with the same digits, which fill
-/// it and, but for groups, are of one role: p + r, where r runs to 1, is a place in an image. Stands in front of the
+/// it and, but for groups, are of one role: p + r, where r runs to 1, is a place in an image. Is before the
 /// roles, so that they have but one form to ask about.
 LoopNest split_dimensions(const LoopNest& nest);
 

@@ -13,7 +13,7 @@
 namespace esc {
 namespace {
 
-/// Whether lane groups beside each other take columns of A beside each other: where one behind the other are rows of B,
+/// Whether lane groups beside each other take columns of A beside each other: where one after the other are rows of B,
 /// and not columns.
 bool deals_columns(const LoopNest& nest) {
   const std::optional<Layout>& dense = nest.array(ArrayRole::dense).layout;
@@ -22,7 +22,7 @@ bool deals_columns(const LoopNest& nest) {
 
 /// The rounds over the copy.
 Loop read_copy(Loop rounds, bool dealt) {
-  const Expression number = Affine::of("quad") + Affine::of("group") + index("q") * index("dealt_quads");
+  const Expression number = Affine::of("packet") + Affine::of("group") + index("q") * index("cyclic_packets");
   std::vector<Expression> arguments{element("current", {Affine::of("q")}),
                                     element("StagedColumns"),
                                     element("StagedValues"),
@@ -33,8 +33,8 @@ Loop read_copy(Loop rounds, bool dealt) {
   if (dealt) {
     arguments.push_back(index("group"));
   }
-  const Node load = perform(dealt ? "load_dealt_quad" : "load_quad", std::move(arguments));
-  rounds.body = {Node{Declare{"current"}}, unrolled_loop("q", "quads_at_once", Role::none, {load}),
+  const Node load = perform(dealt ? "load_cyclic_packet" : "load_packet", std::move(arguments));
+  rounds.body = {Node{Declare{"current"}}, unrolled_loop("q", "packets_at_once", Role::none, {load}),
                  statement(Update{Name{"here"}, index("staged_round")}), rounds.body.back()};
   return rounds;
 }
@@ -52,26 +52,27 @@ LoopNest stage_regions(const LoopNest& nest, const StageRegions& directive) {
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
   parts.body[at] = Node{read_copy(std::get<Loop>(parts.body[at].content), deals_columns(nest))};
-  // The copy in place of where the quads begin and how many are left, which nothing asks any more.
+  // The copy in place of where the packets begin and how many are left, which nothing asks any more.
   const std::size_t opening = find_opening(parts.body);
   parts.body[opening - 2] =
-      Node{Note{"Each warp copies its quads to shared memory, past the registers, and waits for them once."}};
-  parts.body[opening - 1] = define("copy", index("warp") * index("warp_panels") + index("place"));
+      Node{Note{"Each warp copies its packets to shared memory with cp.async and waits for them once."}};
+  parts.body[opening - 1] = define("copy", index("warp") * index("warp_row_tiles") + index("place"));
   insert(parts.body, opening,
-         {perform("stage_quads",
+         {perform("stage_packets",
                   {element("Columns"), element("Values"), element("StagedColumns"), element("StagedValues"),
-                   index("first_of_panel"), index("quads"), index("part"), index("copy"), index("group")},
+                   index("first_of_row_tile"), index("packets"), index("part"), index("copy"), index("group")},
                   {"here"})});
   insert(parts.body, at + 1, {perform("wait_for_copies", {}), Node{Barrier{Scope::warp}}});
 
   LoopNest result = put_together(nest, parts);
   const std::vector<ArrayDeclaration> staged =
-      staged_copies(nest, {"Columns", "Values"}, {Affine::of("block_copies"), Affine::of("staged_steps")}, "quads");
-  // In front of the sums, as in the memory of the block.
+      staged_copies(nest, {"Columns", "Values"}, {Affine::of("block_copies"), Affine::of("staged_steps")}, "packets");
+  // Before the sums, as in the memory of the block.
   result.arrays.insert(result.arrays.begin(), staged.begin(), staged.end());
-  result.constants.push_back({"block_copies", index("panel_warps") * index("block_sets") * index("warp_panels"), ""});
   result.constants.push_back(
-      {"staged_round", index("quads_at_once") * index("sharing_groups"), "quads of a warp and panel"});
+      {"block_copies", index("row_tile_warps") * index("block_sets") * index("warp_row_tiles"), ""});
+  result.constants.push_back(
+      {"staged_round", index("packets_at_once") * index("sharing_groups"), "packets of a warp and row tile"});
   return result;
 }
 

@@ -18,8 +18,8 @@
 namespace esc {
 namespace {
 
-constexpr int eighth_columns = 8;
-constexpr int tile_columns = 2 * eighth_columns;
+constexpr int n8_tile_columns = 8;
+constexpr int tile_columns = 2 * n8_tile_columns;
 
 bool stores_columns(const Node& node, const std::string& array) {
   const auto* const perform = action<Perform>(node);
@@ -33,27 +33,27 @@ bool stores_pairs(const Node& node, const std::string& array) {
   return loop != nullptr && !loop->body.empty() && stores_columns(loop->body.back(), array);
 }
 
-Expression first_row() { return index("panel") * index("panel_height"); }
+Expression first_row() { return index("row_tile") * index("row_tile_height"); }
 Expression first_column(const LoopNest& nest) { return stored_tile(nest) * index(stored_columns(nest)); }
 
 Node store_each_tile(const LoopNest& nest, const std::string& array) {
-  Loop tiles =
-      mapped_loop(Mapping::unrolled, "t", Affine::of(stored_products(nest)), Role::none,
-                  {perform("store_tile", {element(array), first_row(), first_column(nest) + index("t") * eighth_columns,
-                                          index("M"), index("N"), lane_of_warp(nest), four_sums()})});
+  Loop tiles = mapped_loop(
+      Mapping::unrolled, "t", Affine::of(stored_products(nest)), Role::none,
+      {perform("store_tile", {element(array), first_row(), first_column(nest) + index("t") * n8_tile_columns,
+                              index("M"), index("N"), lane_of_warp(nest), four_sums()})});
   tiles.step = 2;
   return Node{std::move(tiles)};
 }
 
-/// Asked for once in front of all tiles: what is not done would stand between their stores otherwise, and be fetched.
+/// Asked for once before all tiles: what is not done would be between their stores otherwise, and be fetched.
 Node ask_for_tiles(const LoopNest& nest, const std::string& array) {
   return perform("takes_tiles",
-                 {element(array), first_row() + index("panel_height"), first_column(nest) + index(stored_columns(nest)),
-                  index("M"), index("N")},
+                 {element(array), first_row() + index("row_tile_height"),
+                  first_column(nest) + index(stored_columns(nest)), index("M"), index("N")},
                  {"whole"});
 }
 
-/// What a loop over pairs of sums does in front of their stores, and the stores by themselves.
+/// What a loop over pairs of sums does before their stores, and the stores by themselves.
 struct PairLoop {
   explicit PairLoop(const Loop& loop) : finish(loop), stores(loop) {
     finish.body.pop_back();
@@ -103,16 +103,16 @@ LoopNest store_tiles(const LoopNest& nest, const StoreTiles& directive) {
   refuse_if(!is_half(nest.element()), directive, "sums of other than 16 bits fill sectors as lanes have them",
             "leave store(C) out");
   refuse_if(!nest.has_constant("lane_products") || has_own_columns(nest) || has_one_column(nest) ||
-                nest.constant("panel_height") != BitmapSchedule::panel_rows,
+                nest.constant("row_tile_height") != BitmapSchedule::row_tile_rows,
             directive, "lanes do not have the sums of tiles of 16 rows",
-            "give it behind mainloop(i, row_tiles=2, warps=8); fragment(j, 8)");
+            "give it after mainloop(i, row_tiles=2, warps=8); fragment(j, 8)");
   if ((output.layout && !has_whole_columns(*output.layout)) || nest.constant("tile_columns") % tile_columns != 0) {
     return nest;
   }
   LoopNest result = nest;
   result.body = with_tiles(nest, nest.body, directive.array);
   refuse_if(!performs(result, "store_tile"), directive, "no lane stores sums of its own",
-            "give it behind fragment(j, 16)");
+            "give it after fragment(j, 16)");
   return result;
 }
 

@@ -12,7 +12,8 @@ namespace esc {
 ///   for (e < row_vectors)                        whole = takes_tiles(C, ..);
 ///     i = ..; j = ..;                            if (0 < whole)
 ///     if (i < M) store_columns(C[i][j], ..);  ->   for (t < lane_products; t += 2)
-///                                                    store_tile(C, panel * panel_height, .. + t * 8, .., sums[4 * t]);
+///                                                    store_tile(C, row_tile * row_tile_height, .. + t * 8, .., sums[4
+///                                                    * t]);
 ///                                                else
 ///                                                  for (e < row_vectors) ..
 ///
@@ -20,7 +21,7 @@ namespace esc {
 /// or because the tile is one of its last, lanes store pairs as before; and where a block has 8 columns, or neither
 /// rows nor columns of C lie in one piece, as those of images, the nest stays as it is.
 ///
-/// Behind epilogue(), in front of pdl(). Throws ScheduleError where lanes do not store the sums of panels of 16
+/// After epilogue(), before pdl(). Throws ScheduleError where lanes do not store the sums of row tiles of 16
 /// rows, or elements do not have 16 bits.
 LoopNest store_tiles(const LoopNest& nest, const StoreTiles& directive);
 

@@ -24,7 +24,7 @@ struct ThreadNest {
   const Loop* thread(const std::string& iterator) const;
   /// Lanes or warps of a block together.
   std::int64_t count_threads(const LoopNest& nest, Mapping mapping) const;
-  /// Adds a loop over warps outside of all threads, or one over lanes in front of those over columns.
+  /// Adds a loop over warps outside of all threads, or one over lanes before those over columns.
   void add_warps(const std::string& iterator, const std::string& extent, Role role);
   void add_lanes(const std::string& iterator, const std::string& extent, Role role);
 };
@@ -40,7 +40,7 @@ LoopNest put_together(const LoopNest& nest, const ThreadNest& parts);
 std::size_t find_place(const Block& body, Role role);
 /// The place of the definition of this name; the body's size when there is none.
 std::size_t find_definition(const Block& body, const std::string& name);
-/// Where what prepares the reduction loop goes: in front of what is only looked up for the end, which stands in front
+/// Where what prepares the reduction loop goes: before what is only looked up for the end, which is in front
 /// of it.
 std::size_t find_opening(const Block& body);
 /// The place of the first node that reads or writes an array of one of these roles, at any depth; the body's size when

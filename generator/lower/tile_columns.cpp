@@ -14,7 +14,7 @@
 namespace esc {
 namespace {
 
-/// How many columns a lane may hold: as many as it loads at once or, where they do not stand one behind the other,
+/// How many columns a lane may hold: as many as it loads at once or, where they are not one after the other,
 /// more.
 int most_columns_of_lane(const LoopNest& nest) {
   const std::optional<Layout>& dense = nest.array(ArrayRole::dense).layout;
@@ -24,7 +24,7 @@ int most_columns_of_lane(const LoopNest& nest) {
 void check_vector(const LoopNest& nest, const TileColumns& directive) {
   check_between(directive, "vector", directive.vector, most_columns_of_lane(nest));
   check_power_of_two(directive, "vector", directive.vector);
-  const std::int64_t rows = nest.constant("panel_height");
+  const std::int64_t rows = nest.constant("row_tile_height");
   const int most = PanelSchedule::max_lane_sums;
   refuse_if(rows * directive.vector > most, directive,
             fmt::format("{} rows of {} columns are more sums than the {} that a lane has registers for", rows,
@@ -32,7 +32,7 @@ void check_vector(const LoopNest& nest, const TileColumns& directive) {
             nearest(most / rows));
 }
 
-/// `parts` panels or lane groups of tasks stand beside each other in a warp.
+/// `parts` row tiles or lane groups of tasks are beside each other in a warp.
 void check_lanes(const TileColumns& directive, std::int64_t parts, const char* what) {
   check_between(directive, "columns", directive.columns, PanelSchedule::max_columns);
   refuse_if(directive.columns % directive.vector != 0, directive,
@@ -65,12 +65,12 @@ LoopNest tile_columns(const LoopNest& nest, const TileColumns& directive) {
   const bool tasks = nest.packed.kind == PackedForm::Kind::tasks;
   const std::int64_t parts_of_warp = parts.count_threads(nest, Mapping::lane_digit);
   check_vector(nest, directive);
-  check_lanes(directive, parts_of_warp, tasks ? "lane groups" : "panels");
+  check_lanes(directive, parts_of_warp, tasks ? "lane groups" : "row tiles");
   if (tasks) {
     check_full_warps(parts_of_warp * directive.columns / directive.vector, nest.constant("sharing_groups"), directive);
   }
   const std::size_t place = find_place(parts.body, Role::column);
-  refuse_if(place == parts.body.size(), directive, "columns of A are taken in windows around this loop",
+  refuse_if(place == parts.body.size(), directive, "columns of A are taken in K tiles around this loop",
             "give the lanes their columns by fragment(j, 8)");
   parts.body[place] = define(column.iterator, first_column_of_lane(), ScalarType::u32);
   insert(parts.body, place + 1, spread(column));
@@ -78,17 +78,16 @@ LoopNest tile_columns(const LoopNest& nest, const TileColumns& directive) {
   parts.add_lanes("lane", "group_lanes", Role::column);
 
   LoopNest result = put_together(nest, parts);
-  result.constants.push_back({"tile_columns", directive.columns, "columns: columns of C that a block computes"});
-  result.constants.push_back({"vector_width", directive.vector, "vector: consecutive ones that a lane holds"});
+  result.constants.push_back({"tile_columns", directive.columns, "columns of C that a block computes"});
+  result.constants.push_back({"vector_width", directive.vector, "consecutive columns of C that a lane holds"});
   result.constants.push_back({"group_lanes", quotient(index("tile_columns"), index("vector_width")), ""});
   result.derived_sizes.push_back({"tiles", column.upper, directive.columns});
-  result.story.emplace_back(
+  result.description.emplace_back(
       tasks
           ? "A lane holds some consecutive columns of C; for a non-zero in column k of A it loads that part of row k "
-            "of B "
-            "and multiplies it by the value."
+            "of B and multiplies it by the value."
           : "A lane holds some consecutive columns of C; for a column k of A it loads that part of row k of B once and "
-            "multiplies it by the value of every row of the panel.");
+            "multiplies it by the value of every row of the row tile.");
   return result;
 }
 

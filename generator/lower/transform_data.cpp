@@ -20,7 +20,7 @@ Access packed(const std::string& array, const std::string& offset, const Affine&
 /// What each thread reads of its list before it begins.
 Block list_definitions(std::int64_t height) {
   const Affine list = Affine::of("list");
-  return {define("panel", packed("Panels", "", list)),     define("i", Affine::of("panel", height)),
+  return {define("row_tile", packed("Panels", "", list)),  define("i", Affine::of("row_tile", height)),
           define("pattern", packed("Patterns", "", list)), define("first", packed("RPP", "", list)),
           define("last", packed("RPP", "", list + 1)),     define("count", Affine::of("last") - Affine::of("first")),
           define("values", packed("NPP", "", list))};
@@ -80,11 +80,10 @@ LoopNest transform_data(const LoopNest& nest, const Transform& directive) {
                           {"NPP", {lists + 1}, ArrayRole::packed_index},
                           {"Cols", {Affine::of("enumerated_columns")}, ArrayRole::packed_index},
                           {"ANNZ", {Affine::of("nonzeros")}, ArrayRole::packed_value, nest.element()}});
-  result.story.emplace_back(
-      "What the kernel reads is the packed matrix, with a list for each panel and pattern: Panels[l] and Patterns[l] "
-      "are those "
-      "of list l (bit r of a pattern: row r of the panel), RPP[l] to RPP[l + 1] are its columns in Cols, and NPP[l] to "
-      "NPP[l + 1] its values in ANNZ, for each column the rows of the pattern in order.");
+  result.description.emplace_back(
+      "The kernel reads the packed matrix, which has a list for each row tile and pattern. Panels[l] and Patterns[l] "
+      "are those of list l (bit r of a pattern: row r of the row tile); RPP[l] to RPP[l + 1] are its columns in Cols, "
+      "and NPP[l] to NPP[l + 1] its values in ANNZ, for each column the rows of the pattern in order.");
   return result;
 }
 

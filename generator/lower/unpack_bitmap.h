@@ -9,12 +9,12 @@ namespace esc {
 /// product, whose constants and shared memory it has; in place of the products a warp stores what it has found:
 ///
 ///   grid (block..) warps (part, place..) lanes (..) {
-///     find_unit(..); make_unit_barriers(..);
-///     for (s < early_units) copy_bitmap_unit(.., s, ..);
+///     find_packed_tile(..); make_packed_tile_barriers(..);
+///     for (s < early_packed_tiles) copy_bitmap_unit(.., s, ..);
 ///     for (turn < turns) {
-///       copy_bitmap_unit(turn + early_units);
+///       copy_bitmap_unit(turn + early_packed_tiles);
 ///       if (..) {
-///         wait_for_unit(..); find_words(..);
+///         wait_for_packed_tile(..); find_words(..);
 ///         for (half < 2) {
 ///           load_bits(..);
 ///           for (block_of_pair < 2) {

@@ -57,7 +57,7 @@ Node widen(const LoopNest& nest, const Node& node) {
   }
   std::vector<Expression> arguments = store->arguments;
   arguments.push_back(branch->condition);
-  return perform("deliver", std::move(arguments));
+  return perform("epilogue_store", std::move(arguments));
 }
 
 /// The loop over columns of A, each of which brings its part of a row of B.

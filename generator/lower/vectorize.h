@@ -15,8 +15,8 @@ namespace esc {
 ///          for (u..) for (v..) sums[..] += .. * part[v]; }
 ///        .. if (row < M) store_columns(C[row][at], sums[e], stored_width, at < N ? N - at : 0);
 ///
-/// Columns of B behind its end are read at a column that is there, and not stored: the loads need no condition. The
-/// kernel has two variants, one for rows of B and C that are not aligned. Stands after the sums are in registers, for
+/// Columns of B after its end are read at a column that is there, and not stored: the loads need no condition. The
+/// kernel has two variants, one for rows of B and C that are not aligned. Is after the sums are in registers, for
 /// their stores are what it widens, and before the columns of A are batched, which share one row of columns.
 /// Refuses loops other than the mapped columns, and sums that are not in registers.
 LoopNest vectorize(const LoopNest& nest, const Vectorize& directive);

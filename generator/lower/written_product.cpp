@@ -122,7 +122,7 @@ void require_pairs(const WrittenProduct& written) {
   }
 }
 
-/// Rows in front of the reduction.
+/// Rows before the reduction.
 void require_orientation(const RolesOfProduct& roles, const WrittenProduct& written) {
   if (may_be_sparse(roles.sparse, written)) {
     return;
@@ -143,8 +143,7 @@ void require_no_shifts(const RolesOfProduct& roles, const WrittenProduct& writte
     if (!sole_iterator(subscript, written.loops)) {
       refuse(roles.sparse.part,
              "subscript {} of the sparse array {}: {}; loops run over it as it is stored, so that a shift, a stride or "
-             "a sum belongs into the "
-             "subscripts of {}",
+             "a sum belongs into the subscripts of {}",
              print(subscript.affine), roles.sparse.array(), expected_subscript, roles.dense.array());
     }
   }

@@ -18,7 +18,7 @@ struct WrittenElement {
   bool is_indexed_by(const std::string& iterator) const;
 };
 
-/// A comparison of indices that an update stands under.
+/// A comparison of indices that an update is under.
 struct WrittenBound {
   Expression condition;
   NestPart part;
@@ -48,7 +48,7 @@ std::vector<std::string> require_iterators(const WrittenElement& element, const 
 
 /// The product with each factor in its role, and its iterators: rows and reductions in the order of the sparse array's
 /// subscripts, columns in that of the output's. Those of groups, which index all three arrays, are among the rows and
-/// in front of the reductions.
+/// before the reductions.
 struct RolesOfProduct {
   WrittenElement sparse;
   WrittenElement dense;

@@ -21,7 +21,7 @@ class CsrBuilder {
   }
   /// Ends the first pass and takes the memory for the entries.
   void start_placing();
-  /// Second pass: puts an entry behind the others of its row. False when the row has more entries than were counted.
+  /// Second pass: puts an entry after the others of its row. False when the row has more entries than were counted.
   bool place(std::int64_t row, std::int64_t column, double value) {
     const auto at = static_cast<std::size_t>(row);
     if (next_[at] == matrix_.offsets[at + 1]) {

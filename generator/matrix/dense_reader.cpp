@@ -154,7 +154,7 @@ void for_each_line(std::int64_t first, std::span<const double> chunk, std::int64
 /// The non-zeros of a part of a row, gathered without a branch per element: which ones are zero cannot be foreseen.
 class Gathered {
  public:
-  /// At most `capacity` elements, of which the first one stands in `column`.
+  /// At most `capacity` elements, of which the first one is in `column`.
   void gather(std::span<const double> part, std::int64_t column) {
     std::size_t found = 0;
     for (std::size_t i = 0; i < part.size(); ++i) {

@@ -25,7 +25,7 @@ struct DenseArray {
   bool is_fortran_order = false;  ///< column after column instead of row after row
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  std::uint64_t skipped = 0;  ///< bytes of the source in front of the first element
+  std::uint64_t skipped = 0;  ///< bytes of the source before the first element
   std::optional<std::uint64_t> first_byte =
       0;  ///< what messages call the byte that the first element starts at; none: elements have no bytes of their own
 

@@ -110,10 +110,10 @@ void check_size(const TextScanner& scanner, const ByteSource& source, const Head
         fmt::format("{} entries do not fit a matrix of {} x {}", header.entries, header.rows, header.columns),
         "correct the size line");
   }
-  // The shortest entries, with the blank or line end behind each number.
+  // The shortest entries, with the blank or line end after each number.
   const std::uint64_t entry_bytes = header.is_array ? 2 : header.field == Field::pattern ? 4 : 6;
   if (static_cast<std::uint64_t>(header.entries) > source.size() / entry_bytes) {
-    scanner.refuse(fmt::format("{} entries cannot stand in a file of {} bytes", header.entries, source.size()),
+    scanner.refuse(fmt::format("{} entries cannot be in a file of {} bytes", header.entries, source.size()),
                    cut_remedy);
   }
   if (header.rows > rows_without_evidence && static_cast<std::uint64_t>(header.rows) > source.size()) {
@@ -203,7 +203,7 @@ void visit_coordinates(TextScanner& scanner, const Header& header, const ReadOpt
     const std::int64_t column = coordinate(scanner, scanner.word(), "column", header.columns);
     double value = 0;
     if (header.field == Field::pattern) {
-      // Both of a mirrored pair take the value that stands below the diagonal.
+      // Both of a mirrored pair take the value that is below the diagonal.
       value = header.is_symmetric
                   ? drawn_value(options.seed, std::max(row, column), std::min(row, column), options.element)
                   : drawn_value(options.seed, row, column, options.element);

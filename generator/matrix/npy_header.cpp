@@ -201,12 +201,12 @@ StoredElement element_of(const ByteSource& source, const NpyArray& array) {
       convert);
 }
 
-/// Behind a row's index stand those of its elements, as they lie.
+/// After a row's index are those of its elements, as they lie.
 std::int64_t columns_of(const ByteSource& source, const NpyArray& array) {
   std::int64_t columns = 1;
   for (std::size_t dimension = 1; dimension < array.shape.size(); ++dimension) {
     if (array.shape[dimension] > largest_dimension / columns) {
-      refuse_at_byte(source, array.shape_at, "the dimensions behind the first make more than 2^31 - 1 columns",
+      refuse_at_byte(source, array.shape_at, "the dimensions after the first make more than 2^31 - 1 columns",
                      "cut the weights into parts");
     }
     columns *= array.shape[dimension];

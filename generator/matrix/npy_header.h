@@ -19,7 +19,7 @@ struct NpyArray {
   bool is_fortran_order = false;    ///< column after column instead of row after row
   std::vector<std::int64_t> shape;  ///< none of them negative
   std::uint64_t data_begin = 0;     ///< the byte that the first element starts at
-  std::uint64_t type_at = 0;        ///< the bytes that type and shape stand at
+  std::uint64_t type_at = 0;        ///< the bytes that type and shape are at
   std::uint64_t shape_at = 0;
   std::vector<std::uint64_t> extents_at;  ///< and each extent of the shape
 };

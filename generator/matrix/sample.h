@@ -8,7 +8,7 @@
 
 namespace esc {
 
-/// Where the non-zeros of a synthetic pruned matrix stand.
+/// Where the non-zeros of a synthetic pruned matrix are.
 enum class SampleStructure {
   uniform,    ///< every choice of positions is as likely as any other
   rows,       ///< densities of rows differ strongly: they go with the cube of a uniform number

@@ -15,7 +15,7 @@ struct NeighbourExcess {
 
 NeighbourExcess neighbour_excess(const SparseMatrix& matrix);
 
-/// Whether the non-zeros stand without a structure, as those of the layers that schedules were measured on: both
+/// Whether the non-zeros are without a structure, as those of the layers that schedules were measured on: both
 /// excesses are within 0.15 of 0, beside what chance does with so few non-zeros. That holds for 97 % of the layers of
 /// the DLMC sample, whose median is 0.02; blocks have 1, and whole rows or columns of zeros most of it.
 bool is_scattered(const SparseMatrix& matrix);

@@ -55,7 +55,7 @@ Header read_header(TextScanner& scanner, const ByteSource& source) {
   const auto numbers = static_cast<std::uint64_t>(rows + 1) + static_cast<std::uint64_t>(nonzeros);
   if (numbers > source.size() / 2) {  // a number takes a digit and what parts it from the next one
     scanner.refuse(
-        fmt::format("{} rows and {} non-zeros cannot stand in a file of {} bytes", rows, nonzeros, source.size()),
+        fmt::format("{} rows and {} non-zeros cannot be in a file of {} bytes", rows, nonzeros, source.size()),
         cut_remedy);
   }
   scanner.end_line("the first line holds three numbers");

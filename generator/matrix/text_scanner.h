@@ -12,7 +12,7 @@
 
 namespace esc {
 
-/// Splits a text file into words while it streams through a small buffer, and knows the line it stands on.
+/// Splits a text file into words while it streams through a small buffer, and knows the line it is on.
 ///
 /// Words end at blanks (space, tab, carriage return), at the end of a line and at commas; a comma is a word of its own.
 class TextScanner {
@@ -24,7 +24,7 @@ class TextScanner {
   std::int64_t line() const { return line_; }
   /// The next word on this line, or nothing when the line has no more. Valid until the next call.
   std::string_view word();
-  /// Ignores what is left of this line and stands at the start of the next one; false when there is none.
+  /// Ignores what is left of this line and is at the start of the next one; false when there is none.
   bool skip_line();
   /// As `skip_line`, but refuses a word that is left on this line. `rule` says what the line should have held.
   bool end_line(std::string_view rule);

@@ -65,7 +65,7 @@ decltype(auto) with_element(ScalarType type, Use&& use) {
   return use(float{});
 }
 
-/// The type in which readers read the values of a matrix of these elements: those that are rounded behind them are
+/// The type in which readers read the values of a matrix of these elements: those that are rounded after them are
 /// rounded once from what the file holds, but for tf32, which is made of float32.
 constexpr ScalarType read_type(ScalarType element) { return is_half(element) ? ScalarType::f64 : memory_type(element); }
 

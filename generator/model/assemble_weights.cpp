@@ -137,7 +137,7 @@ Weight bitmask_weight(const std::string& prefix, Pool& pool) {
     }
     if (compressed.shape.size() != 1) {
       refuse(compressed,
-             fmt::format("has the shape {}, where the values stand in one row", shape_text(compressed.shape)));
+             fmt::format("has the shape {}, where the values are in one row", shape_text(compressed.shape)));
     }
   } else if (weight.columns() % 4 != 0 || compressed.shape != std::vector{weight.rows(), weight.columns() / 2}) {
     refuse(compressed, fmt::format("has the shape {}, where {} elements have half of them as values, two of four",

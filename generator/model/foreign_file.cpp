@@ -47,14 +47,12 @@ const std::array<ForeignFormat, 8> formats{
      {{".gguf"},
       "is a GGUF file, whose layers are quantised or rounded for llama.cpp",
       "take the model that it was made of, or convert it: python3 -c \"import gguf, numpy, safetensors.numpy as s; "
-      "s.save_file({{t.name: "
-      "numpy.ascontiguousarray(gguf.dequantize(t.data, t.tensor_type)) for t in gguf.GGUFReader('{0}').tensors}}, "
-      "'{1}')\""},
+      "s.save_file({{t.name: numpy.ascontiguousarray(gguf.dequantize(t.data, t.tensor_type)) for t in "
+      "gguf.GGUFReader('{0}').tensors}}, '{1}')\""},
      {{".h5", ".hdf5", ".keras", ".nc"},
       "is an HDF5 or Keras file",
       "convert it: python3 -c \"import h5py, safetensors.numpy as s; d = {{}}; h5py.File('{0}').visititems(lambda n, "
-      "x: d.update({{n: x[()]}}) if "
-      "isinstance(x, h5py.Dataset) else None); s.save_file(d, '{1}')\""},
+      "x: d.update({{n: x[()]}}) if isinstance(x, h5py.Dataset) else None); s.save_file(d, '{1}')\""},
      {{".onnx"},
       "is an ONNX model",
       "convert it: python3 -c \"import onnx, onnx.numpy_helper as h, safetensors.numpy as s; s.save_file({{t.name: "
@@ -63,8 +61,7 @@ const std::array<ForeignFormat, 8> formats{
      {{".msgpack"},
       "is a checkpoint of Flax",
       "convert it: python3 -c \"import flax.serialization as f, flax.traverse_util as u, safetensors.numpy as s; "
-      "s.save_file(u.flatten_dict("
-      "f.msgpack_restore(open('{0}', 'rb').read()), sep='.'), '{1}')\""},
+      "s.save_file(u.flatten_dict(f.msgpack_restore(open('{0}', 'rb').read()), sep='.'), '{1}')\""},
      {{".mat"},
       "is a file of MATLAB",
       "save its matrix with scipy.sparse.save_npz or numpy.save, after scipy.io.loadmat"},
@@ -156,7 +153,7 @@ std::optional<Substitute> substitute_of(std::string_view begin) {
   return std::nullopt;
 }
 
-/// The path as it may stand between quotation marks of a shell and of Python; FILE where it may not.
+/// The path as it may be between quotation marks of a shell and of Python; FILE where it may not.
 std::string quotable(const std::filesystem::path& path) {
   const std::string text = path.string();
   const bool is_plain = std::ranges::all_of(text, [](unsigned char c) {

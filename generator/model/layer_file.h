@@ -13,7 +13,7 @@
 
 namespace esc {
 
-/// How a user names a layer: a matrix's file, or FILE:TENSOR for a tensor of a model. The tensor's name begins behind
+/// How a user names a layer: a matrix's file, or FILE:TENSOR for a tensor of a model. The tensor's name begins after
 /// the first colon that follows the ending of a model (.safetensors, .safetensors.index.json, .npz), whatever is on the
 /// disk, so that file and tensor may have colons too. A colon, because shells leave it alone and # begins a comment in
 /// the lists of layers.

@@ -97,7 +97,7 @@ class Quantisation {
   }
 
  private:
-  /// Names that go on behind a quantised one: "l.weight.absmax", "l.weight_scale", "l.weight:scale".
+  /// Names that go on after a quantised one: "l.weight.absmax", "l.weight_scale", "l.weight:scale".
   std::vector<Weight*> continued(const Weight& weight) const {
     std::vector<Weight*> found;
     for (auto at = by_name_.upper_bound(weight.name); at != by_name_.end() && at->first.starts_with(weight.name);

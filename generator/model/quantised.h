@@ -9,7 +9,7 @@ namespace esc {
 
 /// Gives quantised weights an obstacle, and all that belongs to one: scales, zero points, tables. The values of such a
 /// layer are in none of its tensors, so that a kernel of any of them would be one of something else. Told by type, by
-/// name and by what stands in the same module:
+/// name and by what is in the same module:
 ///
 ///     l.weight F8_E4M3, l.weight_scale_inv               fp8
 ///     l.weight I8, l.weight_scale                        int8, as compressed-tensors, torchao, EETQ have it

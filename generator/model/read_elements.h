@@ -7,7 +7,7 @@
 
 namespace esc {
 
-/// The matrix of a layer's file with elements of this type, read as read_type says and rounded behind that. Throws
+/// The matrix of a layer's file with elements of this type, read as read_type says and rounded after that. Throws
 /// UserError for what cannot be read, and for values beyond the type.
 SparseMatrix read_elements(const std::string& file, ScalarType element);
 

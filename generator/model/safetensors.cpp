@@ -40,7 +40,7 @@ class Header {
   explicit Header(const StoredBytes& file) : file_(file), text_(text_of(file)), json_(parse()) {}
 
   const json& entries() const { return json_; }
-  /// The byte behind the header: the first one of the tensors.
+  /// The byte after the header: the first one of the tensors.
   std::uint64_t end() const { return length_bytes + text_.size(); }
 
   /// At the tensor's name in the header.
@@ -193,7 +193,7 @@ StoredTensor read_entry(const Header& header, const std::shared_ptr<const Stored
           .end = header.end() + end};
 }
 
-/// Every byte behind the header belongs to one tensor.
+/// Every byte after the header belongs to one tensor.
 void check_places(const Header& header, const StoredBytes& file, const std::vector<StoredTensor>& tensors) {
   std::uint64_t reached = header.end();
   const StoredTensor* furthest = nullptr;  // the one that ends there
@@ -206,7 +206,7 @@ void check_places(const Header& header, const StoredBytes& file, const std::vect
                     "bytes of its own or is left out");
     }
     if (tensor.begin != reached) {
-      header.refuse(tensor.name, fmt::format("begins at byte {} of the file, and what lies in front of it ends at {}",
+      header.refuse(tensor.name, fmt::format("begins at byte {} of the file, and what lies before it ends at {}",
                                              tensor.begin, reached));
     }
     reached = tensor.end;

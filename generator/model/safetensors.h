@@ -13,7 +13,7 @@ namespace esc {
 ///     8 bytes: N, the length of the header
 ///     N bytes: {"NAME": {"dtype": "F32", "shape": [M, K], "data_offsets": [BEGIN, END]}, ..., "__metadata__": {"KEY":
 /// "TEXT", ...}}
-///     the tensors, one behind the other
+///     the tensors, one after the other
 ///
 /// in the order in which they lie there. Throws UserError with the byte and the tensor's name for a header that says
 /// anything else: one that is longer than the file, a name twice or one that leads elsewhere (tensor_name.h), an

@@ -28,7 +28,7 @@ std::vector<std::byte> bytes_of(const StoredTensor& tensor) {
   return bytes;
 }
 
-/// The numbers of a type, one behind the other, in another one.
+/// The numbers of a type, one after the other, in another one.
 template <typename Stored, typename Result>
 void convert(std::span<const std::byte> bytes, std::vector<Result>& numbers) {
   for (std::size_t index = 0; index < numbers.size(); ++index) {
@@ -231,7 +231,7 @@ class Entries {
     }
   }
 
-  /// Element (d, j) of the values stands in column j, as many rows above the diagonal as the d-th offset says.
+  /// Element (d, j) of the values is in column j, as many rows above the diagonal as the d-th offset says.
   template <typename Visit>
   void visit_diagonals(const Visit& visit) const {
     const std::int64_t length = values_.shape()[1];

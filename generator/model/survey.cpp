@@ -209,7 +209,7 @@ ScalarType scalar_type(StoredElement element) {
   }
 }
 
-/// Of a weight that is read as a matrix: SciPy's, and columns one behind the other.
+/// Of a weight that is read as a matrix: SciPy's, and columns one after the other.
 WeightSurvey survey_matrix(const Weight& weight, StageProgress& progress) {
   const ScalarType type = scalar_type(*weight.type->element);
   SparseMatrix matrix =

@@ -38,14 +38,14 @@ struct StoredTensor {
   std::uint64_t begin = 0;  ///< where it lies in the file
   std::uint64_t end = 0;
   std::optional<ZipMember> member = {};  ///< of an archive, which it is packed in
-  std::uint64_t skipped = 0;             ///< bytes of the member in front of the first element
+  std::uint64_t skipped = 0;             ///< bytes of the member before the first element
 
   std::uint64_t elements() const;
   /// What messages call it: "model.safetensors:encoder.weight".
   std::string place() const { return file->name() + ":" + name; }
 };
 
-/// The bytes of the tensor, behind those that are to be skipped.
+/// The bytes of the tensor, after those that are to be skipped.
 std::unique_ptr<ByteSource> open_tensor(const StoredTensor& tensor);
 
 // Remedies for tensors that are not as they should be.

@@ -7,7 +7,7 @@
 
 namespace esc {
 
-/// What is wrong with a tensor's name; empty for one that may stand in messages, in comments and in the names of files.
+/// What is wrong with a tensor's name; empty for one that may be in messages, in comments and in the names of files.
 /// Names are what a file from elsewhere says.
 std::string name_problem(std::string_view name);
 

@@ -177,7 +177,7 @@ class BitmaskSource final : public ByteSource {
     read_whole(*bits_, row_bits_);
     if (const std::size_t last = columns() % 8; last != 0 && std::to_integer<unsigned>(row_bits_.back()) >> last != 0) {
       refuse_element(weight_.parts[2], (row + 1) * row_bits_.size() - 1,
-                     fmt::format("has bits behind the last column of row {}", row), save_model_again);
+                     fmt::format("has bits after the last column of row {}", row), save_model_again);
     }
     std::uint64_t count = 0;
     for (const std::byte bits : row_bits_) {
@@ -209,10 +209,9 @@ class BitmaskSource final : public ByteSource {
     std::int64_t offset = 0;
     read_whole(*offsets_, std::as_writable_bytes(std::span(&offset, 1)));
     if (offset < 0 || static_cast<std::uint64_t>(offset) != taken_) {
-      refuse_element(
-          weight_.parts[3], row,
-          fmt::format("says that row {} begins at value {}, and {} bits stand in front of it", row, offset, taken_),
-          save_model_again);
+      refuse_element(weight_.parts[3], row,
+                     fmt::format("says that row {} begins at value {}, and {} bits are before it", row, offset, taken_),
+                     save_model_again);
     }
   }
 

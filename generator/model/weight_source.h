@@ -9,7 +9,7 @@
 
 namespace esc {
 
-/// All elements of a weight as its type has them, zeros too, whatever tensors they are made of: one row behind the
+/// All elements of a weight as its type has them, zeros too, whatever tensors they are made of: one row after the
 /// other, or one column where the tensor is in Fortran order. Reading throws UserError, with the tensor and the byte,
 /// where the parts contradict each other: a mask that is neither 0 nor 1, bits of a bitmask that are not those of the
 /// values. Not for weights of SciPy.

@@ -91,8 +91,7 @@ std::uint64_t find_end(const StoredBytes& archive) {
     }
   }
   refuse_at_byte(archive, archive.size(),
-                 "no directory of a zip archive stands at the end, so it is no .npz file, or it is cut short",
-                 write_again);
+                 "no directory of a zip archive is at the end, so it is no .npz file, or it is cut short", write_again);
 }
 
 Directory find_directory(const StoredBytes& archive) {
@@ -119,7 +118,7 @@ Directory find_directory(const StoredBytes& archive) {
     directory = {.begin = large.u64(48), .bytes = large.u64(40), .entries = large.u64(32)};
   }
   if (directory.begin > limit || directory.bytes != limit - directory.begin || directory.bytes > most_directory_bytes) {
-    end.refuse(12, fmt::format("a directory of {} bytes does not stand at byte {}", directory.bytes, directory.begin));
+    end.refuse(12, fmt::format("a directory of {} bytes is not at byte {}", directory.bytes, directory.begin));
   }
   return directory;
 }
@@ -150,7 +149,7 @@ void read_extra_sizes(const Record& directory, std::uint64_t at, std::uint64_t b
   }
 }
 
-/// The first byte of a member behind its local header, which begins at `local`.
+/// The first byte of a member after its local header, which begins at `local`.
 std::uint64_t data_begin(const StoredBytes& archive, std::uint64_t local) {
   const Record header(archive, local, 30);
   if (header.u32(0) != local_signature) {
@@ -170,19 +169,19 @@ Entry read_entry(const StoredBytes& archive, const Record& directory, std::uint6
     directory.refuse(at, "an entry of the archive's directory is expected here");
   }
   const std::uint64_t name_bytes = directory.u16(at + 28);
-  const std::uint64_t extra_bytes = directory.u16(at + 30);
+  const std::uint64_t residual_bytes = directory.u16(at + 30);
   Entry entry{.member = {.name = directory.text(at + 46, name_bytes),
                          .is_deflated = directory.u16(at + 10) == 8,
                          .checksum = static_cast<std::uint32_t>(directory.u32(at + 16)),
                          .packed = directory.u32(at + 20),
                          .size = directory.u32(at + 24)},
-              .bytes = 46 + name_bytes + extra_bytes + directory.u16(at + 32),
+              .bytes = 46 + name_bytes + residual_bytes + directory.u16(at + 32),
               .local = directory.u32(at + 42)};
   ZipMember& member = entry.member;
   if (const std::string problem = name_problem(member.name); !problem.empty()) {
     directory.refuse(at + 46, "the name of a member " + problem, "save the array under another name");
   }
-  read_extra_sizes(directory, at + 46 + name_bytes, extra_bytes, member, entry.local);
+  read_extra_sizes(directory, at + 46 + name_bytes, residual_bytes, member, entry.local);
   if ((directory.u16(at + 8) & 1) != 0) {
     directory.refuse(at + 8, fmt::format("{} is encrypted", member.name));
   }
@@ -192,7 +191,7 @@ Entry read_entry(const StoredBytes& archive, const Record& directory, std::uint6
   }
   member.begin = data_begin(archive, entry.local);
   if (member.begin > archive.size() || member.packed > archive.size() - member.begin) {
-    directory.refuse(at + 20, fmt::format("{} has {} bytes, which the file does not have behind byte {}", member.name,
+    directory.refuse(at + 20, fmt::format("{} has {} bytes, which the file does not have after byte {}", member.name,
                                           member.packed, member.begin));
   }
   if (member.is_deflated ? member.size / most_inflation > member.packed : member.size != member.packed) {

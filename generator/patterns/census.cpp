@@ -4,7 +4,7 @@
 #include "generator/patterns/csr_view.h"
 #include "generator/support/error.h"
 #include "transformer/list_format.h"
-#include "transformer/panel_sources.h"
+#include "transformer/row_tile_sources.h"
 
 namespace esc {
 
@@ -22,7 +22,7 @@ double PatternCensus::reuse() const {
 }
 
 double PatternCensus::empty_pairs() const {
-  const double pairs = static_cast<double>(panels) * static_cast<double>((std::int64_t{1} << height) - 1);
+  const double pairs = static_cast<double>(row_tiles) * static_cast<double>((std::int64_t{1} << height) - 1);
   return 1.0 - static_cast<double>(occupied_pairs) / pairs;
 }
 
@@ -35,18 +35,18 @@ std::vector<Pattern> PatternCensus::patterns() const {
 }
 
 PatternCensus take_census(const SparseMatrix& matrix, int height) {
-  ESC_CHECK(height >= 1 && height <= static_cast<int>(transformer::max_height), "a panel of 1 to 8 rows");
+  ESC_CHECK(height >= 1 && height <= static_cast<int>(transformer::max_height), "a row tile of 1 to 8 rows");
   const transformer::ListShape shape{{.height = static_cast<std::uint32_t>(height)}, matrix.rows, matrix.columns};
   const transformer::CsrRows<std::int64_t, double> rows{matrix.offsets.data(), matrix.column_of.data(),
                                                         matrix.values.data()};
   std::vector<std::int64_t> columns(shape.patterns());
-  std::vector<std::int64_t> last_panel(shape.patterns(), -1);
-  PatternCensus census{.height = height, .panels = shape.panels(), .nonzeros = matrix.nonzeros(), .columns = {}};
-  for (std::int64_t panel = 0; panel < shape.panels(); ++panel) {
-    rows.visit(shape.first_row(panel), shape.rows_in(panel), [&](std::int64_t, std::uint64_t mask, const auto&) {
+  std::vector<std::int64_t> last_row_tile(shape.patterns(), -1);
+  PatternCensus census{.height = height, .row_tiles = shape.row_tiles(), .nonzeros = matrix.nonzeros(), .columns = {}};
+  for (std::int64_t row_tile = 0; row_tile < shape.row_tiles(); ++row_tile) {
+    rows.visit(shape.first_row(row_tile), shape.rows_in(row_tile), [&](std::int64_t, std::uint64_t mask, const auto&) {
       ++columns[mask];
-      census.occupied_pairs += last_panel[mask] != panel ? 1 : 0;
-      last_panel[mask] = panel;
+      census.occupied_pairs += last_row_tile[mask] != row_tile ? 1 : 0;
+      last_row_tile[mask] = row_tile;
     });
   }
   for (std::uint64_t mask = 1; mask < columns.size(); ++mask) {

@@ -48,7 +48,7 @@ std::string grey_png(const DensityRaster& raster) {
   const double densest = std::max(1e-300, raster.densest());
   std::string lines;
   for (int row = 0; row < raster.rows; ++row) {
-    lines += '\0';  // a line that is as it stands, no difference
+    lines += '\0';  // a line that is as it is, no difference
     for (int column = 0; column < raster.columns; ++column) {
       const double share = raster.at(row, column);
       lines += static_cast<char>(255 - std::lround(255 * share / densest));
@@ -64,7 +64,7 @@ std::string grey_png(const DensityRaster& raster) {
 }
 
 std::string base64(const std::string& bytes) {
-  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');  // and a zero, which is written behind them
+  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');  // and a zero, which is written after them
   EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), reinterpret_cast<const unsigned char*>(bytes.data()),
                   static_cast<int>(bytes.size()));
   text.pop_back();

@@ -11,7 +11,7 @@ namespace esc {
 struct Table {
   struct Column {
     std::string name;
-    bool number = true;  ///< numbers stand at the right, texts at the left
+    bool number = true;  ///< numbers are at the right, texts at the left
   };
 
   std::string title;

@@ -10,9 +10,9 @@
 
 namespace esc {
 
-/// The paper's schedule, UFi-UFk-WarpTile-ThreadBlockSize: a block per (panel, pattern), sums by atomic adds.
+/// The paper's schedule, UFi-UFk-WarpTile-ThreadBlockSize: a block per (row tile, pattern), sums by atomic adds.
 struct AtomicSchedule {
-  int ufi = 4;       ///< rows in a panel
+  int ufi = 4;       ///< rows in a row tile
   int ufk = 1;       ///< enumerated columns per iteration
   int warptile = 1;  ///< columns of C that one thread owns
   int threads = 32;  ///< threads in a block
@@ -26,7 +26,7 @@ struct AtomicSchedule {
   bool operator==(const AtomicSchedule&) const = default;
 };
 
-/// Reads the settings behind "atomic:", or, without that, the short form "4-7-1-32". `text` is the whole schedule, the
+/// Reads the settings after "atomic:", or, without that, the short form "4-7-1-32". `text` is the whole schedule, the
 /// place of errors. Both throw ScheduleError.
 AtomicSchedule parse_atomic(std::string_view text, std::string_view settings);
 AtomicSchedule parse_short_atomic(std::string_view text);

@@ -30,19 +30,20 @@ int most_warpgroup_columns(int threads) {
 /// What wgmma asks for: four warps with panels beside each other, and registers for all sums.
 void check_warpgroups(const BitmapSchedule& schedule) {
   constexpr int warps = BitmapSchedule::warpgroup_warps;
-  if (schedule.panels % warps != 0) {
+  if (schedule.row_tiles % warps != 0) {
     throw ScheduleError(
         print(schedule),
         fmt::format("tile M={} is no multiple of the {} rows of the warps that multiply at once",
-                    schedule.panels * BitmapSchedule::panel_rows, warps * BitmapSchedule::panel_rows),
+                    schedule.row_tiles * BitmapSchedule::row_tile_rows, warps * BitmapSchedule::row_tile_rows),
         "the nearest legal value is " +
-            tile_text(std::max(warps, schedule.panels / warps * warps) * BitmapSchedule::panel_rows, schedule.columns));
+            tile_text(std::max(warps, schedule.row_tiles / warps * warps) * BitmapSchedule::row_tile_rows,
+                      schedule.columns));
   }
   if (const int most = most_warpgroup_columns(schedule.threads()); schedule.columns > most) {
     throw ScheduleError(
         print(schedule),
         fmt::format("tile N={} takes more registers than {} threads can have", schedule.columns, schedule.threads()),
-        "the nearest legal value is " + tile_text(schedule.panels * BitmapSchedule::panel_rows, most));
+        "the nearest legal value is " + tile_text(schedule.row_tiles * BitmapSchedule::row_tile_rows, most));
   }
 }
 
@@ -57,20 +58,20 @@ BitmapSchedule parse_bitmap(std::string_view text, std::string_view settings) {
                           .pdl = given.flag("pdl", preset.pdl)};
   if (given.is_old()) {
     schedule.columns = given.number("columns", preset.columns);
-    schedule.panels = given.number("panels", preset.panels);
+    schedule.row_tiles = given.number("panels", preset.row_tiles);
     schedule.warps = given.number("warps", preset.warps);
-    schedule.units = given.number("units", preset.units);
+    schedule.packed_tiles = given.number("units", preset.packed_tiles);
   } else {
     const std::vector<int> tile =
-        given.tile("tile", {preset.panels * BitmapSchedule::panel_rows, tile_k, preset.columns});
+        given.tile("tile", {preset.row_tiles * BitmapSchedule::row_tile_rows, tile_k, preset.columns});
     check_range(given.text(), "tile K", tile[1], tile_k, tile_k, 1,
                 [&](long long) { return tile_text(tile[0], tile[2]); });
     schedule.columns = tile[2];
-    schedule.panels = whole_parts(given.text(), "tile M", tile[0], "m16", BitmapSchedule::panel_rows,
-                                  [&](long long rows) { return tile_text(rows, tile[2]); });
-    schedule.warps = whole_parts(given.text(), "warps", given.number("warps", preset.warps * schedule.panels),
-                                 "tile M / 16", schedule.panels);
-    schedule.units = given.number("stages_a", preset.units);
+    schedule.row_tiles = whole_parts(given.text(), "tile M", tile[0], "m16", BitmapSchedule::row_tile_rows,
+                                     [&](long long rows) { return tile_text(rows, tile[2]); });
+    schedule.warps = whole_parts(given.text(), "warps", given.number("warps", preset.warps * schedule.row_tiles),
+                                 "tile M / 16", schedule.row_tiles);
+    schedule.packed_tiles = given.number("stages_a", preset.packed_tiles);
   }
   schedule.mma = given.word("mma", "mma", {"mma", "wgmma"}, {"warp", "warpgroup"}) == "wgmma"
                      ? BitmapSchedule::Mma::warpgroup
@@ -80,11 +81,11 @@ BitmapSchedule parse_bitmap(std::string_view text, std::string_view settings) {
 
 std::string print(const BitmapSchedule& schedule) {
   return print_settings(schedule_family("bitmap"), [&](std::string_view key) {
-    return key == "tile"
-               ? fmt::format("{}x{}x{}", 1LL * schedule.panels * BitmapSchedule::panel_rows, tile_k, schedule.columns)
-           : key == "warps"    ? std::to_string(1LL * schedule.panels * schedule.warps)
-           : key == "stages"   ? std::to_string(schedule.stages)
-           : key == "stages_a" ? std::to_string(schedule.units)
+    return key == "tile"     ? fmt::format("{}x{}x{}", 1LL * schedule.row_tiles * BitmapSchedule::row_tile_rows, tile_k,
+                                           schedule.columns)
+           : key == "warps"  ? std::to_string(1LL * schedule.row_tiles * schedule.warps)
+           : key == "stages" ? std::to_string(schedule.stages)
+           : key == "stages_a" ? std::to_string(schedule.packed_tiles)
            : key == "step"     ? schedule.step == BitmapSchedule::half_tile ? "" : std::to_string(schedule.step)
            : key == "mma"      ? schedule.has_warpgroups() ? "wgmma" : ""
            : key == "cluster"  ? schedule.cluster == 1 ? "" : std::to_string(schedule.cluster)
@@ -95,16 +96,17 @@ std::string print(const BitmapSchedule& schedule) {
 void check_ranges(const BitmapSchedule& schedule) {
   const ScheduleText text(schedule);
   const bool has_warpgroups = schedule.has_warpgroups();
-  const long long rows = 1LL * schedule.panels * BitmapSchedule::panel_rows;
+  const long long rows = 1LL * schedule.row_tiles * BitmapSchedule::row_tile_rows;
   check_power_of_two(text, "tile N", schedule.columns, has_warpgroups ? BitmapSchedule::least_warpgroup_columns : 8,
                      has_warpgroups ? BitmapSchedule::max_columns : BitmapSchedule::max_warp_columns,
                      [&](long long columns) { return tile_text(rows, columns); });
-  check_range(text, "tile M / 16", schedule.panels, 1, BitmapSchedule::max_warps, 1,
-              [&](long long panels) { return tile_text(panels * BitmapSchedule::panel_rows, schedule.columns); });
-  check_range(text, "warps", bounded_product(schedule.panels, schedule.warps), schedule.panels,
-              BitmapSchedule::max_warps / schedule.panels * schedule.panels, schedule.panels);
+  check_range(text, "tile M / 16", schedule.row_tiles, 1, BitmapSchedule::max_warps, 1, [&](long long row_tiles) {
+    return tile_text(row_tiles * BitmapSchedule::row_tile_rows, schedule.columns);
+  });
+  check_range(text, "warps", bounded_product(schedule.row_tiles, schedule.warps), schedule.row_tiles,
+              BitmapSchedule::max_warps / schedule.row_tiles * schedule.row_tiles, schedule.row_tiles);
   check_range(text, "stages", schedule.stages, has_warpgroups ? 3 : 2, BitmapSchedule::max_stages, 1);
-  check_range(text, "stages_a", schedule.units, 2, BitmapSchedule::max_stages, 1);
+  check_range(text, "stages_a", schedule.packed_tiles, 2, BitmapSchedule::max_stages, 1);
   check_range(text, "cluster", schedule.cluster, 1, BitmapSchedule::max_cluster, 1);
   if (has_warpgroups) {
     check_warpgroups(schedule);
@@ -120,15 +122,15 @@ void check_ranges(const BitmapSchedule& schedule) {
 void check_legal(const BitmapSchedule& schedule, const ProductColumns& columns) {
   check_ranges(schedule);
   if (const int most = widest_bitmap_tile(columns.count); schedule.columns > most) {
-    throw ScheduleError(print(schedule),
-                        fmt::format("tile N={} is more than N={} asks for", schedule.columns, columns.count),
-                        "the nearest legal value is " + tile_text(schedule.panels * BitmapSchedule::panel_rows, most));
+    throw ScheduleError(
+        print(schedule), fmt::format("tile N={} is more than N={} asks for", schedule.columns, columns.count),
+        "the nearest legal value is " + tile_text(schedule.row_tiles * BitmapSchedule::row_tile_rows, most));
   }
 }
 
 bool can_use_bitmap(std::string_view dtype) { return is_half_type(dtype); }
 
-std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t unit_bytes) {
+std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t packed_tile_bytes) {
   constexpr std::int64_t element = 2;
   constexpr std::int64_t value = 4;
   constexpr int columns_stored_at_once = 16;
@@ -138,8 +140,9 @@ std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t unit_byte
   const bool is_dealt = schedule.columns % (schedule.cluster * columns_stored_at_once) == 0;
   const int others = schedule.warps - 1 + (schedule.cluster > 1 && is_dealt ? 1 : schedule.cluster - 1);
   const std::int64_t sums =
-      std::int64_t{others} * schedule.panels * BitmapSchedule::panel_rows * schedule.columns * value;
-  return std::max(tiles, sums) + std::int64_t{schedule.panels} * schedule.warps * schedule.units * unit_bytes;
+      std::int64_t{others} * schedule.row_tiles * BitmapSchedule::row_tile_rows * schedule.columns * value;
+  return std::max(tiles, sums) +
+         std::int64_t{schedule.row_tiles} * schedule.warps * schedule.packed_tiles * packed_tile_bytes;
 }
 
 int widest_bitmap_tile(long long columns) {
@@ -156,16 +159,16 @@ std::vector<BitmapSchedule> legal_bitmap_schedules(long long bcol) {
   };
   for (const BitmapSchedule::Mma mma : {BitmapSchedule::Mma::warp, BitmapSchedule::Mma::warpgroup}) {
     for (int columns = 8; columns <= widest_bitmap_tile(bcol); columns *= 2) {
-      for (int panels = 1; panels <= BitmapSchedule::max_warps; ++panels) {
-        for (int warps = 1; warps <= BitmapSchedule::max_warps / panels; ++warps) {
+      for (int row_tiles = 1; row_tiles <= BitmapSchedule::max_warps; ++row_tiles) {
+        for (int warps = 1; warps <= BitmapSchedule::max_warps / row_tiles; ++warps) {
           for (int stages = 2; stages <= BitmapSchedule::max_stages; ++stages) {
-            for (int units = 2; units <= BitmapSchedule::max_stages; ++units) {
+            for (int packed_tiles = 2; packed_tiles <= BitmapSchedule::max_stages; ++packed_tiles) {
               for (const int step : {BitmapSchedule::half_tile, BitmapSchedule::tile_columns_of_a}) {
                 add({.columns = columns,
-                     .panels = panels,
+                     .row_tiles = row_tiles,
                      .warps = warps,
                      .stages = stages,
-                     .units = units,
+                     .packed_tiles = packed_tiles,
                      .step = step,
                      .mma = mma});
               }
@@ -179,10 +182,10 @@ std::vector<BitmapSchedule> legal_bitmap_schedules(long long bcol) {
 }
 
 std::vector<Directive> expand(const BitmapSchedule& schedule) {
-  std::vector<Directive> directives{StreamWindows{"i", schedule.panels, schedule.warps},
+  std::vector<Directive> directives{Mainloop{"i", schedule.row_tiles, schedule.warps},
                                     FragmentColumns{"j", schedule.columns},
                                     PackBitmap{"A", schedule.has_warpgroups() ? BitmapSchedule::warpgroup_warps : 1},
-                                    PipelineTiles{"k", schedule.stages, schedule.units, schedule.step}};
+                                    PipelineTiles{"k", schedule.stages, schedule.packed_tiles, schedule.step}};
   if (schedule.cluster > 1) {
     directives.emplace_back(ClusterTurns{"k", schedule.cluster});
   }

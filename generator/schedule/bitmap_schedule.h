@@ -16,7 +16,7 @@ namespace esc {
 /// all columns of A, a K tile of 256 at a time; `warps` warps of each panel take K tiles in turn and add up their sums
 /// in the end (split-K within the block).
 struct BitmapSchedule {
-  static constexpr int panel_rows = 16;
+  static constexpr int row_tile_rows = 16;
   static constexpr int tile_columns_of_a = 256;  ///< of a K tile
   static constexpr int block_columns = 64;       ///< of a K block: what a lane has 32 bits for
   static constexpr int half_tile = tile_columns_of_a / 2;
@@ -34,18 +34,18 @@ struct BitmapSchedule {
   /// the same).
   enum class Mma { warp, warpgroup };
 
-  int columns = 8;  ///< columns of C that a block computes: 8 to 64, of warpgroups 64 to 256
-  int panels = 2;   ///< panels of a block
-  int warps = 8;    ///< warps of a panel
-  int stages = 3;   ///< K steps of B that a warp has in shared memory or on their way
-  int units = 2;    ///< K tiles of A, likewise
+  int columns = 8;       ///< columns of C that a block computes: 8 to 64, of warpgroups 64 to 256
+  int row_tiles = 2;     ///< panels of a block
+  int warps = 8;         ///< warps of a panel
+  int stages = 3;        ///< K steps of B that a warp has in shared memory or on their way
+  int packed_tiles = 2;  ///< K tiles of A, likewise
   int step =
       half_tile;  ///< columns of A of a K step, where each warp multiplies by itself: half a K tile, or all of it
   Mma mma = Mma::warp;
   int cluster = 1;  ///< blocks of a cluster that take K tiles in turn, too (split-K), from compute capability 9.0 on
   bool pdl = true;  ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
 
-  int threads() const { return 32 * panels * warps; }
+  int threads() const { return 32 * row_tiles * warps; }
   bool has_warpgroups() const { return mma == Mma::warpgroup; }
   /// Columns of A, and rows of B, of a K step: what a stage of B holds.
   int step_columns() const { return has_warpgroups() ? block_columns : step; }
@@ -69,7 +69,7 @@ void check_legal(const BitmapSchedule& schedule, const ProductColumns& columns);
 bool can_use_bitmap(std::string_view dtype);
 
 /// Bytes of a block in shared memory, where a unit has so many at most.
-std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t unit_bytes);
+std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t packed_tile_bytes);
 
 /// The most columns of C that a block may compute of so many: a power of two.
 int widest_bitmap_tile(long long columns);

@@ -13,8 +13,8 @@ namespace esc {
 
 /// Bytes that a unit of a bitmap is expected to have where so many elements are not zero, and what the fullest one of
 /// many takes of shared memory.
-double expected_unit_bytes(double density);
-std::int64_t expected_unit_room(double density);
+double expected_packed_tile_bytes(double density);
+std::int64_t expected_packed_tile_room(double density);
 
 /// Registers that the compiler is expected to give a thread.
 int expected_registers(const BitmapSchedule& schedule);

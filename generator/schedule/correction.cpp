@@ -24,7 +24,7 @@ double octaves(double value) { return std::log2(std::max(1.0, value)); }
 
 void add(std::vector<double>& point, const PanelSchedule& schedule) {
   for (const int value : {schedule.ufi, schedule.columns, schedule.vector, schedule.groups, schedule.warps,
-                          schedule.panels, schedule.ufk}) {
+                          schedule.row_tiles, schedule.ufk}) {
     point.push_back(octaves(value));
   }
   point.push_back(schedule.stage ? 1 : 0);
@@ -45,15 +45,15 @@ void add(std::vector<double>& point, const AtomicSchedule& schedule) {
 }
 
 void add(std::vector<double>& point, const StreamSchedule& schedule) {
-  for (const int value : {schedule.columns, schedule.panels, schedule.warps, schedule.stages, schedule.share,
+  for (const int value : {schedule.columns, schedule.row_tiles, schedule.warps, schedule.stages, schedule.share,
                           schedule.rows, schedule.cluster}) {
     point.push_back(octaves(value));
   }
   point.push_back(schedule.ahead ? 1 : 0);
-  point.push_back(schedule.quarters ? 1 : 0);
+  point.push_back(schedule.sparse14 ? 1 : 0);
   // Each kind of copies, and of steps, is as far from the others as these from each other.
   for (const auto copies :
-       {StreamSchedule::Copies::lanes, StreamSchedule::Copies::units, StreamSchedule::Copies::bulk}) {
+       {StreamSchedule::Copies::cp_async, StreamSchedule::Copies::bulk_a, StreamSchedule::Copies::tma}) {
     point.push_back(schedule.copies == copies ? 0.5 : 0);
   }
   for (const auto dense : {StreamSchedule::Dense::off, StreamSchedule::Dense::on, StreamSchedule::Dense::listed,
@@ -68,8 +68,8 @@ void add(std::vector<double>& point, const GatherSchedule& schedule) {
 }
 
 void add(std::vector<double>& point, const BitmapSchedule& schedule) {
-  for (const int value :
-       {schedule.columns, schedule.panels, schedule.warps, schedule.stages, schedule.units, schedule.cluster}) {
+  for (const int value : {schedule.columns, schedule.row_tiles, schedule.warps, schedule.stages, schedule.packed_tiles,
+                          schedule.cluster}) {
     point.push_back(octaves(value));
   }
   point.push_back(schedule.has_warpgroups() ? 1 : 0);
@@ -93,7 +93,7 @@ double correlation(const SchedulePoint& a, const SchedulePoint& b, double of_lay
   return of_layers * (shared_variance + (1 - shared_variance) * of_schedules);
 }
 
-/// Adds the correlations of a point with others. Those of one product stand one behind the other and have the
+/// Adds the correlations of a point with others. Those of one product are one after the other and have the
 /// same layer, of which the correlation is computed once.
 template <typename Add>
 void correlate(const SchedulePoint& point, std::span<const MeasuredPoint* const> others, const Add& add) {

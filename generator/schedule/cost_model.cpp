@@ -22,7 +22,7 @@ namespace {
 constexpr double launch_and_store = 1.3;  ///< 0.93 measured, and the first wait
 constexpr double of_block = 0.0005;       ///< of the grid
 constexpr double of_wait = 0.154;         ///< an iteration that loads; 0.15 to 0.2 measured for one load
-constexpr double of_apart = 3.05;         ///< times as long where columns of B are not one behind the other
+constexpr double of_apart = 3.05;         ///< times as long where columns of B are not one after the other
 constexpr double of_line = 0.00093;       ///< from L2
 constexpr double of_wavefront = 0.0001;   ///< of the load/store unit
 constexpr double of_cycle = 0.00082;      ///< four instructions

@@ -35,8 +35,8 @@ struct DenseLoads {
   double lines = 1;
 };
 
-/// Of lanes that move `vector` columns of C; `groups` of those that share them stand in one warp, as many as `sharing`
-/// of which take columns of A side by side. A column of A follows the one in front of it at `distance` columns, on
+/// Of lanes that move `vector` columns of C; `groups` of those that share them are in one warp, as many as `sharing`
+/// of which take columns of A side by side. A column of A follows the one before it at `distance` columns, on
 /// average.
 DenseLoads dense_loads(const LayerShape& shape, int columns, int vector, double groups, double sharing,
                        double distance) {
@@ -50,7 +50,7 @@ DenseLoads dense_loads(const LayerShape& shape, int columns, int vector, double 
 
 double tiles_of(const LayerShape& shape, int columns) { return std::ceil(static_cast<double>(shape.bcol) / columns); }
 
-/// Instructions with which the lane groups of a warp, and then the warps of a panel, add up their sums.
+/// Instructions with which the lane groups of a warp, and then the warps of a row tile, add up their sums.
 double reduction_instructions(const PanelSchedule& schedule) {
   const double sums = schedule.ufi * schedule.vector;
   const double by_shuffles = 2 * sums * (1 - 1.0 / schedule.groups);
@@ -58,7 +58,7 @@ double reduction_instructions(const PanelSchedule& schedule) {
     return by_shuffles;
   }
   const double stores = sums / std::clamp<double>(schedule.groups, 1, sums);
-  const double outputs = static_cast<double>(schedule.panels) * schedule.ufi * schedule.columns;
+  const double outputs = static_cast<double>(schedule.row_tiles) * schedule.ufi * schedule.columns;
   const double loads = 2 * schedule.warps * outputs / (schedule.threads() * schedule.vector);
   return by_shuffles + stores + loads;
 }
@@ -66,38 +66,38 @@ double reduction_instructions(const PanelSchedule& schedule) {
 }  // namespace
 
 Work work_of(const PanelSchedule& schedule, const LayerShape& shape) {
-  const PanelLength panel = panel_length(shape, schedule.ufi);
+  const RowTileLength row_tile = row_tile_length(shape, schedule.ufi);
   const double lists = schedule.warps * schedule.groups;
-  // A warp is as slow as the longest of its panels.
-  const double of_warp = panel.mean * (1 + (schedule.warp_panels() > 1 ? panel.variation / 2 : 0));
+  // A warp is as slow as the longest of its row tiles.
+  const double of_warp = row_tile.mean * (1 + (schedule.warp_row_tiles() > 1 ? row_tile.variation / 2 : 0));
   const double iterations = std::max(1.0, of_warp / lists / schedule.ufk + lost_iteration);
-  const double quads = schedule.ufk / 4.0;
+  const double packets = schedule.ufk / 4.0;
   const double groups = schedule.warp_groups();
   // Columns of a round are dealt in turn to the lane groups where they are staged; else each group has four that follow
   // each other.
-  const double distance = static_cast<double>(shape.columns) / std::max(1.0, panel.mean) * (schedule.stage ? 1 : 4);
+  const double distance = static_cast<double>(shape.columns) / std::max(1.0, row_tile.mean) * (schedule.stage ? 1 : 4);
   const DenseLoads loads = dense_loads(shape, schedule.columns, schedule.vector, groups, schedule.groups, distance);
-  const double quad_bytes = groups * (8 + 16 * schedule.ufi);
+  const double packet_bytes = groups * (8 + 16 * schedule.ufi);
   const double of_iteration =
-      quads * (4 * (load_instructions * loads.of_column + schedule.ufi * schedule.vector) + 2 + schedule.ufi) +
+      packets * (4 * (load_instructions * loads.of_column + schedule.ufi * schedule.vector) + 2 + schedule.ufi) +
       loop_instructions;
   const double reduction = reduction_instructions(schedule);
 
   const double tiles = tiles_of(shape, schedule.columns);
-  const double blocks = std::ceil(static_cast<double>(shape.rows) / (schedule.ufi * schedule.panels)) * tiles;
+  const double blocks = std::ceil(static_cast<double>(shape.rows) / (schedule.ufi * schedule.row_tiles)) * tiles;
   const double warps = blocks * schedule.block_warps();
   const double all_iterations = warps * iterations;
   return {.block_warps = static_cast<double>(schedule.block_warps()),
-          // More quads at once were measured to be no faster.
-          .chain = quads * std::max(1.0, std::ceil(panel.longest / lists / schedule.ufk)),
+          // More packets at once were measured to be no faster.
+          .chain = packets * std::max(1.0, std::ceil(row_tile.longest / lists / schedule.ufk)),
           .staged = schedule.stage,
           .instructions = all_iterations * of_iteration + warps * (fixed_instructions + 2 * reduction),
-          .wavefronts = all_iterations * quads *
+          .wavefronts = all_iterations * packets *
                             (4 * std::max<double>(schedule.vector, loads.of_column * loads.lines) +
                              (1 + schedule.ufi) * std::max(1.0, groups / 8)) +
                         warps * reduction,
-          .sparse_lines = all_iterations * quads * quad_bytes / line_bytes + warps,
-          .dense_lines = all_iterations * quads * 4 * loads.of_column * loads.lines,
+          .sparse_lines = all_iterations * packets * packet_bytes / line_bytes + warps,
+          .dense_lines = all_iterations * packets * 4 * loads.of_column * loads.lines,
           .distinct_lines = lines_of_b(shape, schedule.columns),
           .tiles = tiles,
           .adds_warps = schedule.warps > 1};

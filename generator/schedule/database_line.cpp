@@ -108,7 +108,7 @@ std::optional<double> DatabaseLine::positive(const char* what) {
 Schedule DatabaseLine::schedule_for(const std::string& layout, long long bcol) {
   return without_place([&, text = word()] {
     const Schedule result = parse_schedule(text);
-    // Whether columns stand one behind the other the name of another layout does not say: the schedule is fitted to
+    // Whether columns are one after the other the name of another layout does not say: the schedule is fitted to
     // them when it is taken.
     check_legal(result, {bcol, layout == "kn"});
     return result;

@@ -21,7 +21,7 @@ class DatabaseLine {
   DatabaseLine(std::string text, std::string place);
 
   std::string word();
-  /// The layout that stands here; that of kn where a number does.
+  /// The layout that is here; that of kn where a number does.
   std::string layout();
   /// A whole number from `least` to `most`.
   long long number(long long least, long long most);
@@ -57,7 +57,7 @@ class DatabaseLine {
   void skip_blanks();
 
   std::string text_;
-  std::size_t at_ = 0;  ///< what stands in front of it is read
+  std::size_t at_ = 0;  ///< what is before it is read
   std::string place_;
 };
 

@@ -37,10 +37,10 @@ constexpr const char* introduction =
     "# default bcol schedule matrices loss worst exact tf32\n"
     "# layer bcol pattern schedule gain exact tf32\n";
 
-/// Stands behind it where there are entries of other layouts.
+/// Is after it where there are entries of other layouts.
 constexpr const char* words_on_layouts =
-    "# A word in front of bcol says how B and C lie that the entry was measured with; without one, B is K x N and C\n"
-    "# is M x N. nk: both are transposed. Others name for each dimension of B, and behind a dot of C, whether rows of\n"
+    "# A word before bcol says how B and C lie that the entry was measured with; without one, B is K x N and C\n"
+    "# is M x N. nk: both are transposed. Others name for each dimension of B, and after a dot of C, whether rows of\n"
     "# A (m), columns of A (k) or columns of C (n) run over it, with the stride of n where it has one; bcol counts\n"
     "# columns of C.\n";
 
@@ -61,7 +61,7 @@ std::string print(const CandidateLoss& loss) {
   return fmt::format("{}{:.1f}", loss.estimated ? "~" : "", loss.percent);
 }
 
-/// What stands behind the kind of an entry of the layout.
+/// What is after the kind of an entry of the layout.
 std::string print_layout(const std::string& layout) { return layout == "kn" ? "" : " " + layout; }
 
 std::string print(const CandidateEntry& entry, const std::string& layout) {
@@ -144,7 +144,7 @@ class Reading {
     databases.emplace_back(std::move(head), std::move(part.entries));
   }
 
-  // Each reads a line behind its first word and returns what it is an entry for.
+  // Each reads a line after its first word and returns what it is an entry for.
   std::string read_candidate(DatabaseLine& line) {
     const std::string layout = line.layout();
     CandidateEntry entry{.bcol = line.bcol(), .number = static_cast<int>(line.number(0, 999)), .schedule = {}};
@@ -197,7 +197,7 @@ class Reading {
       head_.key = line.device_key();
       head_.device = line.rest();
       if (head_.device.empty()) {
-        line.refuse("does not name the device behind its key");
+        line.refuse("does not name the device after its key");
       }
     } else if (kind == "dtype") {
       head_.dtype = line.word();

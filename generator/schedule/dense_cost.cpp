@@ -16,7 +16,7 @@ namespace {
 struct Reached {
   double launch;        ///< microseconds: launch, first loads, store
   double arithmetic;    ///< of the rate that the device has
-  double step;          ///< microseconds that 1,000 elements of K take at least, one behind the other
+  double step;          ///< microseconds that 1,000 elements of K take at least, one after the other
   double memory;        ///< of the bandwidth, of whatever operands come from
   double split;         ///< microseconds that adding up parts of K takes
   double shared_tiles;  ///< of the bandwidth of L2: above 1 where blocks of a cluster share what they load

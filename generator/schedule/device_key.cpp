@@ -18,7 +18,7 @@ constexpr std::uint32_t most_of_a_device = 0x7fffffff;
 /// The distance of two figures' logarithms; 0 where one is not known.
 double logarithmic_distance(double a, double b) { return a == 0 || b == 0 ? 0 : std::abs(std::log2(a / b)); }
 
-/// Takes a number that stands between two words off the front of a text; nothing where none does that a device can
+/// Takes a number that is between two words off the front of a text; nothing where none does that a device can
 /// have.
 std::optional<std::uint32_t> number_between(std::string_view& text, std::string_view front, std::string_view behind) {
   const std::size_t end = text.starts_with(front) ? text.find(behind, front.size()) : std::string_view::npos;

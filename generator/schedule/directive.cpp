@@ -26,8 +26,8 @@ struct Word {
   std::string old;
 };
 
-/// What stands in the parentheses of a directive, said once for the printer, the parser and the errors: `form` goes
-/// through the parts in order. A part is a name (of a loop or an array), a number, a fixed word, or a number behind a
+/// What is in the parentheses of a directive, said once for the printer, the parser and the errors: `form` goes
+/// through the parts in order. A part is a name (of a loop or an array), a number, a fixed word, or a number after a
 /// key, which may be left out where it is the usual one.
 template <typename Form>
 void form(Unroll& directive, Form& parts) {
@@ -74,11 +74,11 @@ void form(MergePatterns&, Form& parts) {
   parts.directive("merge");
 }
 template <typename Form>
-void form(OwnPanels& directive, Form& parts) {
+void form(AssignRowTiles& directive, Form& parts) {
   parts.directive({"row_tiles", "own"});
   parts.name("LOOP", directive.loop);
-  parts.keyed({"block", "panels"}, directive.panels);
-  parts.keyed("warp", directive.warp_panels);
+  parts.keyed({"block", "panels"}, directive.row_tiles);
+  parts.keyed("warp", directive.warp_row_tiles);
 }
 template <typename Form>
 void form(TileColumns& directive, Form& parts) {
@@ -163,14 +163,14 @@ void form(PlaceEpilogue&, Form& parts) {
 }
 
 template <typename Form>
-void form(StreamWindows& directive, Form& parts) {
+void form(Mainloop& directive, Form& parts) {
   parts.directive({"mainloop", "stream"});
   parts.name("LOOP", directive.loop);
-  parts.keyed({"row_tiles", "panels"}, directive.panels);
+  parts.keyed({"row_tiles", "panels"}, directive.row_tiles);
   parts.keyed("warps", directive.warps);
-  parts.keyed_unless_usual({"warp_m", "rows"}, directive.rows, StreamWindows::usual_rows);
+  parts.keyed_unless_usual({"warp_m", "rows"}, directive.rows, Mainloop::usual_rows);
   parts.keyed_unless_usual({"split_k", "share"}, directive.share, 1);
-  parts.keyed_unless_usual({"tile_k", "window"}, directive.window, 0);
+  parts.keyed_unless_usual({"tile_k", "window"}, directive.k_tile, 0);
 }
 template <typename Form>
 void form(FragmentColumns& directive, Form& parts) {
@@ -217,12 +217,12 @@ void form(PackBitmap& directive, Form& parts) {
   parts.keyed_unless_usual("warps", directive.warps, 1);
 }
 template <typename Form>
-void form(QuarterSteps& directive, Form& parts) {
+void form(Sparse14Steps& directive, Form& parts) {
   parts.directive({"sparse14", "quarter"});
   parts.name("ARRAY", directive.array);
 }
 template <typename Form>
-void form(PipelineWindows& directive, Form& parts) {
+void form(PipelineKTiles& directive, Form& parts) {
   parts.directive("pipeline");
   parts.name("LOOP", directive.loop);
   parts.number(directive.stages);
@@ -232,7 +232,7 @@ void form(PipelineTiles& directive, Form& parts) {
   parts.directive("pipeline");
   parts.name("LOOP", directive.loop);
   parts.keyed({"stages", "tiles"}, directive.tiles);
-  parts.keyed({"stages_a", "units"}, directive.units);
+  parts.keyed({"stages_a", "units"}, directive.packed_tiles);
   parts.keyed_unless_usual("step", directive.step, PipelineTiles{}.step);
 }
 template <typename Form>
@@ -246,7 +246,7 @@ void form(CopyInBulk&, Form& parts) {
   parts.word({"tma", "bulk"});
 }
 template <typename Form>
-void form(CopyUnits&, Form& parts) {
+void form(CopyPackedTiles&, Form& parts) {
   parts.directive("copy");
   parts.word({"bulk_a", "units"});
 }
@@ -257,7 +257,7 @@ void form(ClusterTurns& directive, Form& parts) {
   parts.number(directive.blocks);
 }
 template <typename Form>
-void form(PlaceAhead& directive, Form& parts) {
+void form(WarpSpecialize& directive, Form& parts) {
   parts.directive({"warp_specialize", "ahead"});
   parts.name("ARRAY", directive.array);
 }
@@ -485,8 +485,8 @@ std::vector<OldWord> old_words_in(std::string_view script) {
   return words;
 }
 
-std::optional<int> panel_rows(const std::vector<Directive>& directives) {
-  // The last one counts: unroll(i, 1) leaves the loop as it is, and may stand in front of another.
+std::optional<int> row_tile_rows(const std::vector<Directive>& directives) {
+  // The last one counts: unroll(i, 1) leaves the loop as it is, and may be before another.
   std::optional<int> rows;
   for (const Directive& directive : directives) {
     if (const auto* unrolled = std::get_if<Unroll>(&directive)) {

@@ -11,17 +11,17 @@
 
 namespace esc {
 
-/// unroll(i, 4): the row loop advances by `factor` and its statements are repeated: row panels (paper, 3.2.1).
+/// unroll(i, 4): the row loop advances by `factor` and its statements are repeated: row tiles (paper, 3.2.1).
 struct Unroll {
   std::string loop;
   int factor = 1;
   bool operator==(const Unroll&) const = default;
 };
-/// enumerate(): one case for each pattern of a panel (paper, 3.2).
+/// enumerate(): one case for each pattern of a row tile (paper, 3.2).
 struct Enumerate {
   bool operator==(const Enumerate&) const = default;
 };
-/// map(i, grid): the row loop becomes thread blocks, one per (panel, pattern) (paper, 3.2.2).
+/// map(i, grid): the row loop becomes thread blocks, one per (row tile, pattern) (paper, 3.2.2).
 struct MapGrid {
   std::string loop;
   bool operator==(const MapGrid&) const = default;
@@ -50,16 +50,18 @@ struct Transform {
 struct Compact {
   bool operator==(const Compact&) const = default;
 };
-/// merge(): one case for all patterns of a panel, whose updates run over every row: explicit zeros in place of cases.
+/// merge(): one case for all patterns of a row tile, whose updates run over every row: explicit zeros in place of
+/// cases.
 struct MergePatterns {
   bool operator==(const MergePatterns&) const = default;
 };
-/// row_tiles(i, block=4, warp=2): a thread block owns `panels` consecutive panels, and each of its warps `warp_panels`.
-struct OwnPanels {
+/// row_tiles(i, block=4, warp=2): a thread block owns `row_tiles` consecutive row tiles, and each of its warps
+/// `warp_row_tiles`.
+struct AssignRowTiles {
   std::string loop;
-  int panels = 1;
-  int warp_panels = 1;
-  bool operator==(const OwnPanels&) const = default;
+  int row_tiles = 1;
+  int warp_row_tiles = 1;
+  bool operator==(const AssignRowTiles&) const = default;
 };
 /// tile(j, columns=32, vector=4): a block computes `columns` columns of C; a lane holds `vector` consecutive ones.
 struct TileColumns {
@@ -68,7 +70,7 @@ struct TileColumns {
   int vector = 1;
   bool operator==(const TileColumns&) const = default;
 };
-/// split_k(k, warps=8, lane_groups=4): the columns of a panel are dealt in turn to the lane groups of several warps.
+/// split_k(k, warps=8, lane_groups=4): the columns of a row tile are dealt in turn to the lane groups of several warps.
 struct SplitColumns {
   std::string loop;
   int warps = 1;
@@ -83,12 +85,12 @@ struct AccumulateSums {
 struct ShuffleSums {
   bool operator==(const ShuffleSums&) const = default;
 };
-/// reduce_warps(): the sums of warps are added in shared memory, behind a barrier.
+/// reduce_warps(): the sums of warps are added in shared memory, after a barrier.
 struct ShareSums {
   bool operator==(const ShareSums&) const = default;
 };
-/// transform(A, regions): the panels of the sparse array are stored as quads of columns, those of about the same length
-/// with equally many.
+/// transform(A, regions): the row tiles of the sparse array are stored as packets of columns, those of about the same
+/// length with equally many.
 struct PackRegions {
   std::string array;
   bool operator==(const PackRegions&) const = default;
@@ -115,7 +117,7 @@ struct StageRegions {
   std::string array;
   bool operator==(const StageRegions&) const = default;
 };
-/// pdl(): programmatic dependent launch: a late wait, and the trigger behind it.
+/// pdl(): programmatic dependent launch: a late wait, and the trigger after it.
 struct Overlap {
   bool operator==(const Overlap&) const = default;
 };
@@ -126,7 +128,7 @@ struct CutRows {
   bool operator==(const CutRows&) const = default;
 };
 /// transform(A, tasks, 16): the sparse array is stored as a list of tasks, longest first, those of more than `light`
-/// non-zeros in front of the others, and the non-zeros in the order of the tasks.
+/// non-zeros before the others, and the non-zeros in the order of the tasks.
 struct PackTasks {
   std::string array;
   int light = 16;
@@ -144,31 +146,31 @@ struct AssignTasks {
 struct PlaceEpilogue {
   bool operator==(const PlaceEpilogue&) const = default;
 };
-/// mainloop(i, row_tiles=4, warps=2): a block owns `panels` row tiles of 16 rows, or of as many as warp_m=32 says, and
-/// goes through all columns of the sparse array, a K tile of 256 of them after the other, or as tile_k=32 says; `warps`
-/// warps of each row tile take K tiles in turn, or, as split_k=2 says, two of them each.
-struct StreamWindows {
+/// mainloop(i, row_tiles=4, warps=2): a block owns `row_tiles` row tiles of 16 rows, or of as many as warp_m=32 says,
+/// and goes through all columns of the sparse array, a K tile of 256 of them after the other, or as tile_k=32 says;
+/// `warps` warps of each row tile take K tiles in turn, or, as split_k=2 says, two of them each.
+struct Mainloop {
   static constexpr int usual_rows = 16;
 
   std::string loop;
-  int panels = 4;
+  int row_tiles = 4;
   int warps = 2;
   int rows = usual_rows;
   int share = 1;
-  int window = 0;  ///< columns; 0 where they are as many as the type of the elements has
-  bool operator==(const StreamWindows&) const = default;
+  int k_tile = 0;  ///< columns; 0 where they are as many as the type of the elements has
+  bool operator==(const Mainloop&) const = default;
 };
 /// fragment(j, 32): a block computes so many columns of C; a lane has the sums that the tensor core gives it.
-/// fragment(j, 128, warp_n=16): each of the warps that multiply the same windows has so many of the columns, in the
-/// rows of all panels. fragment(j, 1), of 16 bits: four lanes have parts of the sums of a row.
+/// fragment(j, 128, warp_n=16): each of the warps that multiply the same K tiles has so many of the columns, in the
+/// rows of all row tiles. fragment(j, 1), of 16 bits: four lanes have parts of the sums of a row.
 struct FragmentColumns {
   std::string loop;
   int columns = 8;
-  int warp = 0;  ///< 0 where each warp has all columns, in the rows of its panel
+  int warp = 0;  ///< 0 where each warp has all columns, in the rows of its row tile
   bool operator==(const FragmentColumns&) const = default;
 };
-/// transform(A, sparse24): the panels of the sparse array are stored as the operands of the sparse tensor core, with
-/// the columns of a window in an order in which at most two of four have a non-zero.
+/// transform(A, sparse24): the row tiles of the sparse array are stored as the operands of the sparse tensor core, with
+/// the columns of a K tile in an order in which at most two of four have a non-zero.
 struct PackFragments {
   std::string array;
   bool operator==(const PackFragments&) const = default;
@@ -189,7 +191,7 @@ struct PackPlaced {
   std::string array;
   bool operator==(const PackPlaced&) const = default;
 };
-/// transform(A, gathered): the rows of a warp have lists of their own, of one window of columns after the other.
+/// transform(A, gathered): the rows of a warp have lists of their own, of one K tile of columns after the other.
 struct PackGathered {
   std::string array;
   bool operator==(const PackGathered&) const = default;
@@ -203,16 +205,16 @@ struct PackBitmap {
 };
 /// sparse14(A): of the steps in which fragments are multiplied those whose columns allow it store one of four elements,
 /// in place of two.
-struct QuarterSteps {
+struct Sparse14Steps {
   std::string array;
-  bool operator==(const QuarterSteps&) const = default;
+  bool operator==(const Sparse14Steps&) const = default;
 };
-/// pipeline(k, 4): windows of the dense array and what the packed one has for them are copied to shared memory,
+/// pipeline(k, 4): K tiles of the dense array and what the packed one has for them are copied to shared memory,
 /// `stages` of them at a time.
-struct PipelineWindows {
+struct PipelineKTiles {
   std::string loop;
   int stages = 2;
-  bool operator==(const PipelineWindows&) const = default;
+  bool operator==(const PipelineKTiles&) const = default;
 };
 /// pipeline(k, stages=3, stages_a=2): K steps of the dense array and packed A tiles are copied to shared memory, so
 /// many of each at a time. With step=256 a K step has that many columns of the packed array, where warps multiply by
@@ -220,7 +222,7 @@ struct PipelineWindows {
 struct PipelineTiles {
   std::string loop;
   int tiles = 3;
-  int units = 2;
+  int packed_tiles = 2;
   int step = 128;
   bool operator==(const PipelineTiles&) const = default;
 };
@@ -228,11 +230,11 @@ struct PipelineTiles {
 struct CopyInBulk {
   bool operator==(const CopyInBulk&) const = default;
 };
-/// copy(bulk_a): of it the units alone; lanes go on copying windows.
-struct CopyUnits {
-  bool operator==(const CopyUnits&) const = default;
+/// copy(bulk_a): of it the packed tiles alone; lanes go on copying K tiles.
+struct CopyPackedTiles {
+  bool operator==(const CopyPackedTiles&) const = default;
 };
-/// cluster(k, 4): the turns of a block are dealt to `blocks` blocks of a cluster, the first of which adds up their
+/// cluster(k, 4): the iterations of a block are dealt to `blocks` blocks of a cluster, the first of which adds up their
 /// sums, from compute capability 9.0 on.
 struct ClusterTurns {
   std::string loop;
@@ -241,21 +243,22 @@ struct ClusterTurns {
 };
 /// warp_specialize(A): warps of their own place the values of the sparse array, an iteration ahead of those that
 /// multiply them, and copy for them.
-struct PlaceAhead {
+struct WarpSpecialize {
   std::string array;
-  bool operator==(const PlaceAhead&) const = default;
+  bool operator==(const WarpSpecialize&) const = default;
 };
 /// store(C): warps store tiles of C of 16 x 16 elements, several elements of a lane at once.
 struct StoreTiles {
   std::string array;
   bool operator==(const StoreTiles&) const = default;
 };
-using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns,
-                               OwnPanels, TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums,
-                               PackRegions, Vectorize, BatchColumns, Prefetch, StageRegions, Overlap, CutRows,
-                               PackTasks, AssignTasks, PlaceEpilogue, StreamWindows, FragmentColumns, PackFragments,
-                               PackDense, PackListed, PackPlaced, QuarterSteps, PipelineWindows, CopyInBulk, CopyUnits,
-                               ClusterTurns, PlaceAhead, PackGathered, PackBitmap, PipelineTiles, StoreTiles>;
+using Directive =
+    std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns, AssignRowTiles,
+                 TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
+                 BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue,
+                 Mainloop, FragmentColumns, PackFragments, PackDense, PackListed, PackPlaced, Sparse14Steps,
+                 PipelineKTiles, CopyInBulk, CopyPackedTiles, ClusterTurns, WarpSpecialize, PackGathered, PackBitmap,
+                 PipelineTiles, StoreTiles>;
 
 /// "unroll(i, 4)", "map(i, grid)", "row_tiles(i, block=4, warp=2)", "merge()", ...
 std::string print(const Directive& directive);
@@ -288,7 +291,7 @@ struct OldWord {
 /// The old words of a script, each once, in its order. Throws as parse_script does.
 std::vector<OldWord> old_words_in(std::string_view script);
 
-/// Rows of a panel: as many as the row loop is unrolled by; absent where it is not.
-std::optional<int> panel_rows(const std::vector<Directive>& directives);
+/// Rows of a row tile: as many as the row loop is unrolled by; absent where it is not.
+std::optional<int> row_tile_rows(const std::vector<Directive>& directives);
 
 }  // namespace esc

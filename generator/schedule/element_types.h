@@ -18,7 +18,8 @@ bool is_half_type(std::string_view dtype);
 int bytes_of_type(std::string_view dtype);
 
 /// The types whose measurements say something of schedules for this one, the nearest first: itself, for one of 16 bits
-/// the other one, which takes as many bytes and goes through the same units, and then f32, which takes as many as tf32.
+/// the other one, which takes as many bytes and goes through the same packed tiles, and then f32, which takes as many
+/// as tf32.
 std::vector<std::string> types_like(std::string_view dtype);
 
 }  // namespace esc

@@ -11,9 +11,9 @@ Schedule fit(PanelSchedule schedule, const ProductColumns& columns) {
   schedule.vector = std::min({schedule.vector, schedule.columns, widest_vector(columns)});
   schedule.columns = std::min(schedule.columns, 32 * schedule.vector);
   schedule.groups = std::min(schedule.groups, schedule.warp_groups());
-  schedule.panels = std::max(schedule.panels, schedule.warp_panels());
+  schedule.row_tiles = std::max(schedule.row_tiles, schedule.warp_row_tiles());
   while (schedule.block_warps() > PanelSchedule::max_warps) {
-    int& parameter = schedule.panels > schedule.warp_panels() ? schedule.panels : schedule.warps;
+    int& parameter = schedule.row_tiles > schedule.warp_row_tiles() ? schedule.row_tiles : schedule.warps;
     parameter /= 2;
   }
   return schedule;

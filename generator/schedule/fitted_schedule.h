@@ -7,7 +7,7 @@
 namespace esc {
 
 /// The schedule nearest to this one that is legal for the columns: narrower tiles and vectors, and what follows of
-/// groups, panels and threads.
+/// groups, row tiles and threads.
 Schedule fitted(const Schedule& schedule, const ProductColumns& columns);
 
 }  // namespace esc

@@ -11,7 +11,7 @@ namespace esc {
 
 namespace {
 
-constexpr int tile_k = GatherSchedule::window_columns;
+constexpr int tile_k = GatherSchedule::k_tile_columns;
 constexpr int tile_n = GatherSchedule::columns;
 
 std::string tile_text(long long rows) { return fmt::format("tile={}x{}x{}", rows, tile_k, tile_n); }
@@ -58,17 +58,17 @@ void check_legal(const GatherSchedule& schedule, const ProductColumns& columns) 
   check_ranges(schedule);
   if (!columns.are_contiguous) {
     throw ScheduleError(print(schedule),
-                        "columns of B do not stand one behind the other, so that no row of it has 128 bytes of 32",
+                        "columns of B are not one after the other, so that no row of it has 128 bytes of 32",
                         "choose a schedule of family panel");
   }
 }
 
-std::uint64_t shared_bytes(const GatherSchedule& schedule, double window_entries) {
+std::uint64_t shared_bytes(const GatherSchedule& schedule, double k_tile_entries) {
   constexpr double filled_up = 2;  // entries of a row in the fullest list
   constexpr int entry_bytes = 8, row_bytes = 128, fixed_bytes = 128;
-  const double list_bytes = schedule.block_rows() * (window_entries + filled_up) * entry_bytes +
+  const double list_bytes = schedule.block_rows() * (k_tile_entries + filled_up) * entry_bytes +
                             2 * schedule.rows() * entry_bytes + fixed_bytes;
-  return static_cast<std::uint64_t>(GatherSchedule::stages * GatherSchedule::window_columns * row_bytes + fixed_bytes +
+  return static_cast<std::uint64_t>(GatherSchedule::stages * GatherSchedule::k_tile_columns * row_bytes + fixed_bytes +
                                     GatherSchedule::list_stages * list_bytes);
 }
 
@@ -90,15 +90,16 @@ std::vector<GatherSchedule> legal_gather_schedules(long long bcol) {
 }
 
 std::vector<Directive> expand(const GatherSchedule& schedule) {
-  std::vector<Directive> directives{Unroll{"i", schedule.sets},
-                                    Enumerate{},
-                                    MergePatterns{},
-                                    OwnPanels{"i", schedule.warps * GatherSchedule::set_rows, GatherSchedule::set_rows},
-                                    TileColumns{"j", GatherSchedule::columns, GatherSchedule::vector},
-                                    SplitColumns{"k", 1, 1},
-                                    AccumulateSums{},
-                                    PackGathered{"A"},
-                                    PipelineWindows{"k", GatherSchedule::stages}};
+  std::vector<Directive> directives{
+      Unroll{"i", schedule.sets},
+      Enumerate{},
+      MergePatterns{},
+      AssignRowTiles{"i", schedule.warps * GatherSchedule::set_rows, GatherSchedule::set_rows},
+      TileColumns{"j", GatherSchedule::columns, GatherSchedule::vector},
+      SplitColumns{"k", 1, 1},
+      AccumulateSums{},
+      PackGathered{"A"},
+      PipelineKTiles{"k", GatherSchedule::stages}};
   if (schedule.pdl) {
     directives.emplace_back(Overlap{});
   }

@@ -12,14 +12,14 @@
 namespace esc {
 
 /// A schedule of family gather: each warp has four rows of A beside each other, in `sets` sets, and 32 columns of C,
-/// and gathers rows of B from windows of them in shared memory.
+/// and gathers rows of B from K tiles of them in shared memory.
 struct GatherSchedule {
   static constexpr int set_rows = 4;          ///< rows beside each other in a warp
   static constexpr int columns = 32;          ///< of C that a block computes: 128 bytes of a row of B
   static constexpr int vector = 4;            ///< of them that a lane has
-  static constexpr int window_columns = 256;  ///< of A
-  static constexpr int stages = 4;            ///< windows in shared memory
-  static constexpr int list_stages = 2;       ///< turns whose lists are there
+  static constexpr int k_tile_columns = 256;  ///< of A
+  static constexpr int stages = 4;            ///< K tiles in shared memory
+  static constexpr int list_stages = 2;       ///< iterations whose lists are there
   static constexpr int max_sets = 8;
   static constexpr int max_warps = 16;
   static constexpr int least_architecture = 90;  ///< copies in bulk
@@ -35,7 +35,7 @@ struct GatherSchedule {
   bool operator==(const GatherSchedule&) const = default;
 };
 
-/// Reads the settings behind "gather:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
+/// Reads the settings after "gather:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 GatherSchedule parse_gather(std::string_view text, std::string_view settings);
 
 /// "gather: tile=336x256x32, warps=14, pdl=on".
@@ -46,9 +46,9 @@ std::string print(const GatherSchedule& schedule);
 void check_ranges(const GatherSchedule& schedule);
 void check_legal(const GatherSchedule& schedule, const ProductColumns& columns);
 
-/// The shared memory of a block, about, where a row has so many entries in a window on average and rows are about
+/// The shared memory of a block, about, where a row has so many entries in a K tile on average and rows are about
 /// equally long.
-std::uint64_t shared_bytes(const GatherSchedule& schedule, double window_entries);
+std::uint64_t shared_bytes(const GatherSchedule& schedule, double k_tile_entries);
 
 /// Whether the family is made for elements of this type where B and C lie as this layout says: float32, or what is
 /// rounded of it, in rows.

@@ -9,7 +9,7 @@ namespace esc::gather_times {
 
 // What 572 kernels of family gather took on one H100, as far as a rule and the tuner both go by it.
 
-/// Entries of a row and window that are filled up.
+/// Entries of a row and K tile that are filled up.
 inline constexpr double filled_up = 1.64;
 
 /// How many times as long it takes where a block has few warps, which wait longer.

@@ -129,11 +129,11 @@ std::string describe(const HalfSpeed& known, const LayerShape& shape, const Sche
   }
   return known.over_dense < 1
              ? fmt::format(
-                   "where bitmaps were measured one behind the other, {} on one {}, the dense product was {:.2f} "
+                   "where bitmaps were measured back to back, {} on one {}, the dense product was {:.2f} "
                    "times as fast",
                    known.where, known.device.name, 1 / known.over_dense)
              : fmt::format(
-                   "where bitmaps were measured one behind the other, {} on one {}, they were {:.2f} times as fast as "
+                   "where bitmaps were measured back to back, {} on one {}, they were {:.2f} times as fast as "
                    "the dense product",
                    known.where, known.device.name, known.over_dense);
 }

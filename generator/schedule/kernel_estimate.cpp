@@ -6,7 +6,7 @@
 
 #include "generator/schedule/bitmap_schedules.h"
 #include "generator/schedule/element_types.h"
-#include "generator/schedule/stream_unit_bytes.h"
+#include "generator/schedule/stream_packed_tile_bytes.h"
 
 namespace esc {
 namespace {
@@ -21,7 +21,7 @@ double share_above(double value) { return std::erfc(value / std::sqrt(2.0)) / 2;
 
 }  // namespace
 
-PanelLength panel_length(const LayerShape& shape, int height) {
+RowTileLength row_tile_length(const LayerShape& shape, int height) {
   const double mean = static_cast<double>(shape.columns) * (1 - std::pow(1 - shape.density(), height));
   const double variation = shape.row_variation / std::sqrt(height);
   double most = static_cast<double>(shape.columns);
@@ -50,36 +50,36 @@ TaskCounts task_counts(const LayerShape& shape, const RowsSchedule& schedule) {
 }
 
 ListCounts list_counts(const LayerShape& shape, int height) {
-  const double panels = std::ceil(static_cast<double>(shape.rows) / height);
+  const double row_tiles = std::ceil(static_cast<double>(shape.rows) / height);
   const auto columns = static_cast<double>(shape.columns);
   ListCounts counts;
   double patterns = 1;
   for (int nonzeros = 1; nonzeros <= height; ++nonzeros) {
     patterns = patterns * (height - nonzeros + 1) / nonzeros;
     const double chance = std::pow(shape.density(), nonzeros) * std::pow(1 - shape.density(), height - nonzeros);
-    counts.lists += panels * patterns * (1 - std::pow(1 - chance, columns));
-    counts.columns += panels * patterns * chance * columns;
+    counts.lists += row_tiles * patterns * (1 - std::pow(1 - chance, columns));
+    counts.columns += row_tiles * patterns * chance * columns;
   }
   return counts;
 }
 
 KernelFacts estimated_kernel(const PanelSchedule& schedule, const LayerShape& shape) {
-  const int quads = schedule.ufk / 4;
+  const int packets = schedule.ufk / 4;
   const int further_sums = std::max(0, schedule.vector - PanelSchedule::max_vector) * schedule.ufi;
-  const int registers = further_sums + (schedule.stage ? 20 + 14 * quads + (4 + 2 * quads) * schedule.ufi
-                                                       : 24 + 20 * quads + (4 + 6 * quads) * schedule.ufi);
-  const int quad_bytes = 4 * (column_bytes(shape) + 4 * schedule.ufi);
-  const PanelLength length = panel_length(shape, schedule.ufi);
-  const std::int64_t round = std::int64_t{quads} * schedule.groups;
+  const int registers = further_sums + (schedule.stage ? 20 + 14 * packets + (4 + 2 * packets) * schedule.ufi
+                                                       : 24 + 20 * packets + (4 + 6 * packets) * schedule.ufi);
+  const int packet_bytes = 4 * (column_bytes(shape) + 4 * schedule.ufi);
+  const RowTileLength length = row_tile_length(shape, schedule.ufi);
+  const std::int64_t round = std::int64_t{packets} * schedule.groups;
   const std::int64_t rounds = whole_up(length.longest / static_cast<double>(4 * round * schedule.warps));
-  const std::int64_t staged = rounds * round * schedule.block_warps() * schedule.warp_panels() * quad_bytes;
-  const std::int64_t row_blocks = whole_up(static_cast<double>(shape.rows) / (schedule.ufi * schedule.panels));
+  const std::int64_t staged = rounds * round * schedule.block_warps() * schedule.warp_row_tiles() * packet_bytes;
+  const std::int64_t row_blocks = whole_up(static_cast<double>(shape.rows) / (schedule.ufi * schedule.row_tiles));
   return {.registers = registers,
           .shared_bytes =
               schedule.sum_bytes() + (schedule.stage ? static_cast<int>(std::min<std::int64_t>(staged, 1 << 30)) : 0),
           .threads = schedule.threads(),
           .blocks = row_blocks * whole_up(static_cast<double>(shape.bcol) / schedule.columns),
-          .packed_bytes = row_blocks * schedule.panels * whole_up(length.mean / 4) * quad_bytes};
+          .packed_bytes = row_blocks * schedule.row_tiles * whole_up(length.mean / 4) * packet_bytes};
 }
 
 KernelFacts estimated_kernel(const RowsSchedule& schedule, const LayerShape& shape) {
@@ -101,41 +101,41 @@ KernelFacts estimated_kernel(const AtomicSchedule& schedule, const LayerShape& s
           .packed_bytes = whole_up(16 * counts.lists + column_bytes(shape) * counts.columns) + 4 * shape.nonzeros};
 }
 
-/// Of a panel. Of 16 bits most matrices take 8 steps, of 32 more the more non-zeros there are.
-int estimated_unit_bytes(const StreamSchedule& schedule, const LayerShape& shape) {
+/// Of a row tile. Of 16 bits most matrices take 8 steps, of 32 more the more non-zeros there are.
+int estimated_packed_tile_bytes(const StreamSchedule& schedule, const LayerShape& shape) {
   constexpr int of_8_steps = 4608;
   constexpr int of_columns = 256;
   if (schedule.dense != StreamSchedule::Dense::off) {
-    return static_cast<int>(dense_unit_bytes(schedule.dense, shape.dtype, shape.density(), schedule.rows));
+    return static_cast<int>(dense_packed_tile_bytes(schedule.dense, shape.dtype, shape.density(), schedule.rows));
   }
-  return is_half_type(shape.dtype) && !schedule.quarters
-             ? of_8_steps * schedule.row_strips() + of_columns
-             : schedule.row_strips() *
-                   static_cast<int>(streamed_unit_bytes(shape.dtype, shape.density(), schedule.quarters));
+  return is_half_type(shape.dtype) && !schedule.sparse14
+             ? of_8_steps * schedule.row_m16_tiles() + of_columns
+             : schedule.row_m16_tiles() *
+                   static_cast<int>(streamed_packed_tile_bytes(shape.dtype, shape.density(), schedule.sparse14));
 }
 
 KernelFacts estimated_kernel(const StreamSchedule& schedule, const LayerShape& shape) {
-  const int unit_bytes = estimated_unit_bytes(schedule, shape);
-  const std::int64_t panels = whole_up(static_cast<double>(shape.rows) / schedule.rows);
-  const std::int64_t windows =
-      whole_up(static_cast<double>(shape.columns) / schedule.columns_of_window(bytes_of_type(shape.dtype)));
+  const int packed_tile_bytes = estimated_packed_tile_bytes(schedule, shape);
+  const std::int64_t row_tiles = whole_up(static_cast<double>(shape.rows) / schedule.rows);
+  const std::int64_t k_tiles =
+      whole_up(static_cast<double>(shape.columns) / schedule.columns_of_k_tile(bytes_of_type(shape.dtype)));
   const int registers =
-      64 + (schedule.is_placed() ? schedule.block_rows() / 2 : schedule.columns * schedule.row_strips());
+      64 + (schedule.is_placed() ? schedule.block_rows() / 2 : schedule.columns * schedule.row_m16_tiles());
   return {.registers =
               schedule.ahead ? std::min(registers, StreamSchedule::thread_registers(schedule.threads())) : registers,
           .shared_bytes = static_cast<int>(
-              shared_bytes(schedule, unit_bytes, staged_window_bytes(schedule, shape.dtype, shape.layout))),
+              shared_bytes(schedule, packed_tile_bytes, staged_k_tile_bytes(schedule, shape.dtype, shape.layout))),
           .threads = schedule.threads(),
-          .blocks = schedule.cluster * whole_up(static_cast<double>(panels) / schedule.panels) *
+          .blocks = schedule.cluster * whole_up(static_cast<double>(row_tiles) / schedule.row_tiles) *
                     whole_up(static_cast<double>(shape.bcol) / schedule.columns),
-          .packed_bytes = panels * windows * unit_bytes};
+          .packed_bytes = row_tiles * k_tiles * packed_tile_bytes};
 }
 
 KernelFacts estimated_kernel(const GatherSchedule& schedule, const LayerShape& shape) {
   constexpr double filled_up = 1.05;
   constexpr int entry_bytes = 8;
   const double entries =
-      shape.density() * std::min<double>(static_cast<double>(shape.columns), GatherSchedule::window_columns);
+      shape.density() * std::min<double>(static_cast<double>(shape.columns), GatherSchedule::k_tile_columns);
   const std::int64_t row_blocks = whole_up(static_cast<double>(shape.rows) / schedule.block_rows());
   return {.registers = 40 + 10 * schedule.sets,
           .shared_bytes = static_cast<int>(shared_bytes(schedule, entries)),
@@ -145,14 +145,14 @@ KernelFacts estimated_kernel(const GatherSchedule& schedule, const LayerShape& s
 }
 
 KernelFacts estimated_kernel(const BitmapSchedule& schedule, const LayerShape& shape) {
-  const std::int64_t panels = whole_up(static_cast<double>(shape.rows) / BitmapSchedule::panel_rows);
+  const std::int64_t row_tiles = whole_up(static_cast<double>(shape.rows) / BitmapSchedule::row_tile_rows);
   const std::int64_t tiles = whole_up(static_cast<double>(shape.columns) / BitmapSchedule::tile_columns_of_a);
   return {.registers = expected_registers(schedule),
-          .shared_bytes = static_cast<int>(shared_bytes(schedule, expected_unit_room(shape.density()))),
+          .shared_bytes = static_cast<int>(shared_bytes(schedule, expected_packed_tile_room(shape.density()))),
           .threads = schedule.threads(),
-          .blocks = schedule.cluster * whole_up(static_cast<double>(panels) / schedule.panels) *
+          .blocks = schedule.cluster * whole_up(static_cast<double>(row_tiles) / schedule.row_tiles) *
                     whole_up(static_cast<double>(shape.bcol) / schedule.columns),
-          .packed_bytes = panels * tiles * whole_up(expected_unit_bytes(shape.density()))};
+          .packed_bytes = row_tiles * tiles * whole_up(expected_packed_tile_bytes(shape.density()))};
 }
 
 KernelFacts estimated_kernel(const Schedule& schedule, const LayerShape& shape) {

@@ -17,14 +17,14 @@ KernelFacts estimated_kernel(const GatherSchedule& schedule, const LayerShape& s
 KernelFacts estimated_kernel(const BitmapSchedule& schedule, const LayerShape& shape);
 KernelFacts estimated_kernel(const Schedule& schedule, const LayerShape& shape);
 
-/// Lengths of the panels of `height` rows when the non-zeros of rows do not know of each other: columns with a non-zero
-/// in any of the rows.
-struct PanelLength {
+/// Lengths of the row tiles of `height` rows when the non-zeros of rows do not know of each other: columns with a
+/// non-zero in any of the rows.
+struct RowTileLength {
   double mean = 0;
-  double longest = 0;    ///< of most panels: two standard deviations above the mean
+  double longest = 0;    ///< of most row tiles: two standard deviations above the mean
   double variation = 0;  ///< coefficient of it
 };
-PanelLength panel_length(const LayerShape& shape, int height);
+RowTileLength row_tile_length(const LayerShape& shape, int height);
 
 /// The tasks into which family rows cuts a layer, when the lengths of its rows have a log-normal distribution.
 struct TaskCounts {
@@ -36,7 +36,7 @@ struct TaskCounts {
 };
 TaskCounts task_counts(const LayerShape& shape, const RowsSchedule& schedule);
 
-/// The lists of family atomic: (panel, pattern) pairs that have a column, and the columns in all of them.
+/// The lists of family atomic: (row tile, pattern) pairs that have a column, and the columns in all of them.
 struct ListCounts {
   double lists = 0;
   double columns = 0;

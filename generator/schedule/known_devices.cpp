@@ -20,7 +20,7 @@ extern const std::string_view device_a10, device_a100, device_a30, device_a40, d
 
 namespace {
 
-/// Takes the first word off a text, and the spaces behind it.
+/// Takes the first word off a text, and the spaces after it.
 std::string word_of(std::string& text) {
   const std::size_t end = std::min(text.find(' '), text.size());
   std::string word = text.substr(0, end);
@@ -84,7 +84,7 @@ class DeviceReader {
 
   std::string text(const std::string& rest) const {
     if (rest.empty()) {
-      fail("says nothing behind its key");
+      fail("says nothing after its key");
     }
     return rest;
   }

@@ -19,9 +19,9 @@ struct LayerShape {
   double row_variation = 0;      ///< coefficient of variation of the rows' lengths
   std::string pattern = {};      ///< SHA-256 of the pattern, hexadecimal; empty where it is not known
   std::string layout = "kn";     ///< how B and C lie: databases know the layers of each layout apart
-  bool contiguous = true;        ///< whether columns of a row of B stand one behind the other
+  bool contiguous = true;        ///< whether columns of a row of B are one after the other
   std::string dtype = "f32";     ///< of the elements: databases know those of each type apart
-  bool scattered = true;         ///< whether the non-zeros stand without a structure, as those of classes do
+  bool scattered = true;         ///< whether the non-zeros are without a structure, as those of classes do
 
   double elements() const { return static_cast<double>(rows) * static_cast<double>(columns); }
   /// The share of non-zeros.

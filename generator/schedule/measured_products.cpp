@@ -24,7 +24,7 @@ constexpr const char* introduction =
     "# What schedules took, in microseconds, of products for which several were measured beside each other. The times\n"
     "# of a cost model are corrected by them. One schedule or product a line; a product names its schedules by their\n"
     "# numbers: of each family the fastest, and some of the others. variation is the coefficient of variation of the\n"
-    "# lengths of rows; contiguous says whether the columns of a row of B stand one behind the other.\n"
+    "# lengths of rows; contiguous says whether the columns of a row of B are one after the other.\n"
     "# schedule number text\n"
     "# product type layout bcol contiguous rows columns nonzeros longest variation pattern number:microseconds...\n";
 
@@ -48,7 +48,7 @@ TimedSchedule timed_in(std::string_view word, const NumberedSchedules& schedules
   }
   const auto schedule = schedules.find(*number);
   if (schedule == schedules.end()) {
-    line.refuse(fmt::format("there is no schedule {} in front of it", *number));
+    line.refuse(fmt::format("there is no schedule {} before it", *number));
   }
   return {schedule->second, *microseconds};
 }

@@ -15,7 +15,7 @@ std::string why_other_kernel(const MeasuredCase& measured, const MeasuredCase& w
     return "the schedule that was measured is another one";
   }
   return measured.scattered != wanted.scattered
-             ? "the non-zeros stand in blocks or another structure, those of the layers that were measured do not"
+             ? "the non-zeros are in blocks or another structure, those of the layers that were measured do not"
              : "";
 }
 

@@ -15,7 +15,7 @@ namespace esc {
 /// What a speed was measured of. It says nothing of any other case.
 struct MeasuredCase {
   Schedule schedule;
-  bool scattered = true;  ///< whether the non-zeros stand without a structure (`is_scattered`)
+  bool scattered = true;  ///< whether the non-zeros are without a structure (`is_scattered`)
   bool epilogue = false;
   std::string dtype = "f32";
   std::string layout = "kn";

@@ -15,8 +15,8 @@ std::string form_of(const AtomicSchedule& schedule, const LayerShape&) {
 }
 
 std::string form_of(const PanelSchedule& schedule, const LayerShape&) {
-  return fmt::format("panel: row_tile={}, warp={}, rows={}", schedule.ufi, schedule.warp_panels(),
-                     schedule.ufi * schedule.panels);
+  return fmt::format("panel: row_tile={}, warp={}, rows={}", schedule.ufi, schedule.warp_row_tiles(),
+                     schedule.ufi * schedule.row_tiles);
 }
 
 std::string form_of(const RowsSchedule& schedule, const LayerShape&) {
@@ -24,14 +24,14 @@ std::string form_of(const RowsSchedule& schedule, const LayerShape&) {
                      schedule.warp_groups());
 }
 
-/// Which non-zeros stand outside of steps, and how many a unit has room for, is weighed by what a tile of so many
+/// Which non-zeros are outside of steps, and how many a packed tile has room for, is weighed by what a tile of so many
 /// columns takes, for so many K tiles at once.
 std::string form_of(const StreamSchedule& schedule, const LayerShape& shape) {
   StreamSchedule form = schedule;
   form.stages = StreamSchedule{}.stages;
   form.pdl = true;
-  form.copies = StreamSchedule::Copies::lanes;
-  const bool has_boxes = schedule.copies == StreamSchedule::Copies::bulk && is_half_type(shape.dtype);
+  form.copies = StreamSchedule::Copies::cp_async;
+  const bool has_boxes = schedule.copies == StreamSchedule::Copies::tma && is_half_type(shape.dtype);
   return fmt::format("{}, lines={}", print(form),
                      has_boxes ? line_rows_of_boxes(schedule.columns, shape.columns, shape.bcol) : 1);
 }

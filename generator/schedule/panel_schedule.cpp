@@ -19,15 +19,15 @@ constexpr int most_sum_bytes = 48 * 1024;
 int most_values(bool stage) { return stage ? 32 : 16; }
 
 LaneTile lane_tile(const PanelSchedule& schedule) {
-  return {.block_rows = 1LL * schedule.panels * schedule.ufi,
+  return {.block_rows = 1LL * schedule.row_tiles * schedule.ufi,
           .rows = schedule.ufi,
           .columns = schedule.columns,
           .vector = schedule.vector};
 }
 
 /// "the nearest legal value is tile=8x32", with so many row tiles.
-std::string nearest_panels(const PanelSchedule& schedule, long long panels) {
-  return fmt::format("the nearest legal value is tile={}x{}", panels * schedule.ufi, schedule.columns);
+std::string nearest_panels(const PanelSchedule& schedule, long long row_tiles) {
+  return fmt::format("the nearest legal value is tile={}x{}", row_tiles * schedule.ufi, schedule.columns);
 }
 
 void check_block(const PanelSchedule& schedule) {
@@ -39,17 +39,17 @@ void check_block(const PanelSchedule& schedule) {
         fmt::format("lane_groups={} is more than the {} of a warp", schedule.groups, schedule.warp_groups()),
         fmt::format("the nearest legal value is lane_groups={}", schedule.warp_groups()));
   }
-  if (schedule.panels < schedule.warp_panels()) {
+  if (schedule.row_tiles < schedule.warp_row_tiles()) {
     throw ScheduleError(text.str(),
-                        fmt::format("tile M={} is less than the {} rows of a warp", schedule.panels * schedule.ufi,
-                                    schedule.warp_panels() * schedule.ufi),
-                        nearest_panels(schedule, schedule.warp_panels()));
+                        fmt::format("tile M={} is less than the {} rows of a warp", schedule.row_tiles * schedule.ufi,
+                                    schedule.warp_row_tiles() * schedule.ufi),
+                        nearest_panels(schedule, schedule.warp_row_tiles()));
   }
   if (schedule.block_warps() > PanelSchedule::max_warps) {
     throw ScheduleError(
         text.str(),
         fmt::format("a block of {} warps is more than {}", schedule.block_warps(), PanelSchedule::max_warps),
-        nearest_panels(schedule, PanelSchedule::max_warps / schedule.warps * schedule.warp_panels()));
+        nearest_panels(schedule, PanelSchedule::max_warps / schedule.warps * schedule.warp_row_tiles()));
   }
   if (const int most = most_values(schedule.stage); schedule.ufi * schedule.ufk > most) {
     throw ScheduleError(
@@ -98,20 +98,20 @@ PanelSchedule parse_panel(std::string_view text, std::string_view settings) {
             .vector = given.number("vector", preset.vector),
             .groups = given.number("groups", preset.groups),
             .warps = given.number("warps", preset.warps),
-            .panels = given.number("panels", preset.panels),
+            .row_tiles = given.number("panels", preset.row_tiles),
             .ufk = given.number("ufk", preset.ufk),
             .stage = given.flag("stage", preset.stage),
             .pdl = pdl};
   }
   const std::vector<int> thread = given.tile("thread", {preset.ufi, preset.vector});
-  const std::vector<int> tile = given.tile("tile", {preset.panels * thread[0], preset.columns});
+  const std::vector<int> tile = given.tile("tile", {preset.row_tiles * thread[0], preset.columns});
   return {.ufi = thread[0],
           .columns = tile[1],
           .vector = thread[1],
           .groups = given.number("lane_groups", preset.groups),
           .warps = given.number("split_k", preset.warps),
-          .panels = whole_parts(given.text(), "tile M", tile[0], "thread M", thread[0],
-                                [&](long long rows) { return fmt::format("tile={}x{}", rows, tile[1]); }),
+          .row_tiles = whole_parts(given.text(), "tile M", tile[0], "thread M", thread[0],
+                                   [&](long long rows) { return fmt::format("tile={}x{}", rows, tile[1]); }),
           .ufk = given.number("unroll_k", preset.ufk),
           .stage = given.flag("stage_a", preset.stage),
           .pdl = pdl};
@@ -119,7 +119,7 @@ PanelSchedule parse_panel(std::string_view text, std::string_view settings) {
 
 std::string print(const PanelSchedule& schedule) {
   return print_settings(schedule_family("panel"), [&](std::string_view key) {
-    return key == "tile"          ? fmt::format("{}x{}", 1LL * schedule.panels * schedule.ufi, schedule.columns)
+    return key == "tile"          ? fmt::format("{}x{}", 1LL * schedule.row_tiles * schedule.ufi, schedule.columns)
            : key == "thread"      ? fmt::format("{}x{}", schedule.ufi, schedule.vector)
            : key == "split_k"     ? std::to_string(schedule.warps)
            : key == "lane_groups" ? std::to_string(schedule.groups)
@@ -139,9 +139,9 @@ void check_ranges(const PanelSchedule& schedule) {
   check_vector(text, tile, false);
   check_power_of_two(text, "lane_groups", schedule.groups, 1, 32);
   check_power_of_two(text, "split_k", schedule.warps, 1, PanelSchedule::max_warps);
-  check_power_of_two(text, "tile M / thread M", schedule.panels, 1, PanelSchedule::max_panels, [&](long long panels) {
-    return fmt::format("tile={}x{}", panels * schedule.ufi, schedule.columns);
-  });
+  check_power_of_two(
+      text, "tile M / thread M", schedule.row_tiles, 1, PanelSchedule::max_row_tiles,
+      [&](long long row_tiles) { return fmt::format("tile={}x{}", row_tiles * schedule.ufi, schedule.columns); });
   check_power_of_two(text, "unroll_k", schedule.ufk, 4, PanelSchedule::max_ufk);
   check_block(schedule);
 }
@@ -164,10 +164,10 @@ std::vector<PanelSchedule> legal_panel_schedules(long long bcol) {
       for (int vector = 1; vector <= std::min(columns, widest_vector(bcol)); vector *= 2) {
         for (int groups = 1; groups <= 32 && groups * columns / vector <= 32; groups *= 2) {
           for (int warps = 1; warps <= PanelSchedule::max_warps; warps *= 2) {
-            for (int panels = 1; panels <= PanelSchedule::max_panels; panels *= 2) {
+            for (int row_tiles = 1; row_tiles <= PanelSchedule::max_row_tiles; row_tiles *= 2) {
               for (int ufk = 4; ufk <= PanelSchedule::max_ufk; ufk *= 2) {
                 for (const bool stage : {false, true}) {
-                  add({ufi, columns, vector, groups, warps, panels, ufk, stage, true});
+                  add({ufi, columns, vector, groups, warps, row_tiles, ufk, stage, true});
                 }
               }
             }
@@ -183,7 +183,7 @@ std::vector<Directive> expand(const PanelSchedule& schedule) {
   std::vector<Directive> directives{Unroll{"i", schedule.ufi},
                                     Enumerate{},
                                     MergePatterns{},
-                                    OwnPanels{"i", schedule.panels, schedule.warp_panels()},
+                                    AssignRowTiles{"i", schedule.row_tiles, schedule.warp_row_tiles()},
                                     TileColumns{"j", schedule.columns, schedule.vector},
                                     SplitColumns{"k", schedule.warps, schedule.groups},
                                     AccumulateSums{},

@@ -24,7 +24,7 @@ struct RowsSchedule {
   int task = 128;    ///< most non-zeros of a task
   int light = 16;    ///< most non-zeros of a task that one lane group takes
   int warps = 4;     ///< warps in a block
-  bool pdl = true;   ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
+  bool pdl = true;   ///< programmatic dependent launch: the packed matrix is read before the kernel before has ended
 
   static constexpr int max_columns = PanelSchedule::max_columns;
   static constexpr int max_vector = PanelSchedule::max_vector;
@@ -42,7 +42,7 @@ struct RowsSchedule {
   bool operator==(const RowsSchedule&) const = default;
 };
 
-/// Reads the settings behind "rows:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
+/// Reads the settings after "rows:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 RowsSchedule parse_rows(std::string_view text, std::string_view settings);
 
 /// "rows: tile=1x32, thread=1x4, unroll_k=4, task=128, light=16, warps=4, pdl=on".

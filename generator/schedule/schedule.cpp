@@ -23,7 +23,7 @@ int height_of(const PanelSchedule& schedule) { return schedule.ufi; }
 int height_of(const RowsSchedule&) { return 1; }
 int height_of(const StreamSchedule& schedule) { return schedule.rows; }
 int height_of(const GatherSchedule& schedule) { return schedule.sets; }
-int height_of(const BitmapSchedule&) { return BitmapSchedule::panel_rows; }
+int height_of(const BitmapSchedule&) { return BitmapSchedule::row_tile_rows; }
 
 Schedule parse_family(std::string_view text) {
   const auto colon = text.find(':');
@@ -71,7 +71,7 @@ std::string family(const Schedule& schedule) {
   return std::visit([](const auto& one) { return family_of(one); }, schedule);
 }
 
-int panel_height(const Schedule& schedule) {
+int row_tile_height(const Schedule& schedule) {
   return std::visit([](const auto& one) { return height_of(one); }, schedule);
 }
 

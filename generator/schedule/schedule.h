@@ -21,8 +21,8 @@ using Schedule =
     std::variant<AtomicSchedule, PanelSchedule, RowsSchedule, StreamSchedule, GatherSchedule, BitmapSchedule>;
 
 /// Reads "4-7-1-32" or "FAMILY: key=value, ..." with the keys of schedule_keys.h, or those that the releases before
-/// had: "stream: tile=32x256x16, warps=4", "stream:columns=16,panels=1,rows=32,warps=4". Spaces are free. Keys may come
-/// in any order and be left out (then the family's defaults hold).
+/// had: "stream: tile=32x256x16, warps=4", "stream:columns=16,row tiles=1,rows=32,warps=4". Spaces are free. Keys may
+/// come in any order and be left out (then the family's defaults hold).
 /// Throws ScheduleError for an unknown family or key, a repeated key, or a value that is out of range whatever the
 /// columns are.
 Schedule parse_schedule(std::string_view text);
@@ -30,11 +30,11 @@ Schedule parse_schedule(std::string_view text);
 /// The canonical text, keys in fixed order; parse_schedule(print(s)) == s.
 std::string print(const Schedule& schedule);
 
-/// "atomic", "panel", "rows", "stream", "gather" or "bitmap".
+/// "atomic", "row tile", "rows", "stream", "gather" or "bitmap".
 std::string family(const Schedule& schedule);
 
-/// Rows in a panel; 1 for family rows, which has none.
-int panel_height(const Schedule& schedule);
+/// Rows in a row tile; 1 for family rows, which has none.
+int row_tile_height(const Schedule& schedule);
 
 /// Throws ScheduleError unless the schedule is legal for these columns; names the nearest legal value.
 void check_legal(const Schedule& schedule, const ProductColumns& columns);

@@ -149,11 +149,11 @@ class ScheduleDatabase {
 };
 
 /// The databases in the text of a file, one for each layout, that of kn first, which is there in any case. Reads what
-/// `print` writes; lines may stand in any order, so that two files can be merged line by line. Throws UserError (place:
+/// `print` writes; lines may be in any order, so that two files can be merged line by line. Throws UserError (place:
 /// file and line) for anything else, and for what the constructor takes for a defect.
 std::vector<ScheduleDatabase> databases_in(std::string_view text, const std::string& file);
 
-/// The text of a file: the head and one entry a line, sorted, behind comments that say what the columns are. The
+/// The text of a file: the head and one entry a line, sorted, after comments that say what the columns are. The
 /// databases are of one device and element type, and each of another layout, in any order; those of kn name none. The
 /// same databases give the same bytes.
 std::string print(const std::vector<ScheduleDatabase>& databases);

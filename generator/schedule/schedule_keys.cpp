@@ -36,9 +36,8 @@ const std::vector<ScheduleFamily>& schedule_families() {
       {"stream",
        "weights stream from memory through the sparse tensor cores (mma.sp)",
        {{"tile", "MxKxN",
-         "rows of C, columns of A at a time and columns of C of a block; K is 512 bytes, told in 16 bits: 256, which "
-         "are "
-         "128 columns of 32 bits, but 32 of them with format=decompress",
+         "rows of C, columns of A of a K tile and columns of C of a block; K is 256, which in 32 bits are 128 columns, "
+         "or 32 with format=decompress",
          "panels rows columns"},
         {"warp_m", "NUMBER", "rows of C of a warp (default: all of the tile up to 32, else 16)", "rows"},
         {"warps", "NUMBER", "warps of a block; those with the same rows take K tiles in turn (split-K)", "warps"},

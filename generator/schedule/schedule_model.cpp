@@ -32,8 +32,8 @@ double log_prediction(const Schedule& schedule, const LayerShape& shape, const D
 /// Whether each architecture of the target has the instructions, and the device that it is chosen for copies so.
 bool has_instructions(const StreamSchedule& schedule, const KernelTarget& target) {
   const int least = schedule.cluster > 1 ? StreamSchedule::cluster_architecture : StreamSchedule::least_architecture;
-  const bool copies_so =
-      schedule.copies == StreamSchedule::Copies::lanes || target.device.capability >= StreamSchedule::bulk_architecture;
+  const bool copies_so = schedule.copies == StreamSchedule::Copies::cp_async ||
+                         target.device.capability >= StreamSchedule::bulk_architecture;
   return copies_so && target.oldest_architecture >= least &&
          (!schedule.is_placed() || target.newest_architecture == StreamSchedule::placed_architecture);
 }

@@ -30,7 +30,7 @@ class ScheduleModel {
   const DeviceKey& device() const { return device_; }
 
   /// The schedules of a space that a target can run, what is expected to be the fastest first, where what nothing near
-  /// was measured of stands behind what is as fast by measurements. Those that are predicted to be far slower are left
+  /// was measured of is after what is as fast by measurements. Those that are predicted to be far slower are left
   /// out. What was measured of the layer whose pattern is `left_out` is not asked.
   std::vector<ExpectedSchedule> ranked(const std::vector<Schedule>& space, const LayerShape& shape,
                                        const KernelTarget& target, std::string_view left_out = {}) const;

@@ -33,7 +33,7 @@ bool wastes_memory(const Schedule& schedule, const LayerShape& shape) {
   constexpr double csr_bytes = 8;
   const double most = 2 * csr_bytes * static_cast<double>(shape.nonzeros);
   return shape.nonzeros > 0 &&
-         static_cast<double>(estimated_kernel(schedule, shape).packed_bytes) > std::max(unminded_bytes(shape), most);
+         static_cast<double>(estimated_kernel(schedule, shape).packed_bytes) > std::max(unlimited_bytes(shape), most);
 }
 
 /// Choices in the order in which they are added, each schedule once.
@@ -50,7 +50,7 @@ class Ranking {
     }
   }
   /// What fills memory with zeros comes last of what was added so far, but what the user has measured of the layer.
-  void put_wasteful_last(const LayerShape& shape) {
+  void put_oversized_last(const LayerShape& shape) {
     std::ranges::stable_partition(
         choices_, [&](const ScheduleChoice& one) { return one.is_own || !wastes_memory(one.schedule, shape); });
   }
@@ -108,7 +108,7 @@ std::vector<ScheduleChoice> expected_schedules(const LayerShape& shape, const st
 
 }  // namespace
 
-double unminded_bytes(const LayerShape& shape) {
+double unlimited_bytes(const LayerShape& shape) {
   constexpr double small = 1 << 20;
   return std::max(small,
                   static_cast<double>(shape.rows) * static_cast<double>(shape.bcol) * bytes_of_type(shape.dtype));
@@ -129,7 +129,7 @@ ScheduleChoice whole_rows_schedule(long long bcol, std::int64_t longest) {
     return {fitted(schedule, bcol), source};
   }
   PanelSchedule schedule{
-      .ufi = 1, .columns = std::min(32, widest_tile(bcol)), .vector = widest_vector(bcol), .warps = 16, .panels = 1};
+      .ufi = 1, .columns = std::min(32, widest_tile(bcol)), .vector = widest_vector(bcol), .warps = 16, .row_tiles = 1};
   const auto parts = [&] { return std::int64_t{schedule.warps} * schedule.warp_groups(); };
   while (schedule.columns > schedule.vector && parts() * PanelSchedule::max_group_columns < longest) {
     schedule.columns /= 2;
@@ -157,7 +157,7 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
   ranking.add(preferred_bitmaps(shape, target));
   ranking.add(expected_schedules(shape, advices, target, model, left_out, form));
   ranking.add(family_default(shape));
-  ranking.put_wasteful_last(shape);
+  ranking.put_oversized_last(shape);
   std::vector<ScheduleChoice> choices = std::move(ranking).choices();
   if (!form.empty()) {
     std::erase_if(choices, [&](const ScheduleChoice& choice) { return packed_form(choice.schedule, shape) != form; });

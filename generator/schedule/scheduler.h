@@ -15,7 +15,7 @@
 namespace esc {
 
 /// Bytes that a packed layer may have though most of it is zeros: 1 MiB, or those of C, beside which they do not count.
-double unminded_bytes(const LayerShape& shape);
+double unlimited_bytes(const LayerShape& shape);
 
 /// The schedules that `--schedule auto` may stand for, each once, the best first. What a user's database has of the
 /// very layer or of a close class (`close_class`) comes before everything, and what it has far away changes nothing.
@@ -37,7 +37,7 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
                                              std::string_view left_out = {}, const std::string& form = {});
 
 /// The databases that say something of such layers, of each source the nearest one of the layer's element type and
-/// layout. Where a source has none, and columns stand one behind the other, that of layout kn: schedules depend on the
+/// layout. Where a source has none, and columns are one after the other, that of layout kn: schedules depend on the
 /// rest of the layout less. Where there is none of these either, the same of the next one of types_like. Of a user's
 /// sources only what is as like the layer as anything found counts; the program's own is there always.
 std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const DeviceKey& device,
@@ -54,7 +54,7 @@ ScheduleChoice choose_schedule(const LayerShape& shape, const ScheduleDatabase& 
 ScheduleChoice uneven_rows_schedule(long long bcol);
 
 /// The fallback where one thread must have the whole sum of a row, for any row lengths up to `longest` non-zeros: rows
-/// that are one task each or, where they are too long for that, panels of one row that many warps share. It is not
+/// that are one task each or, where they are too long for that, row tiles of one row that many warps share. It is not
 /// measured.
 ScheduleChoice whole_rows_schedule(long long bcol, std::int64_t longest);
 

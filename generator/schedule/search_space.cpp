@@ -17,7 +17,7 @@ namespace {
 
 constexpr int warp_lanes = 32;
 
-/// Of family panel. Columns and vectors follow from bCol, groups from both, panels from the warps of a block.
+/// Of family panel. Columns and vectors follow from bCol, groups from both, row tiles from the warps of a block.
 struct PanelSpace {
   static constexpr int ufi[] = {1, 2, 4, 8};
   static constexpr int warps[] = {1, 2, 4, 8, 16};
@@ -25,12 +25,12 @@ struct PanelSpace {
   static constexpr int ufk[] = {4, 8};
   static constexpr bool stage[] = {false, true};
   static constexpr int wide = 32;              ///< columns: 32 floats are a line of the cache, and cost what fewer cost
-  static constexpr int sharing_of_wide = 2;    ///< panels of a warp at most
+  static constexpr int sharing_of_wide = 2;    ///< row tiles of a warp at most
   static constexpr int sharing_of_narrow = 4;  ///< the same for tiles that have more lane groups in a warp
 };
 
 /// Of columns that are apart: how many a lane moves, each by itself, and how many lanes of a warp take columns of C at
-/// most; the others take columns of A, whose elements of B stand near each other.
+/// most; the others take columns of A, whose elements of B are near each other.
 struct SpreadSpace {
   static constexpr int vectors[] = {8, 16};
   static constexpr int lanes = 4;
@@ -43,7 +43,7 @@ struct RowsSpace {
   static constexpr int warps[] = {4, 8};
 };
 
-/// The paper's parameters, around its published schedules: beyond 5 rows a panel has more patterns than columns.
+/// The paper's parameters, around its published schedules: beyond 5 rows a row tile has more patterns than columns.
 struct AtomicSpace {
   static constexpr int most_ufi = 5;
   static constexpr int most_ufk = 8;
@@ -51,9 +51,9 @@ struct AtomicSpace {
   static constexpr int threads[] = {32, 64, 128};
 };
 
-/// Of family stream: a block of a few panels with a few warps each, in as many stages as shared memory may hold.
+/// Of family stream: a block of a few row tiles with a few warps each, in as many stages as shared memory may hold.
 struct StreamSpace {
-  static constexpr int panels[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16};
+  static constexpr int row_tiles[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16};
   static constexpr int warps[] = {1, 2, 3, 4, 8};
   static constexpr int least_warps = 2;  ///< of a block
   static constexpr int most_warps = 16;
@@ -61,21 +61,21 @@ struct StreamSpace {
   static constexpr int shares[] = {1, 2, 4};  ///< of 32 bits; in 16 bits a warp's part of a K tile is too short
   static constexpr int rows[] = {16, 32};
   static constexpr int placed_rows[] = {32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192};
-  static constexpr StreamSchedule::Copies copies[] = {StreamSchedule::Copies::lanes, StreamSchedule::Copies::units,
-                                                      StreamSchedule::Copies::bulk};
+  static constexpr StreamSchedule::Copies copies[] = {StreamSchedule::Copies::cp_async, StreamSchedule::Copies::bulk_a,
+                                                      StreamSchedule::Copies::tma};
   static constexpr int clusters[] = {1, 2, 4};
 };
 
 struct BitmapSpace {
-  static constexpr int panels[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  static constexpr int row_tiles[] = {1, 2, 3, 4, 5, 6, 7, 8};
   static constexpr int warps[] = {1, 2, 3, 4, 6, 8};
   static constexpr int least_warps = 6;  ///< of a block
   static constexpr int stages[] = {2, 3, 4};
-  static constexpr int units[] = {2, 3, 4};
-  static constexpr int warpgroup_panels[] = {4, 8};
+  static constexpr int packed_tiles[] = {2, 3, 4};
+  static constexpr int warpgroup_row_tiles[] = {4, 8};
   static constexpr int warpgroup_warps[] = {1, 2, 4};
   static constexpr int warpgroup_stages[] = {3, 4, 6};
-  static constexpr int warpgroup_units[] = {2, 3};
+  static constexpr int warpgroup_packed_tiles[] = {2, 3};
   static constexpr int warpgroup_clusters[] = {1, 2};
 };
 
@@ -133,12 +133,12 @@ std::vector<Tile> tiles(const ProductColumns& product) {
 }
 
 /// The tile's shape is given; the others go through their values.
-void add_panels(PanelSchedule schedule, LegalSchedules& found) {
+void add_row_tiles(PanelSchedule schedule, LegalSchedules& found) {
   for (const int warps : PanelSpace::warps) {
     for (const int block_warps : PanelSpace::block_warps) {
       schedule.warps = warps;
-      schedule.panels = block_warps / warps * schedule.warp_panels();
-      if (schedule.panels == 0) {
+      schedule.row_tiles = block_warps / warps * schedule.warp_row_tiles();
+      if (schedule.row_tiles == 0) {
         continue;
       }
       for (const int ufk : PanelSpace::ufk) {
@@ -164,7 +164,7 @@ void add_panel_family(const ProductColumns& product, LegalSchedules& found) {
       const int most_groups = schedule.warp_groups();
       for (int groups = most_groups; groups >= 1 && groups * sharing >= most_groups; groups /= 2) {
         schedule.groups = groups;
-        add_panels(schedule, found);
+        add_row_tiles(schedule, found);
       }
     }
   }
@@ -207,7 +207,7 @@ void add_steps(StreamSchedule schedule, bool is_half, LegalSchedules& found) {
   StreamSchedule listed = schedule;
   listed.dense = StreamSchedule::Dense::listed;
   found.add(listed);
-  schedule.quarters = is_half;
+  schedule.sparse14 = is_half;
   schedule.dense = is_half ? StreamSchedule::Dense::off : StreamSchedule::Dense::on;
   found.add(schedule);
 }
@@ -217,8 +217,8 @@ void add_pipelines(StreamSchedule schedule, bool is_half, LegalSchedules& found)
   for (const int stages : StreamSpace::stages) {
     for (const int rows : StreamSpace::rows) {
       for (const auto copies : StreamSpace::copies) {
-        // In 32 bits boxes are the faster ones by far, and of narrow windows there are none.
-        if (copies == StreamSchedule::Copies::units &&
+        // In 32 bits boxes are the faster ones by far, and of narrow K tiles there are none.
+        if (copies == StreamSchedule::Copies::bulk_a &&
             (!is_half || schedule.columns < StreamSchedule::least_columns_of_boxes)) {
           continue;
         }
@@ -248,14 +248,14 @@ std::vector<int> stream_widths(bool is_half, long long bcol) {
 
 void add_stream_family(bool is_half, long long bcol, LegalSchedules& found) {
   for (const int columns : stream_widths(is_half, bcol)) {
-    for (const int panels : StreamSpace::panels) {
+    for (const int row_tiles : StreamSpace::row_tiles) {
       for (const int warps : StreamSpace::warps) {
-        if (panels * warps < StreamSpace::least_warps || panels * warps > StreamSpace::most_warps) {
+        if (row_tiles * warps < StreamSpace::least_warps || row_tiles * warps > StreamSpace::most_warps) {
           continue;
         }
         for (const int share : StreamSpace::shares) {
           if (warps % share == 0 && (!is_half || share == 1)) {
-            add_pipelines({.columns = columns, .panels = panels, .warps = warps, .share = share}, is_half, found);
+            add_pipelines({.columns = columns, .row_tiles = row_tiles, .warps = warps, .share = share}, is_half, found);
           }
         }
       }
@@ -263,25 +263,25 @@ void add_stream_family(bool is_half, long long bcol, LegalSchedules& found) {
   }
 }
 
-/// Of 32 bits with placed values: blocks of one panel, in teams of four or eight warps, which multiply the same
-/// windows; two teams or more, or placed ahead.
+/// Of 32 bits with placed values: blocks of one row tile, in consumer groups of four or eight warps, which multiply the
+/// same K tiles; two consumer groups or more, or placed ahead.
 void add_placed_streams(long long bcol, LegalSchedules& found) {
   for (int columns = StreamSchedule::max_placed_columns / 2; columns <= widest_placed_stream(bcol); columns *= 2) {
-    const int team_warps = columns / StreamSchedule::warp_columns;
-    for (int warps = team_warps; warps <= StreamSpace::most_warps; warps += team_warps) {
+    const int consumer_group_warps = columns / StreamSchedule::warp_columns;
+    for (int warps = consumer_group_warps; warps <= StreamSpace::most_warps; warps += consumer_group_warps) {
       for (const int rows : StreamSpace::placed_rows) {
         for (const int stages : StreamSpace::stages) {
           for (const int cluster : StreamSpace::clusters) {
             StreamSchedule schedule{.columns = columns,
-                                    .panels = 1,
+                                    .row_tiles = 1,
                                     .warps = warps,
                                     .stages = stages,
-                                    .share = team_warps,
+                                    .share = consumer_group_warps,
                                     .rows = rows,
-                                    .copies = StreamSchedule::Copies::bulk,
+                                    .copies = StreamSchedule::Copies::tma,
                                     .cluster = cluster,
                                     .dense = StreamSchedule::Dense::placed};
-            if (warps > team_warps) {
+            if (warps > consumer_group_warps) {
               found.add(schedule);
             }
             schedule.ahead = true;
@@ -305,16 +305,16 @@ void add_gather_family(LegalSchedules& found) {
 /// Bitmaps that four warps multiply at once.
 void add_warpgroup_bitmaps(long long bcol, LegalSchedules& found) {
   for (int columns = BitmapSchedule::least_warpgroup_columns; columns <= widest_bitmap_tile(bcol); columns *= 2) {
-    for (const int panels : BitmapSpace::warpgroup_panels) {
+    for (const int row_tiles : BitmapSpace::warpgroup_row_tiles) {
       for (const int warps : BitmapSpace::warpgroup_warps) {
         for (const int stages : BitmapSpace::warpgroup_stages) {
-          for (const int units : BitmapSpace::warpgroup_units) {
+          for (const int packed_tiles : BitmapSpace::warpgroup_packed_tiles) {
             for (const int cluster : BitmapSpace::warpgroup_clusters) {
               found.add(BitmapSchedule{.columns = columns,
-                                       .panels = panels,
+                                       .row_tiles = row_tiles,
                                        .warps = warps,
                                        .stages = stages,
-                                       .units = units,
+                                       .packed_tiles = packed_tiles,
                                        .mma = BitmapSchedule::Mma::warpgroup,
                                        .cluster = cluster});
             }
@@ -328,13 +328,16 @@ void add_warpgroup_bitmaps(long long bcol, LegalSchedules& found) {
 void add_bitmap_family(long long bcol, LegalSchedules& found) {
   add_warpgroup_bitmaps(bcol, found);
   for (int columns = 8; columns <= std::min(widest_bitmap_tile(bcol), BitmapSchedule::max_warp_columns); columns *= 2) {
-    for (const int panels : BitmapSpace::panels) {
+    for (const int row_tiles : BitmapSpace::row_tiles) {
       for (const int warps : BitmapSpace::warps) {
         for (const int stages : BitmapSpace::stages) {
-          for (const int units : BitmapSpace::units) {
-            if (panels * warps >= BitmapSpace::least_warps) {
-              found.add(BitmapSchedule{
-                  .columns = columns, .panels = panels, .warps = warps, .stages = stages, .units = units});
+          for (const int packed_tiles : BitmapSpace::packed_tiles) {
+            if (row_tiles * warps >= BitmapSpace::least_warps) {
+              found.add(BitmapSchedule{.columns = columns,
+                                       .row_tiles = row_tiles,
+                                       .warps = warps,
+                                       .stages = stages,
+                                       .packed_tiles = packed_tiles});
             }
           }
         }

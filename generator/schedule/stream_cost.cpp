@@ -18,19 +18,19 @@ namespace {
 constexpr double launch = 0.236;
 constexpr double of_block = 0.00347;      ///< of the grid
 constexpr double of_bulk_copies = 0.205;  ///< of a block: barriers of the engine for bulk copies
-constexpr double of_boxes = 0.52;         ///< more where it copies windows of B, whose description it reads first
+constexpr double of_boxes = 0.52;         ///< more where it copies K tiles of B, whose description it reads first
 constexpr double of_placing = 1.34;       ///< more where values are placed in shared memory
-constexpr double of_copy = 0.27;          ///< latency of a turn's copies, shared by the turns that are on their way
+constexpr double of_copy = 0.27;  ///< latency of an iteration's copies, shared by the iterations that are on their way
 constexpr double of_adding_warps = 0.065;
-constexpr double of_quarters = 0.4;         ///< of a turn that waits for nothing else, as the first two: finding places
-constexpr double of_copied_column = 0.012;  ///< of a window of B that lanes copy, for each column of C
-constexpr double of_column_apart = 0.0294;  ///< the same where columns do not stand one behind the other
-constexpr double of_box_row = 0.00105;      ///< of a window of B that the engine copies
+constexpr double of_sparse14 = 0.4;  ///< of an iteration that waits for nothing else, as the first two: finding places
+constexpr double of_copied_column = 0.012;  ///< of a K tile of B that lanes copy, for each column of C
+constexpr double of_column_apart = 0.0294;  ///< the same where columns are not one after the other
+constexpr double of_box_row = 0.00105;      ///< of a K tile of B that the engine copies
 constexpr double of_line = 1.2;             ///< of several rows, in place of one of these
 
 /// What depends on the size of elements.
 struct ElementTimes {
-  double of_first_turn;         ///< the latency of memory, and storing sums: of each block
+  double of_first_iteration;    ///< the latency of memory, and storing sums: of each block
   double of_cluster;            ///< to begin together, and to wait for each other's sums
   double bytes_of_microsecond;  ///< that a multiprocessor gets
 };
@@ -39,16 +39,17 @@ ElementTimes element_times(const std::string& dtype) {
   return is_half_type(dtype) ? ElementTimes{1.24, 0.466, 208'700} : ElementTimes{1.014, 1.39, 68'300};
 }
 
-constexpr double unit_bytes = 4864;  ///< of 16 rows and 8 steps of 16 bits: a unit of this many takes `of_bytes`
+constexpr double packed_tile_bytes =
+    4864;  ///< of 16 rows and 8 steps of 16 bits: a packed tile of this many takes `of_bytes`
 
-/// What the units of a kind of steps take: what the warp takes that has it, and what it takes of a multiprocessor on
-/// which all warps are busy.
+/// What the packed tiles of a kind of steps take: what the warp takes that has it, and what it takes of a
+/// multiprocessor on which all warps are busy.
 struct StepTimes {
-  double of_unit;         ///< latency of a unit
-  double of_bytes;        ///< more for each `unit_bytes` that it has
-  double of_column;       ///< more for each column of C and 16 rows
-  double of_busy_unit;    ///< of a multiprocessor
-  double of_busy_column;  ///< more for each column of C and 16 rows
+  double of_packed_tile;       ///< latency of a packed tile
+  double of_bytes;             ///< more for each `packed_tile_bytes` that it has
+  double of_column;            ///< more for each column of C and 16 rows
+  double of_busy_packed_tile;  ///< of a multiprocessor
+  double of_busy_column;       ///< more for each column of C and 16 rows
 };
 
 StepTimes step_times(const StreamSchedule& schedule, const LayerShape& shape) {
@@ -81,12 +82,12 @@ StepTimes step_times(const StreamSchedule& schedule, const LayerShape& shape) {
                               : StepTimes{0.0037, 0.409, 0.0434, 0.0134, 0.00538};
 }
 
-/// Rows of a window of B that the engine copies, as long as one of these takes each; 0 where lanes copy them.
+/// Rows of a K tile of B that the engine copies, as long as one of these takes each; 0 where lanes copy them.
 double box_rows(const StreamSchedule& schedule, const LayerShape& shape) {
   if (!copies_boxes(schedule, shape.layout)) {
     return 0;
   }
-  const double rows = schedule.columns_of_window(bytes_of_type(shape.dtype));
+  const double rows = schedule.columns_of_k_tile(bytes_of_type(shape.dtype));
   const std::int64_t lines = shape.layout == "kn" && is_half_type(shape.dtype)
                                  ? line_rows_of_boxes(schedule.columns, shape.columns, shape.bcol)
                                  : 1;
@@ -103,8 +104,8 @@ double together(std::initializer_list<double> times) {
   return std::pow(sum, 1 / overlap);
 }
 
-/// What the turns of a multiprocessor's blocks have to do, in one turn of each that resides there.
-struct Turn {
+/// What the iterations of a multiprocessor's blocks have to do, in one iteration of each that resides there.
+struct Iteration {
   double bytes = 0;  ///< microseconds of memory
   double boxes = 0;  ///< of the engine that copies
   double issue = 0;  ///< of all warps
@@ -112,26 +113,27 @@ struct Turn {
   double latency = 0;
 };
 
-Turn turn_of(const StreamSchedule& schedule, const LayerShape& shape, double unit_share, double resident,
-             double windows) {
+Iteration iteration_of(const StreamSchedule& schedule, const LayerShape& shape, double packed_tile_share,
+                       double resident, double k_tiles) {
   const StepTimes steps = step_times(schedule, shape);
   const int element_bytes = bytes_of_type(shape.dtype);
-  const double window_share =
-      static_cast<double>(schedule.columns_of_window(element_bytes)) / StreamSchedule::window_columns(element_bytes);
-  const double of_turn = std::min<double>(schedule.turn_windows(), windows);
-  const double columns = schedule.product_columns() * window_share * schedule.row_strips();
+  const double k_tile_share =
+      static_cast<double>(schedule.columns_of_k_tile(element_bytes)) / StreamSchedule::k_tile_columns(element_bytes);
+  const double of_iteration = std::min<double>(schedule.iteration_k_tiles(), k_tiles);
+  const double columns = schedule.product_columns() * k_tile_share * schedule.row_m16_tiles();
   const double rows = box_rows(schedule, shape);
-  const double copied = schedule.columns * window_share * (shape.layout == "kn" ? of_copied_column : of_column_apart);
-  // Warps that have a window together share its steps, but not evenly.
+  const double copied = schedule.columns * k_tile_share * (shape.layout == "kn" ? of_copied_column : of_column_apart);
+  // Warps that have a K tile together share its steps, but not evenly.
   constexpr double even_share = 0.8;
-  return {.bytes = resident * of_turn *
-                   (schedule.panels * unit_share * unit_bytes +
-                    StreamSchedule::window_bytes * window_share * schedule.columns) /
+  return {.bytes = resident * of_iteration *
+                   (schedule.row_tiles * packed_tile_share * packed_tile_bytes +
+                    StreamSchedule::k_tile_bytes * k_tile_share * schedule.columns) /
                    element_times(shape.dtype).bytes_of_microsecond,
-          .boxes = resident * of_turn * rows * of_box_row,
-          .issue = resident * of_turn *
-                   (schedule.panels * (steps.of_busy_unit + steps.of_busy_column * columns) + (rows > 0 ? 0 : copied)),
-          .warp = (steps.of_unit + steps.of_bytes * unit_share + steps.of_column * columns) /
+          .boxes = resident * of_iteration * rows * of_box_row,
+          .issue = resident * of_iteration *
+                   (schedule.row_tiles * (steps.of_busy_packed_tile + steps.of_busy_column * columns) +
+                    (rows > 0 ? 0 : copied)),
+          .warp = (steps.of_packed_tile + steps.of_bytes * packed_tile_share + steps.of_column * columns) /
                   std::pow(schedule.share, even_share),
           .latency = of_copy / std::max(1, schedule.stages - 1)};
 }
@@ -146,36 +148,37 @@ Cost stream_cost(const StreamSchedule& schedule, const LayerShape& shape, const 
     cost.microseconds = std::numeric_limits<double>::infinity();
     return cost;
   }
-  const double all_windows =
-      std::ceil(static_cast<double>(shape.columns) / schedule.columns_of_window(bytes_of_type(shape.dtype)));
-  const double windows = std::ceil(all_windows / schedule.cluster);
-  const double turns = std::ceil(windows / std::max(1, schedule.turn_windows()));
+  const double all_k_tiles =
+      std::ceil(static_cast<double>(shape.columns) / schedule.columns_of_k_tile(bytes_of_type(shape.dtype)));
+  const double k_tiles = std::ceil(all_k_tiles / schedule.cluster);
+  const double iterations = std::ceil(k_tiles / std::max(1, schedule.iteration_k_tiles()));
   const double blocks = static_cast<double>(std::max<std::int64_t>(1, kernel.blocks));
   const double busiest =
       std::ceil(blocks / std::max(1, clustered_multiprocessors(device.multiprocessors, schedule.cluster)));
   const double beside = std::min<double>(busiest, resident);
   // A block takes the place of one that ends; a cluster has to wait until all of another one have.
   const double rounds = std::max(1.0, schedule.cluster > 2 ? std::ceil(busiest / resident) : busiest / resident);
-  const double all_units = std::ceil(static_cast<double>(shape.rows) / schedule.rows) * all_windows;
-  const double unit_share = kernel.packed_bytes == 0
-                                ? schedule.row_strips()
-                                : static_cast<double>(kernel.packed_bytes) / (all_units * unit_bytes);
-  const Turn turn = turn_of(schedule, shape, unit_share, beside, windows);
+  const double all_packed_tiles = std::ceil(static_cast<double>(shape.rows) / schedule.rows) * all_k_tiles;
+  const double packed_tile_share =
+      kernel.packed_bytes == 0 ? schedule.row_m16_tiles()
+                               : static_cast<double>(kernel.packed_bytes) / (all_packed_tiles * packed_tile_bytes);
+  const Iteration iteration = iteration_of(schedule, shape, packed_tile_share, beside, k_tiles);
   const ElementTimes elements = element_times(shape.dtype);
-  const double of_block_start = elements.of_first_turn + (schedule.is_placed() ? of_placing : 0) +
-                                (schedule.copies == StreamSchedule::Copies::bulk ? of_bulk_copies : 0) +
+  const double of_block_start = elements.of_first_iteration + (schedule.is_placed() ? of_placing : 0) +
+                                (schedule.copies == StreamSchedule::Copies::tma ? of_bulk_copies : 0) +
                                 (copies_boxes(schedule, shape.layout) ? of_boxes : 0);
 
   cost.launch = launch + of_block * blocks + (schedule.cluster > 1 ? elements.of_cluster : 0);
-  cost.waiting =
-      rounds * (of_block_start + turns * turn.latency) + (schedule.quarters ? of_quarters * std::min(turns, 2.0) : 0);
-  cost.traffic = rounds * turns * turn.bytes;
-  cost.loads = rounds * turns * turn.boxes;
-  cost.arithmetic = rounds * turns * std::max(turn.issue, turn.warp);
+  cost.waiting = rounds * (of_block_start + iterations * iteration.latency) +
+                 (schedule.sparse14 ? of_sparse14 * std::min(iterations, 2.0) : 0);
+  cost.traffic = rounds * iterations * iteration.bytes;
+  cost.loads = rounds * iterations * iteration.boxes;
+  cost.arithmetic = rounds * iterations * std::max(iteration.issue, iteration.warp);
   cost.reduction = schedule.warps > 1 ? rounds * of_adding_warps : 0;
-  const double overlapped = together({turn.bytes, turn.boxes, turn.issue, turn.warp, turn.latency});
-  cost.microseconds =
-      cost.launch + cost.waiting - rounds * turns * turn.latency + rounds * turns * overlapped + cost.reduction;
+  const double overlapped =
+      together({iteration.bytes, iteration.boxes, iteration.issue, iteration.warp, iteration.latency});
+  cost.microseconds = cost.launch + cost.waiting - rounds * iterations * iteration.latency +
+                      rounds * iterations * overlapped + cost.reduction;
   return cost;
 }
 

@@ -26,7 +26,7 @@ struct ValueName {
 };
 
 constexpr ValueName<Copies> copy_names[] = {
-    {Copies::lanes, "cp_async", "lanes"}, {Copies::units, "bulk_a", "units"}, {Copies::bulk, "tma", "bulk"}};
+    {Copies::cp_async, "cp_async", "lanes"}, {Copies::bulk_a, "bulk_a", "units"}, {Copies::tma, "tma", "bulk"}};
 
 constexpr ValueName<Dense> format_names[] = {{Dense::off, "sparse24", "off"},
                                              {Dense::on, "dense", "on"},
@@ -51,7 +51,7 @@ std::string name_of(Value value, const ValueName<Value> (&names)[count]) {
 
 /// Columns of A of a K tile, in elements of 16 bits, or of what is placed.
 int tile_k(const StreamSchedule& schedule) {
-  return schedule.is_placed() ? StreamSchedule::placed_columns : StreamSchedule::window_columns(2);
+  return schedule.is_placed() ? StreamSchedule::placed_columns : StreamSchedule::k_tile_columns(2);
 }
 
 /// "tile=64x256x8", with other rows or columns than the schedule's.
@@ -61,17 +61,17 @@ std::string tile_text(const StreamSchedule& schedule, long long rows, long long 
 
 /// Rows of a warp where a tile has so many and nothing else is said.
 long long usual_warp_rows(long long tile_rows) {
-  return tile_rows <= StreamSchedule::max_rows ? tile_rows : StreamSchedule::strip_rows;
+  return tile_rows <= StreamSchedule::max_rows ? tile_rows : StreamSchedule::m16_tile_rows;
 }
 
 void read_old_settings(StreamSchedule& schedule, const Settings& given) {
   schedule.columns = given.number("columns", schedule.columns);
-  schedule.panels = given.number("panels", schedule.panels);
+  schedule.row_tiles = given.number("panels", schedule.row_tiles);
   schedule.warps = given.number("warps", schedule.warps);
   schedule.share = given.number("share", schedule.share);
   schedule.rows = given.number("rows", schedule.rows);
   schedule.ahead = given.flag("ahead", schedule.ahead);
-  schedule.quarters = given.flag("quarters", schedule.quarters);
+  schedule.sparse14 = given.flag("quarters", schedule.sparse14);
 }
 
 void read_settings(StreamSchedule& schedule, const Settings& given) {
@@ -81,13 +81,13 @@ void read_settings(StreamSchedule& schedule, const Settings& given) {
               [&](long long) { return tile_text(schedule, tile[0], tile[2]); });
   schedule.columns = tile[2];
   schedule.rows = given.number("warp_m", static_cast<int>(usual_warp_rows(tile[0])));
-  schedule.panels = whole_parts(given.text(), "tile M", tile[0], "warp_m", schedule.rows,
-                                [&](long long rows) { return tile_text(schedule, rows, tile[2]); });
-  schedule.warps = whole_parts(given.text(), "warps", given.number("warps", schedule.warps * schedule.panels),
-                               "tile M / warp_m", schedule.panels);
+  schedule.row_tiles = whole_parts(given.text(), "tile M", tile[0], "warp_m", schedule.rows,
+                                   [&](long long rows) { return tile_text(schedule, rows, tile[2]); });
+  schedule.warps = whole_parts(given.text(), "warps", given.number("warps", schedule.warps * schedule.row_tiles),
+                               "tile M / warp_m", schedule.row_tiles);
   schedule.share = given.number("split_k", schedule.share);
   schedule.ahead = given.flag("warp_specialized", schedule.ahead);
-  schedule.quarters = given.flag("sparse14", schedule.quarters);
+  schedule.sparse14 = given.flag("sparse14", schedule.sparse14);
 }
 
 Directive transformed(StreamSchedule::Dense dense) {
@@ -118,19 +118,19 @@ StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
 }
 
 std::string print(const StreamSchedule& schedule) {
-  const long long rows = 1LL * schedule.panels * schedule.rows;
+  const long long rows = 1LL * schedule.row_tiles * schedule.rows;
   const auto unless = [](auto value, auto usual) { return value == usual ? std::string() : fmt::format("{}", value); };
   return print_settings(schedule_family("stream"), [&](std::string_view key) {
     return key == "tile"               ? fmt::format("{}x{}x{}", rows, tile_k(schedule), schedule.columns)
            : key == "warp_m"           ? unless(1LL * schedule.rows, usual_warp_rows(rows))
-           : key == "warps"            ? std::to_string(1LL * schedule.panels * schedule.warps)
+           : key == "warps"            ? std::to_string(1LL * schedule.row_tiles * schedule.warps)
            : key == "stages"           ? std::to_string(schedule.stages)
            : key == "copy"             ? name_of(schedule.copies, copy_names)
            : key == "split_k"          ? unless(schedule.share, 1)
            : key == "cluster"          ? unless(schedule.cluster, 1)
            : key == "warp_specialized" ? schedule.ahead ? "on" : ""
            : key == "format"           ? schedule.dense == Dense::off ? "" : name_of(schedule.dense, format_names)
-           : key == "sparse14"         ? schedule.quarters ? "on" : ""
+           : key == "sparse14"         ? schedule.sparse14 ? "on" : ""
                                        : on_or_off(schedule.pdl);
   });
 }
@@ -139,14 +139,14 @@ namespace {
 
 /// What values that are placed ask for.
 void check_placed(const StreamSchedule& schedule, const ScheduleText& text) {
-  const int warps = schedule.team_warps();
+  const int warps = schedule.consumer_group_warps();
   if (warps % StreamSchedule::product_warps != 0 ||
       warps * StreamSchedule::warp_columns > StreamSchedule::max_placed_columns) {
     throw ScheduleError(
         text.str(),
         fmt::format("tile M / warp_m={} with split_k={} are {} warps that multiply the same K tile, and "
                     "decompressed values are multiplied for 4 or 8",
-                    schedule.panels, schedule.share, warps),
+                    schedule.row_tiles, schedule.share, warps),
         "choose tile, warp_m and split_k so that their product is 4 or 8");
   }
   if (const int most = schedule.most_block_rows(); schedule.block_rows() > most) {
@@ -169,7 +169,7 @@ void check_ahead(const StreamSchedule& schedule, const ScheduleText& text) {
     throw ScheduleError(text.str(), "warp_specialized=on is for values that warps decompress",
                         "write format=decompress, or leave it out");
   }
-  if (schedule.copies == StreamSchedule::Copies::lanes) {
+  if (schedule.copies == StreamSchedule::Copies::cp_async) {
     throw ScheduleError(text.str(), "warps that decompress values meet those that multiply them where bulk copies end",
                         "write copy=tma");
   }
@@ -179,12 +179,12 @@ void check_ahead(const StreamSchedule& schedule, const ScheduleText& text) {
                                     StreamSchedule::least_stages_ahead),
                         fmt::format("the nearest legal value is stages={}", StreamSchedule::least_stages_ahead));
   }
-  if (schedule.panels * schedule.warps > StreamSchedule::max_warps_ahead) {
+  if (schedule.row_tiles * schedule.warps > StreamSchedule::max_consumer_warps) {
     throw ScheduleError(text.str(),
                         fmt::format("{} warps that multiply and as many that decompress leave too few registers for a "
                                     "product of the tensor core",
-                                    schedule.panels * schedule.warps),
-                        fmt::format("the nearest legal value is warps={}", StreamSchedule::max_warps_ahead));
+                                    schedule.row_tiles * schedule.warps),
+                        fmt::format("the nearest legal value is warps={}", StreamSchedule::max_consumer_warps));
   }
 }
 
@@ -212,12 +212,12 @@ void check_ranges(const StreamSchedule& schedule) {
     check_power_of_two(
         text, "tile N", schedule.columns, 8,
         schedule.is_placed() ? StreamSchedule::max_placed_columns : StreamSchedule::max_columns,
-        [&](long long columns) { return tile_text(schedule, 1LL * schedule.panels * schedule.rows, columns); });
+        [&](long long columns) { return tile_text(schedule, 1LL * schedule.row_tiles * schedule.rows, columns); });
   }
-  check_range(text, "tile M / warp_m", schedule.panels, 1, StreamSchedule::max_panels, 1,
-              [&](long long panels) { return tile_text(schedule, panels * schedule.rows, schedule.columns); });
-  check_range(text, "warps", bounded_product(schedule.panels, schedule.warps), schedule.panels,
-              StreamSchedule::max_panels / schedule.panels * schedule.panels, schedule.panels);
+  check_range(text, "tile M / warp_m", schedule.row_tiles, 1, StreamSchedule::max_row_tiles, 1,
+              [&](long long row_tiles) { return tile_text(schedule, row_tiles * schedule.rows, schedule.columns); });
+  check_range(text, "warps", bounded_product(schedule.row_tiles, schedule.warps), schedule.row_tiles,
+              StreamSchedule::max_row_tiles / schedule.row_tiles * schedule.row_tiles, schedule.row_tiles);
   check_range(text, "stages", schedule.stages, 2, StreamSchedule::max_stages, 1);
   check_power_of_two(text, "split_k", schedule.share, 1, StreamSchedule::max_share);
   if (schedule.warps % schedule.share != 0) {
@@ -227,9 +227,9 @@ void check_ranges(const StreamSchedule& schedule) {
                         fmt::format("the nearest legal value is split_k={}", std::gcd(schedule.warps, schedule.share)));
   }
   check_range(text, "cluster", schedule.cluster, 1, StreamSchedule::max_cluster, 1);
-  check_range(text, "warp_m", schedule.rows, StreamSchedule::strip_rows,
+  check_range(text, "warp_m", schedule.rows, StreamSchedule::m16_tile_rows,
               schedule.is_placed() ? StreamSchedule::max_placed_rows : StreamSchedule::max_rows,
-              StreamSchedule::strip_rows);
+              StreamSchedule::m16_tile_rows);
   if (schedule.is_placed()) {
     check_placed(schedule, text);
   }
@@ -267,14 +267,14 @@ int widest_placed_stream(long long columns) {
 }
 
 bool copies_boxes(const StreamSchedule& schedule, std::string_view layout) {
-  return schedule.copies == StreamSchedule::Copies::bulk &&
-         schedule.columns >= StreamSchedule::least_columns_of_boxes && layout == "kn";
+  return schedule.copies == StreamSchedule::Copies::tma && schedule.columns >= StreamSchedule::least_columns_of_boxes &&
+         layout == "kn";
 }
 
-std::int64_t staged_window_bytes(const StreamSchedule& schedule, std::string_view dtype, std::string_view layout) {
+std::int64_t staged_k_tile_bytes(const StreamSchedule& schedule, std::string_view dtype, std::string_view layout) {
   const int padding = copies_boxes(schedule, layout) && !is_half_type(dtype) ? StreamSchedule::padding_of_boxes : 0;
   const int bytes = bytes_of_type(dtype);
-  const std::int64_t whole = std::int64_t{schedule.columns_of_window(bytes)} * bytes * (schedule.columns + padding);
+  const std::int64_t whole = std::int64_t{schedule.columns_of_k_tile(bytes)} * bytes * (schedule.columns + padding);
   constexpr std::int64_t channels = 16;
   const std::int64_t positions = schedule.columns * 3 / 2 + 64;
   return is_half_type(dtype) || !has_taps(layout) ? whole
@@ -287,13 +287,14 @@ std::int64_t line_rows_of_boxes(std::int64_t columns, std::int64_t rows_of_b, st
   return columns == columns_of_b && rows_of_b % rows == 0 ? rows : 1;
 }
 
-std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_bytes, std::int64_t window_bytes) {
+std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t packed_tile_bytes, std::int64_t k_tile_bytes) {
   constexpr std::int64_t value = 4;
-  const std::int64_t staged = schedule.stages * schedule.turn_windows() * (schedule.panels * unit_bytes + window_bytes);
-  const std::int64_t placed = schedule.is_placed() ? schedule.placed_buffers() * schedule.turn_windows() * value *
+  const std::int64_t staged =
+      schedule.stages * schedule.iteration_k_tiles() * (schedule.row_tiles * packed_tile_bytes + k_tile_bytes);
+  const std::int64_t placed = schedule.is_placed() ? schedule.placed_buffers() * schedule.iteration_k_tiles() * value *
                                                          StreamSchedule::placed_columns * schedule.block_rows()
                                                    : 0;
-  const int adding_warps = schedule.is_placed() ? schedule.turn_windows() : schedule.warps;
+  const int adding_warps = schedule.is_placed() ? schedule.iteration_k_tiles() : schedule.warps;
   const std::int64_t sums =
       (adding_warps - 1 + schedule.cluster - 1) * value * schedule.block_rows() * schedule.product_columns();
   const bool sums_stand_behind = schedule.cluster > 1 && !schedule.is_placed();
@@ -302,24 +303,24 @@ std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_byte
 
 std::vector<Directive> expand(const StreamSchedule& schedule) {
   std::vector<Directive> directives{
-      StreamWindows{"i", schedule.panels, schedule.warps, schedule.rows, schedule.share,
-                    schedule.is_placed() ? StreamSchedule::placed_columns : 0},
+      Mainloop{"i", schedule.row_tiles, schedule.warps, schedule.rows, schedule.share,
+               schedule.is_placed() ? StreamSchedule::placed_columns : 0},
       FragmentColumns{"j", schedule.columns, schedule.is_placed() ? StreamSchedule::warp_columns : 0}};
   directives.push_back(transformed(schedule.dense));
-  if (schedule.quarters) {
-    directives.emplace_back(QuarterSteps{"A"});
+  if (schedule.sparse14) {
+    directives.emplace_back(Sparse14Steps{"A"});
   }
-  directives.emplace_back(PipelineWindows{"k", schedule.stages});
-  if (schedule.copies == StreamSchedule::Copies::bulk) {
+  directives.emplace_back(PipelineKTiles{"k", schedule.stages});
+  if (schedule.copies == StreamSchedule::Copies::tma) {
     directives.emplace_back(CopyInBulk{});
-  } else if (schedule.copies == StreamSchedule::Copies::units) {
-    directives.emplace_back(CopyUnits{});
+  } else if (schedule.copies == StreamSchedule::Copies::bulk_a) {
+    directives.emplace_back(CopyPackedTiles{});
   }
   if (schedule.cluster > 1) {
     directives.emplace_back(ClusterTurns{"k", schedule.cluster});
   }
   if (schedule.ahead) {
-    directives.emplace_back(PlaceAhead{"A"});
+    directives.emplace_back(WarpSpecialize{"A"});
   }
   if (schedule.pdl) {
     directives.emplace_back(Overlap{});

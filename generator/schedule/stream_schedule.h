@@ -12,40 +12,42 @@
 
 namespace esc {
 
-/// A schedule for weights that are streamed from memory through the sparse tensor cores. A block owns `panels` panels
-/// of `rows` rows and goes through all columns of A, a window of 256 of 16 bits or 128 of 32 bits at a time; `warps`
-/// warps of each panel take windows in turn, `share` of them the same one, of which each has a part. The rows of B for
-/// a window and what the panels have there are copied to shared memory, `stages` turns of the warps at once.
+/// A schedule for weights that are streamed from memory through the sparse tensor cores. A block owns `row_tiles` row
+/// tiles of `rows` rows and goes through all columns of A, a K tile of 256 of 16 bits or 128 of 32 bits at a time;
+/// `warps` warps of each row tile take K tiles in turn, `share` of them the same one, of which each has a part. The
+/// rows of B for a K tile and what the row tiles have there are copied to shared memory, `stages` iterations of the
+/// warps at once.
 struct StreamSchedule {
-  int columns = 8;  ///< columns of C that a block computes: one, in 16 bits, or 8 to 64
-  int panels = 4;   ///< panels of a block
-  int warps = 2;    ///< warps of a panel
-  int stages = 4;   ///< turns whose operands are in shared memory or on their way
-  bool pdl = true;  ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
-  int share = 1;    ///< warps of a panel that have a window together
-  /// Of a panel, 16 or 32: what mma.sp multiplies at once, or twice that, for which a warp finds elements of B once.
+  int columns = 8;    ///< columns of C that a block computes: one, in 16 bits, or 8 to 64
+  int row_tiles = 4;  ///< row tiles of a block
+  int warps = 2;      ///< warps of a row tile
+  int stages = 4;     ///< iterations whose operands are in shared memory or on their way
+  bool pdl = true;    ///< programmatic dependent launch: the packed matrix is read before the kernel before has ended
+  int share = 1;      ///< warps of a row tile that have a K tile together
+  /// Of a row tile, 16 or 32: what mma.sp multiplies at once, or twice that, for which a warp finds elements of B once.
   /// Any multiple of 16 where values are placed.
   int rows = 16;
   /// Who copies to shared memory: the lanes of the warps, 16 bytes each, or from compute capability 9.0 on the engine
-  /// for bulk copies, the units of A alone or windows of B too.
-  enum class Copies { lanes, units, bulk } copies = Copies::lanes;
+  /// for bulk copies, the packed tiles of A alone or K tiles of B too.
+  enum class Copies { cp_async, bulk_a, tma } copies = Copies::cp_async;
 
-  /// Blocks of a cluster that share the windows of their panels, from compute capability 9.0 on; for matrices whose
+  /// Blocks of a cluster that share the K tiles of their row tiles, from compute capability 9.0 on; for matrices whose
   /// rows are too few for all multiprocessors.
   int cluster = 1;
-  bool ahead = false;  ///< whether as many warps again copy, and place values a turn ahead of those that multiply them
-  bool quarters =
+  bool ahead =
+      false;  ///< whether as many warps again copy, and place values an iteration ahead of those that multiply them
+  bool sparse14 =
       false;  ///< whether steps of 16 bits may store one of four elements in place of two: fewer bytes to read, more to
               ///< do with them
   /// Whether steps are of the dense tensor core, which take columns in their order: of 32 bits with all elements
   /// stored, the least to do where many are not zero, or with those alone that are not zero, the fewest bytes. Placed
-  /// in shared memory, in windows of 32 columns of 32 bits, the tensor core multiplies them for four warps at once: for
+  /// in shared memory, in K tiles of 32 columns of 32 bits, the tensor core multiplies them for four warps at once: for
   /// many columns of C, of which each warp then has 16.
   enum class Dense { off, on, listed, placed } dense = Dense::off;
 
-  static constexpr int strip_rows = 16;  ///< that mma.sp multiplies
+  static constexpr int m16_tile_rows = 16;  ///< that mma.sp multiplies
   static constexpr int max_rows = 32;
-  static constexpr int max_placed_rows = 192;  ///< of a panel whose values are placed
+  static constexpr int max_placed_rows = 192;  ///< of a row tile whose values are placed
 
   /// Registers of each of so many threads of a block.
   static constexpr int thread_registers(int threads) { return 65536 / threads / 8 * 8; }
@@ -62,56 +64,56 @@ struct StreamSchedule {
   /// leave it 3 of 8 of them: with fewer ptxas makes products of the tensor core one after the other, and of such
   /// kernels some were wrong under compute-sanitizer.
   static constexpr int most_placed_rows(int registers) {
-    return std::min(max_placed_rows, registers * 5 / 8 * 2 / strip_rows * strip_rows);
+    return std::min(max_placed_rows, registers * 5 / 8 * 2 / m16_tile_rows * m16_tile_rows);
   }
   static constexpr int max_share = 8;
   static constexpr int least_columns_of_boxes =
-      16;  ///< with fewer a row of a window is so short that lanes copy it faster than the engine, unless several are a
+      16;  ///< with fewer a row of a K tile is so short that lanes copy it faster than the engine, unless several are a
            ///< line
   static constexpr int padding_of_boxes =
-      8;  ///< columns of float32 behind those of a row, so that four rows lie in different banks
-  static constexpr int window_bytes = 512;   ///< of a row of a window: columns that 8 bits tell apart
-  static constexpr int placed_columns = 32;  ///< of a window whose values are placed
+      8;  ///< columns of float32 after those of a row, so that four rows lie in different banks
+  static constexpr int k_tile_bytes = 512;   ///< of a row of a K tile: columns that 8 bits tell apart
+  static constexpr int placed_columns = 32;  ///< of a K tile whose values are placed
   static constexpr int placed_architecture =
       90;  ///< which alone has the instruction that multiplies for four warps; others go on warp by warp
   static constexpr int product_warps = 4;  ///< that the tensor core multiplies for at once
   static constexpr int warp_columns = 16;  ///< of C that each of them has
   static constexpr int max_columns = 64;
   static constexpr int max_placed_columns = 128;
-  static constexpr int max_panels = 16;  ///< of a block, times the warps of each
+  static constexpr int max_row_tiles = 16;  ///< of a block, times the warps of each
   static constexpr int max_stages = 8;
-  static constexpr int least_stages_ahead = 3;  ///< where values are placed a turn ahead
-  static constexpr int max_warps_ahead =
+  static constexpr int least_stages_ahead = 3;  ///< where values are placed an iteration ahead
+  static constexpr int max_consumer_warps =
       8;  ///< that multiply then: an instruction of the tensor core has to do with what a launch gives each thread
   static constexpr int max_cluster = 8;            ///< what every GPU with clusters has room for
   static constexpr int least_architecture = 80;    ///< the first one with mma.sp
   static constexpr int bulk_architecture = 90;     ///< the first one whose engine copies in bulk
   static constexpr int cluster_architecture = 90;  ///< the first one with clusters of blocks
 
-  int row_strips() const { return rows / strip_rows; }
+  int row_m16_tiles() const { return rows / m16_tile_rows; }
   bool is_placed() const { return dense == Dense::placed; }
   bool has_one_column() const { return columns == 1; }
   int product_columns() const {
     return std::max(columns, 8);
   }  ///< that the tensor core multiplies, of one column its parts
-  int block_rows() const { return panels * rows; }
-  int team_warps() const { return panels * share; }   ///< that multiply the same windows
-  int turn_windows() const { return warps / share; }  ///< that a block has in a turn
-  int threads() const { return 32 * panels * warps * (ahead ? 2 : 1); }
-  int placed_buffers() const { return ahead ? 2 : 1; }  ///< windows of a team whose values are placed
+  int block_rows() const { return row_tiles * rows; }
+  int consumer_group_warps() const { return row_tiles * share; }  ///< that multiply the same K tiles
+  int iteration_k_tiles() const { return warps / share; }         ///< that a block has in an iteration
+  int threads() const { return 32 * row_tiles * warps * (ahead ? 2 : 1); }
+  int placed_buffers() const { return ahead ? 2 : 1; }  ///< K tiles of a consumer group whose values are placed
   int most_block_rows() const {
     return most_placed_rows(ahead ? multiplying_registers(threads()) : thread_registers(threads()));
   }  ///< whose values are placed
-  /// Columns of a window of elements of so many bytes.
-  static constexpr int window_columns(int element_bytes) { return window_bytes / element_bytes; }
-  int columns_of_window(int element_bytes) const {
-    return is_placed() ? placed_columns : window_columns(element_bytes);
+  /// Columns of a K tile of elements of so many bytes.
+  static constexpr int k_tile_columns(int element_bytes) { return k_tile_bytes / element_bytes; }
+  int columns_of_k_tile(int element_bytes) const {
+    return is_placed() ? placed_columns : k_tile_columns(element_bytes);
   }
 
   bool operator==(const StreamSchedule&) const = default;
 };
 
-/// Reads the settings behind "stream:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
+/// Reads the settings after "stream:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 StreamSchedule parse_stream(std::string_view text, std::string_view settings);
 
 /// "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, pdl=on", with warp_m, split_k, cluster, warp_specialized,
@@ -137,7 +139,7 @@ int widest_stream(long long columns);
 /// The same where values are placed: 64 or 128.
 int widest_placed_stream(long long columns);
 
-/// Whether windows of B come as boxes by tensor copies, where B lies as this layout says and a call allows vectors.
+/// Whether K tiles of B come as boxes by tensor copies, where B lies as this layout says and a call allows vectors.
 bool copies_boxes(const StreamSchedule& schedule, std::string_view layout);
 
 /// Rows of B that boxes of 16 bits have in a line of 128 bytes where a block computes so many columns: as many as there
@@ -145,15 +147,15 @@ bool copies_boxes(const StreamSchedule& schedule, std::string_view layout);
 /// row of a box as for a line. Else 1.
 std::int64_t line_rows_of_boxes(std::int64_t columns, std::int64_t rows_of_b, std::int64_t columns_of_b);
 
-/// Bytes of a window of B in shared memory. What float32 of a filter's taps share stands there once; that is about what
+/// Bytes of a K tile of B in shared memory. What float32 of a filter's taps share is there once; that is about what
 /// filters of three by three take of images of
 /// 7 to 56 rows.
-std::int64_t staged_window_bytes(const StreamSchedule& schedule, std::string_view dtype, std::string_view layout);
+std::int64_t staged_k_tile_bytes(const StreamSchedule& schedule, std::string_view dtype, std::string_view layout);
 
-/// Bytes of a block in shared memory: units and windows of all stages, values that are placed, and the sums that the
-/// warps of a panel and the blocks of a cluster leave for each other. These take the places of the others, but in
-/// clusters only where values are placed.
-std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t unit_bytes, std::int64_t window_bytes);
+/// Bytes of a block in shared memory: packed tiles and K tiles of all stages, values that are placed, and the sums that
+/// the warps of a row tile and the blocks of a cluster leave for each other. These take the places of the others, but
+/// in clusters only where values are placed.
+std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t packed_tile_bytes, std::int64_t k_tile_bytes);
 
 /// The directives in the order of the pipeline; loops i, j, k and array A of the canonical nest.
 std::vector<Directive> expand(const StreamSchedule& schedule);

@@ -23,14 +23,14 @@ struct LaneTile {
 // Rules that schedules share whose blocks compute `columns` columns of C, `vector` consecutive ones of them in a lane.
 // All throw ScheduleError (place `schedule`).
 
-/// Unless a lane may hold so many columns: 1, 2 or 4 that are moved at once, and where they do not stand one behind the
+/// Unless a lane may hold so many columns: 1, 2 or 4 that are moved at once, and where they are not one after the
 /// other 8 or 16 too.
 void check_vector(const ScheduleText& schedule, LaneTile tile, bool contiguous);
 
 /// Unless the columns are whole vectors, at most one for each lane of a warp.
 void check_group(const ScheduleText& schedule, LaneTile tile);
 
-/// Unless there is use for the columns and, where they stand one behind the other, a multiple of the vector of them.
+/// Unless there is use for the columns and, where they are one after the other, a multiple of the vector of them.
 void check_tile(const ScheduleText& schedule, LaneTile tile, const ProductColumns& product);
 
 }  // namespace esc

@@ -15,7 +15,7 @@ class SymmetricMatrix {
   /// column <= row.
   double& at(std::size_t row, std::size_t column) { return elements_[row * (row + 1) / 2 + column]; }
   double at(std::size_t row, std::size_t column) const { return elements_[row * (row + 1) / 2 + column]; }
-  /// The first elements of a row, one behind the other.
+  /// The first elements of a row, one after the other.
   std::span<const double> row(std::size_t row, std::size_t count) const {
     return std::span(elements_).subspan(row * (row + 1) / 2, count);
   }

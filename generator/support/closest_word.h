@@ -12,7 +12,7 @@ namespace esc {
 /// order of `known`; empty where none is so near.
 std::vector<std::string> closest_words(std::string_view word, const std::vector<std::string>& known);
 
-/// "did you mean h100 or h200? ", to stand in front of a remedy; empty where nothing is near.
+/// "did you mean h100 or h200? ", to be before a remedy; empty where nothing is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace esc

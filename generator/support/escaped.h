@@ -6,7 +6,7 @@
 
 namespace esc {
 
-/// The text as it may stand between tags and in attributes of HTML and SVG. Control characters, which cannot stand in
+/// The text as it may be between tags and in attributes of HTML and SVG. Control characters, which cannot be in
 /// XML at all, and marks that turn the direction of reading become blanks.
 std::string escaped(std::string_view text);
 

@@ -9,7 +9,7 @@
 
 namespace esc {
 
-/// The whole number that the text is: digits of the base alone, behind a minus where the type has negative numbers.
+/// The whole number that the text is: digits of the base alone, after a minus where the type has negative numbers.
 /// Nothing for any other text, or for a number that the type does not have.
 template <std::integral Number>
 std::optional<Number> number_in(std::string_view text, int base = 10) {

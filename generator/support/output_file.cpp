@@ -29,7 +29,7 @@ constexpr int most_temporaries = 9999;
 /// And as many are looked for that were killed.
 constexpr int usual_temporaries = 16;
 
-/// In front of a number: no one else gives a file such a name.
+/// Before a number: no one else gives a file such a name.
 std::string beginning_of(const std::string& file) { return fmt::format(".{}.escgen-", file); }
 
 /// Whether the open file still has this name.

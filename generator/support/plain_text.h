@@ -16,7 +16,7 @@ std::string plain_text(std::string_view text, char replacement = '?');
 /// The same where the text may have several lines: their ends and tabs are kept.
 std::string plain_lines(std::string_view text);
 
-/// The text as it may stand inside a comment of C, C++ or CMake: plain, and without what would begin or end a comment,
+/// The text as it may be inside a comment of C, C++ or CMake: plain, and without what would begin or end a comment,
 /// join two lines or be a trigraph.
 std::string comment_text(std::string_view text);
 

@@ -36,7 +36,7 @@ class RegularFile {
   std::uint64_t size_ = 0;
 };
 
-/// Throws UserError for a name that no file has: one with a NUL, behind which the system would see nothing of it.
+/// Throws UserError for a name that no file has: one with a NUL, after which the system would see nothing of it.
 void check_file_name(const std::filesystem::path& path);
 
 }  // namespace esc

@@ -20,7 +20,7 @@ class ScratchFile {
 
   /// May be called from several threads. Throws UserError when the disk is full.
   void write(std::span<const std::byte> bytes, std::uint64_t at) const;
-  /// What stands in the first bytes, which were written.
+  /// What is in the first bytes, which were written.
   std::shared_ptr<const std::byte[]> map(std::size_t bytes) const;
 
  private:

@@ -18,7 +18,7 @@ using nlohmann::json;
 constexpr std::size_t most_depth = 1000;
 
 /// Makes the value of what the parser finds, as the library's own does, but in a time that grows with the text alone:
-/// with a callback that one looks through all of an array behind each of its objects.
+/// with a callback that one looks through all of an array after each of its objects.
 class StrictReader final : public json::json_sax_t {
  public:
   explicit StrictReader(const std::string& file) : file_(file) {}
@@ -95,7 +95,7 @@ class StrictReader final : public json::json_sax_t {
     }
   }
 
-  /// Where the next value is to stand.
+  /// Where the next value is to be.
   json& place_of_next() {
     check_depth();
     if (open_.empty()) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "generator/emit/earlier_words.h"
 #include "generator/emit/generate.h"
 #include "generator/frontend/format_source.h"
 #include "generator/frontend/host_compiler/tokens.h"
@@ -45,8 +46,9 @@ std::size_t differing_line(std::string_view a, std::string_view b) {
 
 void check_same(const fs::path& file, const std::string& generated) {
   const std::string found = read_bundle_file(file);
-  if (found != generated) {
-    refuse_bundle(fmt::format("{}:{}", file.string(), differing_line(found, generated)),
+  const std::string expected = in_words_of(found, generated);
+  if (found != expected) {
+    refuse_bundle(fmt::format("{}:{}", file.string(), differing_line(found, expected)),
                   "is not what is generated for this manifest and matrix");
   }
 }

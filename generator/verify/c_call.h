@@ -10,7 +10,7 @@ namespace esc {
 /// An argument of a C function.
 using CArgument = std::variant<const void*, std::int64_t, std::int32_t, float, double>;
 
-/// The arguments of a bundle's product in the order of its C interface: those of the epilogue stand behind C.
+/// The arguments of a bundle's product in the order of its C interface: those of the epilogue are after C.
 struct ProductArguments {
   const void* packed = nullptr;
   const void* b = nullptr;

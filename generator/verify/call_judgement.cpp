@@ -79,7 +79,7 @@ const CallJudgement::Operands& CallJudgement::operands_of(const TaskCall& one) {
       operands_->values != one.call.values) {
     operands_.emplace(bundle_.nest, *one.source, bundle_.dispatch, one.call.compact(), one.call.values);
     if (one.sample.covers_all() && one.tile_stride == 1) {
-      operands_->reference.compute_all();  // which the calls behind it then take their rows from
+      operands_->reference.compute_all();  // which the calls after it then take their rows from
     }
   }
   return *operands_;

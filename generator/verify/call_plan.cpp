@@ -10,7 +10,7 @@
 #include "generator/support/limits.h"
 #include "generator/verify/allowance_for.h"
 #include "generator/verify/kernel_calls.h"
-#include "generator/verify/panel_sample.h"
+#include "generator/verify/row_tile_sample.h"
 #include "generator/verify/unpack_calls.h"
 
 namespace esc {
@@ -30,7 +30,7 @@ std::int64_t most_products(const KernelCall& call, const SparseMatrix& matrix, c
 }
 
 /// Multiply-adds of a call that computes the rows of the sample.
-std::int64_t sampled_products(const SparseMatrix& matrix, const KernelCall& call, const PanelSample& sample) {
+std::int64_t sampled_products(const SparseMatrix& matrix, const KernelCall& call, const RowTileSample& sample) {
   if (sample.covers_all()) {
     return products_of(matrix, call);
   }
@@ -69,7 +69,7 @@ std::int64_t touched_bytes(const SparseMatrix& matrix, const KernelCall& call, c
   constexpr std::int64_t page_bytes = 4096;
   const std::int64_t element = bytes_of(matrix.element);
   const auto touched = [&](const PlacedLayout& layout, std::int64_t rows, std::int64_t distance) {
-    if (layout.runs_over_items()) {  // of each item its elements, and what is watched in front of it and behind it
+    if (layout.runs_over_items()) {  // of each item its elements, and what is watched before it and after it
       const std::int64_t apart = layout.least_leading_dimension(call.product.n) * element + 3 * page_bytes;
       return call.width() / call.item_columns * std::min(distance * element, apart);
     }
@@ -118,7 +118,7 @@ void CallPlan::add(const KernelCall& call, const SparseMatrix& matrix, std::span
   }
   // The sample is one of the pattern, which the packed file has been checked for.
   const std::int64_t most = most_products(call, matrix, effort_);
-  PanelSample sample(bundle_.packed, products_of(matrix, call), most, call.first_unit, bundle_.dispatch.block_rows);
+  RowTileSample sample(bundle_.packed, products_of(matrix, call), most, call.first_unit, bundle_.dispatch.block_rows);
   const std::int64_t products = sampled_products(matrix, call, sample);
   const std::int64_t stride = tile_stride(call, bundle_.dispatch, products, most, effort_.breadth);
   calls_.push_back({call, matrix, packed, std::move(sample), &matrix, stride});
@@ -158,7 +158,7 @@ void CallPlan::add_of(UnpackFunction function, const KernelCall& call, const Spa
   const std::int64_t products = products_of_an_element * matrix.rows * matrix.columns;
   const std::int64_t most = effort_.most_products / 4;
   calls_.push_back({call, matrix, packed,
-                    PanelSample(bundle_.packed, products, most, call.first_unit, bundle_.dispatch.block_rows),
+                    RowTileSample(bundle_.packed, products, most, call.first_unit, bundle_.dispatch.block_rows),
                     &matrix});
   calls_.back().function = function;
   work_.push_back(static_cast<std::uint64_t>(std::min(products, most)));

@@ -13,7 +13,7 @@
 #include "generator/matrix/matrix_shape.h"
 #include "generator/verify/emulated_product.h"
 #include "generator/verify/kernel_calls.h"
-#include "generator/verify/panel_sample.h"
+#include "generator/verify/row_tile_sample.h"
 
 namespace esc {
 
@@ -22,7 +22,7 @@ struct TaskCall {
   KernelCall call;
   MatrixShape matrix;
   std::span<const std::byte> packed;  ///< the matrix, as the kernel takes it
-  PanelSample sample;                 ///< the rows that are computed
+  RowTileSample sample;               ///< the rows that are computed
   const SparseMatrix* source;         ///< the matrix, for who compares: the process has none
   std::int64_t tile_stride = 1;       ///< of the tiles of columns every n-th is computed, and the last
   /// Not of the product but of one of these (unpack_calls.h), whose C is A, or the packed matrix.

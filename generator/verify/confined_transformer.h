@@ -70,7 +70,7 @@ class ConfinedTransformer {
   std::vector<std::uint64_t> told(const std::int32_t* offsets, const std::int32_t* columns, const void* values);
   /// Where the copy of an array is, whose address has the same alignment, as the process is told.
   std::uint64_t copied(const Place& place, const void* array, std::size_t bytes);
-  /// The status of a call that writes so many bytes to `packed`, once they stand there; its number is the last one.
+  /// The status of a call that writes so many bytes to `packed`, once they are there; its number is the last one.
   int packed_answer(std::uint32_t kind, std::vector<std::uint64_t> numbers, void* packed, std::size_t bytes);
   std::size_t bytes_answer(std::uint32_t kind, std::vector<std::uint64_t> numbers);
   int load(const PackedFile& file, void* packed);

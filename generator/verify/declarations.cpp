@@ -10,7 +10,7 @@ using Tokens = std::vector<SourceToken>;
 
 constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
-/// Reads one declaration behind the other.
+/// Reads one declaration after the other.
 class Reader {
  public:
   explicit Reader(const Tokens& tokens) : tokens_(tokens) {}
@@ -38,7 +38,7 @@ class Reader {
   /// A declaration's extent, and the first of '=', '{' and ';' in it that no bracket surrounds, which says what it is.
   struct Extent {
     std::size_t first;
-    std::size_t start;  ///< behind `template <...>`
+    std::size_t start;  ///< after `template <...>`
     std::size_t last;
     std::size_t decisive;
     bool matches = true;  ///< its brackets
@@ -49,7 +49,7 @@ class Reader {
   bool opens(std::size_t at) const { return is(at, "(") || is(at, "[") || is(at, "{"); }
   bool closes(std::size_t at) const { return is(at, ")") || is(at, "]") || is(at, "}"); }
 
-  /// Behind the angle brackets that open at `at`.
+  /// After the angle brackets that open at `at`.
   std::size_t behind_angles(std::size_t at) const {
     int angles = 0;
     int brackets = 0;
@@ -96,7 +96,7 @@ class Reader {
     return nowhere;
   }
 
-  /// The parenthesis that ends a function's parameters, in front of its body at `brace`.
+  /// The parenthesis that ends a function's parameters, before its body at `brace`.
   std::size_t end_of_parameters(std::size_t brace) const {
     std::size_t at = brace - 1;
     while (at > 0 && (is(at, "const") || is(at, "noexcept"))) {

@@ -9,7 +9,7 @@
 
 namespace esc {
 
-/// What stands at namespace scope, by its form alone. A form that is none of the simple ones is `other`.
+/// What is at namespace scope, by its form alone. A form that is none of the simple ones is `other`.
 enum class DeclarationKind {
   directive,  ///< a line of the preprocessor
   scope,      ///< `namespace NAME {` or the `}` that ends one
@@ -33,7 +33,7 @@ struct Declaration {
 /// Whether a line of the preprocessor begins at this token.
 bool begins_directive(const std::vector<SourceToken>& tokens, std::size_t at);
 
-/// Behind the last token of the line in which `at` is.
+/// After the last token of the line in which `at` is.
 std::size_t end_of_line(const std::vector<SourceToken>& tokens, std::size_t at);
 
 /// Cuts a text into its declarations: every token belongs to one. Directives inside of a declaration are part of it. A

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The name of the matrix file stands in comments, out of which it must not lead.
+/// The name of the matrix file is in comments, out of which it must not lead.
 bool is_file_name(std::string_view name) {
   return std::ranges::none_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '/'; });
 }

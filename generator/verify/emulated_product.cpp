@@ -18,7 +18,7 @@ namespace {
 /// What the caller's stream is: a kernel gets it and can do nothing else with it.
 const char callers_stream = 0;
 
-/// Before, no launch may begin before the one in front has ended.
+/// Before, no launch may begin before the one before has ended.
 constexpr int first_programmatic_major = 9;
 
 /// Of the rows that are there, `width` elements each, those that are prepared.
@@ -115,7 +115,7 @@ EmulatedProduct emulate_product(EmulatedDevice& device, const KernelToEmulate& k
       if (!is_poison(element) && result.problems.empty()) {
         result.problems.push_back(
             kernel.dispatch.c.is_row_major()
-                ? fmt::format("C[{}][{}], behind the {} columns, was written", index, place, product.n)
+                ? fmt::format("C[{}][{}], after the {} columns, was written", index, place, product.n)
                 : fmt::format("C at {} * ldc + {}, between two indices, was written", index, place));
       }
     });

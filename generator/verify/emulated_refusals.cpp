@@ -59,7 +59,7 @@ void check_refused_unpackings(UnpackFunction function, const KernelToEmulate& ke
 }
 
 /// What is wrong where nobody has prepared the kernel and CUDA does not say either how much shared memory it has: then
-/// the launch's own error is returned. Of each device another CUDA function fails: first those in front of that
+/// the launch's own error is returned. Of each device another CUDA function fails: first those before that
 /// question.
 void check_unexplained_call(const KernelToEmulate& kernel, const RefusedCall& call, std::span<std::byte> c,
                             std::int64_t host_steps, std::vector<std::string>& problems) {

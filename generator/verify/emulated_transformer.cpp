@@ -16,7 +16,7 @@ namespace {
 constexpr const char* path_of_file = "packed";
 
 /// Trips around loops that one call may make: thousands for each element of the matrix, as the search for slots looks
-/// at every column of a window for each of its changes, and those of checksums and tables.
+/// at every column of a K tile for each of its changes, and those of checksums and tables.
 EmulationOptions options_for(const MatrixShape& matrix) {
   EmulationOptions options;
   options.host_steps =

@@ -86,7 +86,7 @@ void make_call(EmulatedDevice& device, const KernelToEmulate& kernel, UnpackFunc
     problems.push_back(fmt::format("the launch returns error {}", status));
   }
   if (!unpacks && device.counters().fills == fills_in_front) {
-    problems.emplace_back("no fill stands behind the kernel, so that products behind it may begin before it has ended");
+    problems.emplace_back("no fill is after the kernel, so that products after it may begin before it has ended");
   }
 }
 
@@ -106,7 +106,7 @@ EmulatedProduct emulate_unpacking(EmulatedDevice& device, const KernelToEmulate&
     operands.a.visit_gaps<Element>(call, [&](std::int64_t row, std::size_t column, const Element& between) {
       if (!is_poison(between) && result.problems.empty()) {
         result.problems.push_back(
-            fmt::format("A[{}][{}], behind the {} columns, was written", row, column, call.product.n));
+            fmt::format("A[{}][{}], after the {} columns, was written", row, column, call.product.n));
       }
     });
   });

@@ -174,7 +174,7 @@ Freedom freedom_of_transformer(const PolicyText& text) {
   const auto status = std::find_if(first, all.end(), [&](const Declaration& it) {
     return text.is(it.first, "enum") && text.is(it.first + 1, "Status");
   });
-  ESC_CHECK(status != all.end(), "a generated transformer has its statuses in front of its C functions");
+  ESC_CHECK(status != all.end(), "a generated transformer has its statuses before its C functions");
   return freedom_of(text,
                     {static_cast<std::size_t>(first - all.begin()), static_cast<std::size_t>(status - all.begin())},
                     [](const Declaration&) { return true; });

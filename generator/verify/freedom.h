@@ -17,7 +17,7 @@ using Words = std::set<std::string, std::less<>>;
 /// What a generated text leaves open, and what it fixes.
 struct Freedom {
   std::vector<std::size_t> fixed;  ///< declarations that must be there in this order
-  std::size_t first_gap = 1;       ///< in front of which of them others may stand: these ...
+  std::size_t first_gap = 1;       ///< before which of them others may be: these ...
   std::size_t last_gap = 0;        ///< ... to this one
   Words fixed_names;
   Words open_texts;    ///< what may be declared in another way ...
@@ -41,7 +41,7 @@ std::string assembly_at(const PolicyText& text, std::size_t at);
 std::string statement_at(const PolicyText& text, const Declaration& declaration, std::size_t at);
 
 /// Of a kernel's text its kernels, device functions, and the constants and types that no host code uses, by itself or
-/// by way of others, are open; of a transformer's all functions, constants and types in front of `enum Status`.
+/// by way of others, are open; of a transformer's all functions, constants and types before `enum Status`.
 Freedom freedom_of_kernel(const PolicyText& generated);
 Freedom freedom_of_transformer(const PolicyText& generated);
 

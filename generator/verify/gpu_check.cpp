@@ -24,7 +24,7 @@ constexpr std::int64_t most_dense_elements = 64 << 20;
 /// What B and C of one call may take on the host and on the device.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 
-/// A GPU has the compute capability that it has, and memory behind every address.
+/// A GPU has the compute capability that it has, and memory after every address.
 bool can_make(const KernelCall& call, const SparseMatrix& matrix, const Dispatch& dispatch) {
   const KernelCall usual;
   const ProductCase& product = call.product;
@@ -176,7 +176,7 @@ VerificationReport check_on_gpu(const BundleLibrary& bundle, const std::filesyst
                                                {.most_dense_elements = most_dense_elements,
                                                 .breadth = Breadth::generated,
                                                 .line_rows = dispatch.scaled_rows,
-                                                .unit_words = dispatch.unit_words});
+                                                .packed_tile_words = dispatch.packed_tile_words});
   VerificationReport report{
       .method = "gpu", .tolerance = tolerance_of(matrix, dispatch.products), .problems = std::move(transform.problems)};
   if (transform.packed.empty()) {

@@ -10,7 +10,7 @@
 
 namespace esc {
 
-/// Runs a bundle on the first GPU of this machine, each product behind the predecessor of that file, and compares with
+/// Runs a bundle on the first GPU of this machine, each product after the predecessor of that file, and compares with
 /// what the nest says in double: the calls of its transformer, dense ones for matrices of up to 64 M elements, and of
 /// its kernel, as by emulation, without those that ask for another device or for more than 1 GiB. Needs the CUDA
 /// runtime as a shared library, no toolkit. Throws UserError (status missing_tool) when there is no GPU or no CUDA

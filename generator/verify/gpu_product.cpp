@@ -14,7 +14,7 @@
 namespace esc {
 namespace {
 
-/// Device memory for a matrix from its first element to its last, and what lies in front of it.
+/// Device memory for a matrix from its first element to its last, and what lies before it.
 class PlacedOnDevice {
  public:
   PlacedOnDevice(const CudaRuntime& runtime, std::size_t shift, std::size_t bytes)
@@ -63,7 +63,7 @@ GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const 
     }
     void* const stream = call.default_stream ? nullptr : kernel.stream.get();
     if (const int status = writes.launch(kernel.predecessor, stream); status != 0) {
-      result.problem = "the kernel in front: " + kernel.runtime.error_text(status);
+      result.problem = "the kernel before: " + kernel.runtime.error_text(status);
       return;
     }
 

@@ -31,11 +31,11 @@ struct GpuProduct {
   std::string problem;
 };
 
-/// Makes one call behind the predecessor, which writes B and what the epilogue reads, and poisons C. `b` is K rows of
+/// Makes one call after the predecessor, which writes B and what the epilogue reads, and poisons C. `b` is K rows of
 /// the columns alone. B and C end with their last element.
 GpuProduct gpu_product(const KernelOnGpu& kernel, const KernelCall& call, const TypedElements& b);
 
-/// The same of NAME_unpack, as unpack_calls tells it: A in place of C, behind no other kernel.
+/// The same of NAME_unpack, as unpack_calls tells it: A in place of C, after no other kernel.
 GpuProduct gpu_unpacking(const KernelOnGpu& kernel, const KernelCall& call, ScalarType element);
 
 /// The same of NAME_values: `a` has all rows of A, without gaps, and the result the packed matrix in place of C.

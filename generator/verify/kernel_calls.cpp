@@ -32,7 +32,7 @@ constexpr std::int64_t widest_item_at_ends = 1024;
 /// what is noted of it.
 constexpr std::int64_t most_zeroed_elements = std::int64_t{1} << 26;
 
-/// A distance of rows at which the last of them begins more than 2^32 elements behind the first, so that neither a
+/// A distance of rows at which the last of them begins more than 2^32 elements after the first, so that neither a
 /// signed nor an unsigned index of 32 bits reaches it.
 std::int64_t far_apart(std::int64_t rows, std::int64_t multiple_of) {
   constexpr std::int64_t distance = std::int64_t{3} << 31;
@@ -67,7 +67,7 @@ class Calls {
         step_(vector_ / std::gcd(vector_, dispatch.item_columns())),
         even_((n_ + step_ - 1) / step_ * step_),
         tile_(dispatch.tile_columns),
-        turn_(dispatch.turn_columns),
+        turn_(dispatch.iteration_columns),
         wide_(items_of(std::max(tile_, lanes_of_a_warp), dispatch.item_columns())) {}
 
   std::vector<KernelCall> take() && { return std::move(calls_); }
@@ -158,7 +158,7 @@ class Calls {
   }
 
   /// More tiles than a grid has, so that there are two launches. Those at their ends are run, so many that whole items
-  /// are among them: the columns of a part of one do not say where they stand in a product. A launcher that sets C to
+  /// are among them: the columns of a part of one do not say where they are in a product. A launcher that sets C to
   /// zero in front touches all of it: that must be little.
   void exceed_grid(std::int64_t rows) {
     const std::int64_t item = dispatch_.item_columns();
@@ -175,7 +175,7 @@ class Calls {
                                       {first_behind, count * item - first_behind}};
     };
     add("more tiles than a grid has", {items, items, items}, part, ends_of(items));
-    // The second launch begins behind as many gaps.
+    // The second launch begins after as many gaps.
     add("more tiles than a grid has, with gaps", {even, even + 3 * vector_, even + 2 * vector_}, part, ends_of(even));
     add("more tiles than a grid has, nothing is aligned", {items, items + odd_gap, items + odd_gap + 2, 1, 1}, part,
         ends_of(items));
@@ -361,7 +361,7 @@ void add_calls_without_features(std::vector<KernelCall>& calls) {
     KernelCall call = calls.at(number);
     call.share = part;
     call.has_features = false;
-    call.reason = fmt::format("compiled for 9.0 and devices behind{}", number == 0 ? "" : ", nothing is aligned");
+    call.reason = fmt::format("compiled for 9.0 and devices after{}", number == 0 ? "" : ", nothing is aligned");
     calls.push_back(std::move(call));
   }
 }

@@ -30,7 +30,7 @@ struct KernelCall {
       10'000;  ///< multiply-adds that it is worth however small its share is: enough for some blocks
   std::vector<ColumnRange> columns =
       {};  ///< those that are compared, ascending, of whole items, whose tiles alone are run; all where it is empty
-  std::int64_t shift_packed = 0;  ///< bytes that the packed matrix begins behind an address divisible by 256
+  std::int64_t shift_packed = 0;  ///< bytes that the packed matrix begins after an address divisible by 256
   std::int64_t item_columns = 1;  ///< columns of C for each of the product's n items
   bool default_stream = false;    ///< else a stream of the caller's own
   int compute_major = 9;          ///< of the device: before 9 there are no programmatic launches
@@ -69,7 +69,7 @@ ProductCase product_without_gaps(const Dispatch& dispatch, std::int64_t items);
 /// The calls by which a kernel is judged that is dispatched so, for an A of `rows` x `columns`. Every variant is
 /// reached, every condition of the dispatch is broken alone, and in the first variants everything else that the C
 /// interface allows is tried: docs/reference/verification.md lists them. What none of them needs much of is a part of
-/// the product. Where the kernel is tuned for more than `most_items` items, as many stand in for those: then no call is
+/// the product. Where the kernel is tuned for more than `most_items` items, as many are in for those: then no call is
 /// tuned.
 std::vector<KernelCall> kernel_calls(const Dispatch& dispatch, std::int64_t rows, std::int64_t columns,
                                      std::int64_t most_items = std::numeric_limits<std::int64_t>::max());

@@ -51,7 +51,7 @@ class NestPlace {
   void set_reduction(std::int64_t number) { set(digits_.reductions, number); }
   void set_column(std::int64_t number) { set(digits_.columns, number); }
 
-  /// Where the element stands in its array without gaps; nothing where a guard on indices leaves it out.
+  /// Where the element is in its array without gaps; nothing where a guard on indices leaves it out.
   std::optional<std::int64_t> offset(const Access& access, const Guard& guard) const {
     for (const Expression& condition : guard) {
       const auto& operation = std::get<Operation>(condition.content);

@@ -94,7 +94,7 @@ void check_other_texts(const fs::path& folder, const std::string& name) {
   check_mentions(folder / "CMakeLists.txt", {fmt::format("add_library(esc::{} ALIAS {})", name, name)});
 }
 
-/// Of the bundles that stand beside `folder` under its name and a number of columns, as generate writes one layer for
+/// Of the bundles that are beside `folder` under its name and a number of columns, as generate writes one layer for
 /// several numbers, the first; empty where there is none.
 std::string bundle_of_a_number(fs::path folder) {
   if (!folder.has_filename()) {  // DIR/

@@ -12,7 +12,7 @@ namespace esc {
 
 /// B of a product in double: K rows, `ldb` elements apart, of which the first `n` are columns of B. Whatever the dense
 /// array's dimensions, it is the matrix B[k][j] here that its elements make, so that an element that several k and j
-/// read stands in several places; those that no statement reads, because they lie in the padding, may be anything.
+/// read is in several places; those that no statement reads, because they lie in the padding, may be anything.
 struct DenseOperand {
   std::span<const double> elements;
   std::int64_t ldb = 0;

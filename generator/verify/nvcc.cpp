@@ -83,7 +83,7 @@ fs::path compile_library(const std::vector<fs::path>& sources, const fs::path& l
   return library;
 }
 
-/// The text between two marks of a line, or nothing when they do not stand there in this order.
+/// The text between two marks of a line, or nothing when they are not there in this order.
 std::optional<std::string_view> between(std::string_view line, std::string_view before, std::string_view after) {
   const std::size_t mark = line.find(before);
   if (mark == line.npos) {
@@ -94,7 +94,7 @@ std::optional<std::string_view> between(std::string_view line, std::string_view 
   return end == line.npos ? std::nullopt : std::optional(line.substr(0, end));
 }
 
-/// The number that stands right before `unit`: 16 in "stack frame, 16 bytes spill stores" for " bytes spill stores".
+/// The number that is right before `unit`: 16 in "stack frame, 16 bytes spill stores" for " bytes spill stores".
 std::optional<int> number_before(std::string_view line, std::string_view unit) {
   const std::size_t end = line.find(unit);
   if (end == line.npos) {

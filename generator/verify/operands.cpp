@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t seed_of_first = 1000;
 
-/// The numbers ascend and straddle zero, so that a lower bound in front of an upper one leaves something between them;
+/// The numbers ascend and straddle zero, so that a lower bound before an upper one leaves something between them;
 /// each is one of any type, and none is a power of two.
 double number(std::size_t place) { return -1.375 + 1.75 * static_cast<double>(place); }
 

@@ -41,22 +41,22 @@ std::size_t first_entry(const SparseMatrix& matrix, std::int64_t row) {
   return static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row)]);
 }
 
-/// Rows one behind the other, and where their non-zeros are taken from.
-struct Panel {
+/// Rows one after the other, and where their non-zeros are taken from.
+struct RowTile {
   std::int64_t first = 0;
   std::int64_t rows = 0;
   std::int64_t nonzeros = 0;
 };
 
-std::vector<Panel> panels_of(const SparseMatrix& matrix, const BitmapFormat& format) {
-  std::vector<Panel> panels;
-  for (std::int64_t panel = 0; panel < format.shape.panels(); ++panel) {
-    const std::int64_t first = format.shape.first_row(panel), rows = format.shape.rows_in(panel);
-    panels.push_back(
+std::vector<RowTile> row_tiles_of(const SparseMatrix& matrix, const BitmapFormat& format) {
+  std::vector<RowTile> row_tiles;
+  for (std::int64_t row_tile = 0; row_tile < format.shape.row_tiles(); ++row_tile) {
+    const std::int64_t first = format.shape.first_row(row_tile), rows = format.shape.rows_in(row_tile);
+    row_tiles.push_back(
         {first, rows,
          matrix.offsets[static_cast<std::size_t>(first + rows)] - matrix.offsets[static_cast<std::size_t>(first)]});
   }
-  return panels;
+  return row_tiles;
 }
 
 /// The matrix with other columns in each row: columns_of(row) has them, ascending.
@@ -84,8 +84,8 @@ SparseMatrix with_third_less(const SparseMatrix& matrix, std::mt19937_64& random
   });
 }
 
-/// The rows of a panel in place of those of another.
-SparseMatrix with_panel_again(const SparseMatrix& matrix, const Panel& from, const Panel& to) {
+/// The rows of a row tile in place of those of another.
+SparseMatrix with_row_tile_again(const SparseMatrix& matrix, const RowTile& from, const RowTile& to) {
   return with_columns(matrix, [&](std::int64_t row) {
     const std::int64_t at = row - to.first;
     const bool is_replaced = at >= 0 && at < std::min(to.rows, from.rows);
@@ -93,7 +93,7 @@ SparseMatrix with_panel_again(const SparseMatrix& matrix, const Panel& from, con
   });
 }
 
-SparseMatrix with_full_panel(const SparseMatrix& matrix, const Panel& full) {
+SparseMatrix with_full_row_tile(const SparseMatrix& matrix, const RowTile& full) {
   std::vector<std::int32_t> all(static_cast<std::size_t>(matrix.columns));
   for (std::size_t column = 0; column < all.size(); ++column) {
     all[column] = static_cast<std::int32_t>(column);
@@ -103,7 +103,7 @@ SparseMatrix with_full_panel(const SparseMatrix& matrix, const Panel& full) {
   });
 }
 
-/// The matrix with one non-zero in the column behind its own, the first one from this entry on that can be moved.
+/// The matrix with one non-zero in the column after its own, the first one from this entry on that can be moved.
 std::optional<SparseMatrix> with_moved_nonzero(const SparseMatrix& matrix, std::size_t from) {
   SparseMatrix other = matrix;
   std::int64_t row =
@@ -123,7 +123,7 @@ std::optional<SparseMatrix> with_moved_nonzero(const SparseMatrix& matrix, std::
 /// What a kernel was made of, and what it has room for.
 struct KernelOfPatterns {
   BitmapFormat own;
-  std::uint32_t unit_words;
+  std::uint32_t packed_tile_words;
 };
 
 /// Of one matrix what is right, and the calls that have to do it.
@@ -141,7 +141,7 @@ class JudgedPattern {
     packed_.assign(packed.bytes.span().begin(), packed.bytes.span().end());
   }
 
-  bool has_room() const { return words_ <= kernel_.unit_words; }
+  bool has_room() const { return words_ <= kernel_.packed_tile_words; }
   const std::vector<std::byte>& packed() const { return packed_; }
 
   void measure() {
@@ -194,7 +194,7 @@ class JudgedPattern {
         calls_.add(fmt::format("the transformer packs {} otherwise than it is", call));
       }
     } else {
-      expect_numbers(call, has_room() ? packed_.size() : words_, has_room() ? 0 : kernel_.unit_words);
+      expect_numbers(call, has_room() ? packed_.size() : words_, has_room() ? 0 : kernel_.packed_tile_words);
     }
   }
 
@@ -263,8 +263,9 @@ FurtherRoom room_for_other_patterns(const SparseMatrix& matrix, std::span<const 
   if (!format) {
     return {};
   }
-  const std::uint64_t full_panel = format->tiles() * format->unit_bytes(transformer::max_bitmap_words);
-  return {.entries = format->shape.height * matrix.columns, .packed_bytes = static_cast<std::size_t>(full_panel) + 64};
+  const std::uint64_t full_row_tile = format->tiles() * format->packed_tile_bytes(transformer::max_bitmap_words);
+  return {.entries = format->shape.height * matrix.columns,
+          .packed_bytes = static_cast<std::size_t>(full_row_tile) + 64};
 }
 
 std::vector<OtherMatrix> check_other_patterns(JudgedCalls& calls, const SparseMatrix& matrix,
@@ -275,7 +276,7 @@ std::vector<OtherMatrix> check_other_patterns(JudgedCalls& calls, const SparseMa
     return others;
   }
   std::mt19937_64 random(effort.seed);
-  const KernelOfPatterns kernel{*own, effort.unit_words};
+  const KernelOfPatterns kernel{*own, effort.packed_tile_words};
   const bool packs_dense = matrix.rows * matrix.columns <= effort.most_dense_elements;
   refuse_arguments(calls, matrix, packed.size());
   const auto judge_whole = [&](const char* what, const SparseMatrix& pattern) {
@@ -296,14 +297,14 @@ std::vector<OtherMatrix> check_other_patterns(JudgedCalls& calls, const SparseMa
     }
   };
   judge_whole("a matrix with a third less of its non-zeros", with_third_less(matrix, random));
-  const std::vector<Panel> panels = panels_of(matrix, *own);
-  const auto fullest = std::ranges::max_element(panels, {}, &Panel::nonzeros);
-  const auto emptiest = std::ranges::min_element(panels, {}, &Panel::nonzeros);
+  const std::vector<RowTile> row_tiles = row_tiles_of(matrix, *own);
+  const auto fullest = std::ranges::max_element(row_tiles, {}, &RowTile::nonzeros);
+  const auto emptiest = std::ranges::min_element(row_tiles, {}, &RowTile::nonzeros);
   if (fullest != emptiest) {
-    judge_whole("a matrix with a panel twice", with_panel_again(matrix, *fullest, *emptiest));
+    judge_whole("a matrix with a row tile twice", with_row_tile_again(matrix, *fullest, *emptiest));
   }
-  const SparseMatrix full = with_full_panel(matrix, *fullest);
-  JudgedPattern judged_full(calls, "a matrix with a full panel", full, kernel);
+  const SparseMatrix full = with_full_row_tile(matrix, *fullest);
+  JudgedPattern judged_full(calls, "a matrix with a full row tile", full, kernel);
   judged_full.measure();
   judged_full.pack();
   judged_full.pack_into(judged_full.packed().size());

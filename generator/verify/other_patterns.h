@@ -23,10 +23,10 @@ struct FurtherRoom {
 FurtherRoom room_for_other_patterns(const SparseMatrix& matrix, std::span<const std::byte> packed);
 
 /// Calls a transformer for other patterns, where its kernel takes any, which are made of the matrix: one with a third
-/// less of it, some with a non-zero elsewhere, one with its fullest panel in place of another, one with a full panel.
-/// What does not fit must be refused, with the numbers that say why; all else must be packed as this program packs it,
-/// with zeros behind it and nothing around touched; and NAME_bytes_for must say what NAME_transform_into needs. Gives
-/// matrices that the kernel is to be run with.
+/// less of it, some with a non-zero elsewhere, one with its fullest row tile in place of another, one with a full row
+/// tile. What does not fit must be refused, with the numbers that say why; all else must be packed as this program
+/// packs it, with zeros after it and nothing around touched; and NAME_bytes_for must say what NAME_transform_into
+/// needs. Gives matrices that the kernel is to be run with.
 std::vector<OtherMatrix> check_other_patterns(JudgedCalls& calls, const SparseMatrix& matrix,
                                               std::span<const std::byte> packed, const TransformEffort& effort);
 

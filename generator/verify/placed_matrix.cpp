@@ -12,7 +12,7 @@ constexpr std::size_t allocation_alignment = 256;
 /// On both sides of a matrix nothing is near, so that an index far outside does not land in another one.
 constexpr std::size_t gap_bytes = std::size_t{64} << 20;
 
-/// So many elements behind the columns of a row are looked at; a gap of more is for rows that are far apart.
+/// So many elements after the columns of a row are looked at; a gap of more is for rows that are far apart.
 constexpr std::size_t watched_gap = 64;
 
 /// The numbers of the rows for which it is set, or of all.

@@ -24,7 +24,7 @@ struct MatrixExtents {
 /// of its rows, or all, are visited. Throws std::bad_alloc where the address space does not suffice.
 class PlacedMatrix {
  public:
-  /// `shift` elements behind an address that is aligned to a page.
+  /// `shift` elements after an address that is aligned to a page.
   PlacedMatrix(const MatrixExtents& extents, std::int64_t leading_dimension, int shift, ScalarType type,
                const std::vector<bool>& visited = {});
 
@@ -35,7 +35,7 @@ class PlacedMatrix {
   std::int64_t visited_rows() const { return static_cast<std::int64_t>(visited_.size()); }
 
   /// Calls visit(memory, place, bytes) for each element of the ranges of columns in each visited row, or for those that
-  /// stand one behind the other at once: their memory, and their place in `compact`, where the ranges stand beside each
+  /// are one after the other at once: their memory, and their place in `compact`, where the ranges are beside each
   /// other. Elements of the padding are left out.
   template <typename Byte, typename Visit>
   void visit(const KernelCall& call, Byte* compact, const Visit& visit) const {
@@ -56,10 +56,10 @@ class PlacedMatrix {
   }
 
   /// Calls visit(index, place, element) for what lies between the last element of an index of the outermost dimension
-  /// and the first of the next, before and behind what of them is visited, as far as it is watched.
+  /// and the first of the next, before and after what of them is visited, as far as it is watched.
   template <typename Element, typename Visit>
   void visit_gaps(const KernelCall& call, const Visit& visit) const {
-    std::int64_t next = 0;  // the gaps behind the indices before this one have been visited
+    std::int64_t next = 0;  // the gaps after the indices before this one have been visited
     for (const IndexRange& visited : visited_indices(call)) {
       const std::int64_t end = std::min(visited.end, outermost_ - 1);
       for (std::int64_t index = std::max(next, visited.begin - 1); index < end; ++index) {

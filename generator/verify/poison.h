@@ -13,7 +13,7 @@ template <typename Element>
 using BitsOf = std::conditional_t<sizeof(Element) == 2, std::uint16_t,
                                   std::conditional_t<sizeof(Element) == 4, std::uint32_t, std::uint64_t>>;
 
-/// What stands where a kernel has to write: a NaN that no arithmetic produces, its exponent all ones, the rest poison
+/// What is where a kernel has to write: a NaN that no arithmetic produces, its exponent all ones, the rest poison
 /// bytes.
 template <typename Element>
 Element poison() {

@@ -11,7 +11,7 @@
 namespace esc {
 namespace {
 
-/// What both nvcc and the emulator take, in front of the part of a kernel's text that a run-time compiler does not
+/// What both nvcc and the emulator take, before the part of a kernel's text that a run-time compiler does not
 /// need.
 constexpr std::string_view taken_by_both = "# ifndef __CUDACC_RTC__";
 

@@ -27,16 +27,16 @@ class PolicyText {
   bool is(std::size_t at, std::string_view text) const { return at < tokens_.size() && tokens_[at].text == text; }
   const std::vector<Declaration>& declarations() const { return declarations_; }
 
-  /// Whether a declaration stands in a conditional part of which not every compiler takes the same.
+  /// Whether a declaration is in a conditional part of which not every compiler takes the same.
   bool is_conditional(std::size_t declaration) const { return is_conditional_[declaration]; }
-  /// Whether a declaration is the line in front of what a run-time compiler does not need, which nvcc and the emulator
+  /// Whether a declaration is the line before what a run-time compiler does not need, which nvcc and the emulator
   /// take.
   bool is_boundary(std::size_t declaration) const;
   /// Whether a function's head has the word.
   bool is_marked(const Declaration& function, std::string_view word) const;
   bool opens_condition(std::size_t directive) const;
 
-  /// Tokens with blanks between them, and a line end in front of each directive.
+  /// Tokens with blanks between them, and a line end before each directive.
   std::string print(const Piece& piece) const;
   std::string print(const Declaration& declaration) const { return print(Piece{declaration.first, declaration.last}); }
   /// A kernel up to its body.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel in front of the one that is checked: it lets that one begin at once, waits, and only then writes what it reads. A kernel that
+// The kernel before the one that is checked: it lets that one begin at once, waits, and only then writes what it reads. A kernel that
 // does not wait for it reads what is there before, and what it has stored too early is overwritten.
 #include <cuda_runtime.h>
 
@@ -12,7 +12,7 @@ struct LateWrite {
   unsigned long long bytes;
 };
 
-constexpr int blocks = 8;  // few, so that the kernel behind finds multiprocessors
+constexpr int blocks = 8;  // few, so that the kernel after finds multiprocessors
 constexpr int threads = 512;
 constexpr long long delay = 2000000;  // cycles: about a millisecond, in which a small kernel is launched and has ended
 

@@ -14,13 +14,13 @@
 
 namespace esc {
 
-/// The CUDA text of the kernel that stands in front of the one that is checked.
+/// The CUDA text of the kernel that is before the one that is checked.
 extern const std::string_view predecessor_source;
 
 /// What a compiled library of that text is called, beside the bundles that it is for.
 inline constexpr const char* predecessor_library = "predecessor.so";
 
-/// A kernel that lets the one behind it in the stream begin at once, and after about a millisecond writes what that one
+/// A kernel that lets the one after it in the stream begin at once, and after about a millisecond writes what that one
 /// reads: as in deployments where launches overlap, only later. Any kernel that does not wait for it reads NaN.
 class Predecessor {
  public:

@@ -12,7 +12,7 @@
 namespace esc {
 
 /// One product C = A x B that a kernel is asked for: n columns, with the leading dimensions of B and C in elements, and
-/// how many elements behind an aligned address each begins.
+/// how many elements after an aligned address each begins.
 struct ProductCase {
   std::int32_t n = 1;
   std::int64_t ldb = 1;

@@ -82,7 +82,7 @@ template <typename Element>
 std::string check_gap(const Element* c, std::int64_t row, const ProductCase& product) {
   for (std::int64_t j = product.n; j < product.ldc; ++j) {
     if (!is_poison(c[j])) {
-      return fmt::format("C[{}][{}], behind the {} columns, was written", row, j, product.n);
+      return fmt::format("C[{}][{}], after the {} columns, was written", row, j, product.n);
     }
   }
   return {};

@@ -48,11 +48,11 @@ std::vector<RefusedCall> refused_calls(const ProductArguments& good, std::int64_
   add_short("rows of C that are too short", &ProductArguments::ldc);
   for (std::size_t at = 0; at < good.operands.size(); ++at) {
     if (std::holds_alternative<const void*>(good.operands[at])) {
-      add(fmt::format("a null pointer behind C, argument {},", at),
+      add(fmt::format("a null pointer after C, argument {},", at),
           [at](ProductArguments& call) { call.operands[at] = static_cast<const void*>(nullptr); });
     } else if (std::holds_alternative<std::int64_t>(good.operands[at])) {
       // It has a gap of one element at most.
-      add(fmt::format("rows that are too short behind C, argument {},", at),
+      add(fmt::format("rows that are too short after C, argument {},", at),
           [at](ProductArguments& call) { call.operands[at] = std::get<std::int64_t>(call.operands[at]) - 2; });
     }
   }

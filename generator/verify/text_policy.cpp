@@ -172,7 +172,7 @@ bool is_plain_literal(std::string_view literal) {
 /// Which words there are in the language's libraries for a text of this kind.
 using Vocabulary = std::function<bool(std::string_view)>;
 
-/// Whether nothing but blanks follows in the line. A backslash in front of them is easily overlooked, behind a comment
+/// Whether nothing but blanks follows in the line. A backslash before them is easily overlooked, after a comment
 /// above all, and compilers differ in what it does there.
 bool ends_line(const std::string& text, std::size_t at) {
   const std::size_t next = text.find_first_not_of(" \t", at);
@@ -365,7 +365,7 @@ class PolicyCheck {
     }
   }
 
-  /// Whether "long" stands beside this "double", or with a word between them.
+  /// Whether "long" is beside this "double", or with a word between them.
   bool is_long(std::size_t at) const {
     const auto is_word = [&](std::size_t place) { return text_.token(place).kind == SourceToken::Kind::word; };
     return (at > 0 && text_.is(at - 1, "long")) || text_.is(at + 1, "long") ||

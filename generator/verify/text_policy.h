@@ -10,7 +10,7 @@ namespace esc {
 ///   - of a kernel's text, the body of the kernel, its device functions, and those constants and types that no host
 ///   code
 ///     uses, by name or by way of others: the rest is compiled twice by nvcc, and the emulator has the generated one;
-///   - of a data-transformer's, functions, constants and types above `enum Status`, where what its C functions stand on
+///   - of a data-transformer's, functions, constants and types above `enum Status`, where what its C functions are on
 ///   begins.
 /// What is open may be another program, with functions, constants and types of its own. These must
 ///   - have names of their own that no header has (own_names.h), and use no others beside those of the generated text's

@@ -28,9 +28,9 @@ struct OtherMatrix {
 struct TransformEffort {
   std::int64_t most_dense_elements = 0;  ///< rows times columns of a matrix that is packed from dense as well
   Breadth breadth = Breadth::unknown;
-  std::uint64_t seed = 1;        ///< of the other values, and of which non-zeros are moved
-  std::int64_t line_rows = 1;    ///< rows whose other values are of one kind
-  std::uint32_t unit_words = 0;  ///< that the kernel has room for, as Dispatch says
+  std::uint64_t seed = 1;               ///< of the other values, and of which non-zeros are moved
+  std::int64_t line_rows = 1;           ///< rows whose other values are of one kind
+  std::uint32_t packed_tile_words = 0;  ///< that the kernel has room for, as Dispatch says
 };
 
 /// Room for a packed matrix at an address that is divisible by 8, which the interface asks for, and by turns by no

@@ -64,11 +64,11 @@ std::vector<RowRange> pattern_groups_of(std::span<const std::byte> packed) {
     std::visit(
         [&](const auto& format) {
           const auto& shape = format.shape;
-          const std::int64_t panels = transformer::panels_per_group(shape);
+          const std::int64_t row_tiles = transformer::row_tiles_per_group(shape);
           for (std::int64_t group = 0; group < transformer::pattern_groups(shape); ++group) {
             const std::int64_t behind =
-                (group + 1) * panels < shape.panels() ? shape.first_row((group + 1) * panels) : shape.rows;
-            groups.push_back({shape.first_row(group * panels), behind});
+                (group + 1) * row_tiles < shape.row_tiles() ? shape.first_row((group + 1) * row_tiles) : shape.rows;
+            groups.push_back({shape.first_row(group * row_tiles), behind});
           }
         },
         transformer::read_format(packed));

@@ -22,23 +22,23 @@ CsrArrays with_stored_zeros(const SparseMatrix& matrix);
 /// Values that are not finite among others.
 SparseMatrix with_infinite_values(SparseMatrix matrix, std::uint64_t seed);
 
-/// A non-zero with a zero behind it in its row.
+/// A non-zero with a zero after it in its row.
 struct MovableNonzero {
   std::size_t entry;
   std::int64_t row;
 };
 
-/// The non-zeros of some rows that can be moved: none where each row is empty or full in front of its last one.
+/// The non-zeros of some rows that can be moved: none where each row is empty or full before its last one.
 std::vector<MovableNonzero> movable_nonzeros(const SparseMatrix& matrix, std::int64_t first_row,
                                              std::int64_t behind_row);
 
-/// Some rows, one behind the other.
+/// Some rows, one after the other.
 struct RowRange {
   std::int64_t first = 0;
   std::int64_t behind = 0;
 };
 
-/// The rows of each group of panels that a transformer remembers a digest of. None where the bytes are no packed
+/// The rows of each group of row tiles that a transformer remembers a digest of. None where the bytes are no packed
 /// matrix.
 std::vector<RowRange> pattern_groups_of(std::span<const std::byte> packed);
 
@@ -49,7 +49,7 @@ std::vector<std::int64_t> further_lda(const SparseMatrix& matrix, Breadth breadt
 /// The largest distance of rows, in elements, that a transformer is called with.
 std::int64_t largest_lda(std::int64_t columns);
 
-/// Where a packed file is damaged: the kind of the packed form, the rows of the matrix, the first byte behind the
+/// Where a packed file is damaged: the kind of the packed form, the rows of the matrix, the first byte after the
 /// header and the last; for a text of which nothing is known the whole header of a small one, and places all over it.
 std::vector<std::size_t> damaged_bytes(std::size_t bytes, Breadth breadth);
 

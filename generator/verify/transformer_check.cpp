@@ -84,9 +84,9 @@ class Check {
     }
   }
 
-  /// A non-zero moved in each group of panels of which a digest is kept, or in as many as a text of this kind is worth:
-  /// the first, the last and some that are drawn; a kernel that takes any pattern does not mind. And what else is wrong
-  /// there with an entry.
+  /// A non-zero moved in each group of row tiles of which a digest is kept, or in as many as a text of this kind is
+  /// worth: the first, the last and some that are drawn; a kernel that takes any pattern does not mind. And what else
+  /// is wrong there with an entry.
   void refuse_in_groups(const std::vector<std::byte>& packed, const TransformEffort& effort) {
     constexpr std::int64_t nonzeros_of_generated = 1 << 18;
     constexpr std::int64_t nonzeros_of_unknown = 1 << 26;
@@ -144,7 +144,7 @@ class Check {
       });
       expect_place(static_cast<std::int64_t>(row));
     }
-    refuse_while("a column behind the last", arrays.columns[at], static_cast<std::int32_t>(matrix_.columns), function);
+    refuse_while("a column after the last", arrays.columns[at], static_cast<std::int32_t>(matrix_.columns), function);
     refuse_while("a negative column", arrays.columns[at], -1, function);
     if (static_cast<std::int64_t>(at) > matrix_.offsets[row]) {
       refuse_while("columns that do not increase", arrays.columns[at], arrays.columns[at - 1], function);
@@ -262,14 +262,14 @@ class Check {
     std::vector<std::int32_t>& offsets = arrays.offsets;
     std::vector<std::int32_t>& columns = arrays.columns;
     refuse_while("offsets that do not start at 0", offsets.front(), 1, function);
-    refuse_while("offsets that start behind 0", offsets.front(), 2, function);
+    refuse_while("offsets that start after 0", offsets.front(), 2, function);
     refuse_while("offsets that start before 0", offsets.front(), -1, function);
     refuse_while("a row that ends before it starts", *(offsets.end() - 2), offsets.back() + 1, function);
     if (matrix_.rows > 1) {
       refuse_while("a first row that ends before it starts", offsets.at(1), -1, function);
     }
     if (matrix_.nonzeros() > 0) {
-      refuse_while("a column behind the last", columns.back(), static_cast<std::int32_t>(matrix_.columns), function);
+      refuse_while("a column after the last", columns.back(), static_cast<std::int32_t>(matrix_.columns), function);
       refuse_while("a negative column", columns.front(), -1, function);
     }
     for (std::int64_t row = matrix_.rows; row-- > 0;) {

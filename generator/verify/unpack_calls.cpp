@@ -102,10 +102,10 @@ std::string wrong_byte_of_packed(std::span<const std::byte> before, std::span<co
   std::vector<std::byte> expected(of_values.begin(), of_values.end());
   const auto format = std::get<transformer::BitmapFormat>(transformer::read_format(before));
   const transformer::BitmapReader reader(before, format);
-  for (std::uint64_t panel = 0; panel < format.panels(); ++panel) {
-    if (!is_compared(compared, format.shape.first_row(static_cast<std::int64_t>(panel)))) {
-      const std::size_t begin = format.unit_at(reader.begin(panel, 0));
-      const std::size_t end = format.unit_at(reader.begin(panel + 1, 0));
+  for (std::uint64_t row_tile = 0; row_tile < format.row_tiles(); ++row_tile) {
+    if (!is_compared(compared, format.shape.first_row(static_cast<std::int64_t>(row_tile)))) {
+      const std::size_t begin = format.packed_tile_at(reader.begin(row_tile, 0));
+      const std::size_t end = format.packed_tile_at(reader.begin(row_tile + 1, 0));
       std::ranges::copy(before.subspan(begin, end - begin), expected.begin() + static_cast<std::ptrdiff_t>(begin));
     }
   }

@@ -33,9 +33,9 @@ std::string wrong_element_of_a(const SparseMatrix& matrix, const TypedElements& 
 /// and poison where it has no entries, as nobody is to look there.
 TypedElements values_to_take(const SparseMatrix& matrix, const std::vector<bool>& compared = {});
 
-/// The first byte behind the header in which what NAME_values has made of the packed matrix `before` is not the one of
-/// the other values: "byte 600 of the packed matrix is 3, not 5"; empty where there is none. Where panels have no rows
-/// for which `compared` is set, `before` must have stayed.
+/// The first byte after the header in which what NAME_values has made of the packed matrix `before` is not the one of
+/// the other values: "byte 600 of the packed matrix is 3, not 5"; empty where there is none. Where row tiles have no
+/// rows for which `compared` is set, `before` must have stayed.
 std::string wrong_byte_of_packed(std::span<const std::byte> before, std::span<const std::byte> of_values,
                                  std::span<const std::byte> found, const std::vector<bool>& compared = {});
 

@@ -22,7 +22,7 @@ Exponents exponents_of(ScalarType element) {
   int behind = 0;
   std::frexp(limits.largest, &behind);
   const int least = std::ilogb(limits.smallest);
-  // A denormal number has as many bits as the type has behind the point.
+  // A denormal number has as many bits as the type has after the point.
   return {behind - 1, least - std::ilogb(2 * limits.unit), least};
 }
 

@@ -32,7 +32,7 @@ enum class Zeros { allowed, forbidden };
 /// in turn: usual values with zeros of both signs; few large values, most others zero; values near the least normal
 /// number; denormal ones; zero; few large values among usual ones; values of all magnitudes; small whole numbers, many
 /// of them alike. No magnitude is more than a quarter of the largest power of two of the type, so that sums of few do
-/// not overflow. Where zeros are forbidden usual values stand in their places.
+/// not overflow. Where zeros are forbidden usual values are in their places.
 double drawn_value(const ValueDraw& draw, std::int64_t line, std::int64_t row, std::int64_t column, ScalarType element,
                    Zeros zeros = Zeros::allowed);
 

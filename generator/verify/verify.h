@@ -29,7 +29,7 @@ struct BundleUnderTest {
   std::span<const std::byte> packed;
 };
 
-/// How much an emulation runs. A run of more than `most_products` multiply-adds covers a sample of row panels that is
+/// How much an emulation runs. A run of more than `most_products` multiply-adds covers a sample of row tiles that is
 /// spread over the whole matrix; the transformer runs for up to `most_packed_nonzeros`, from dense as well for up to
 /// `most_dense_elements`, and where it searches for slots for up to `most_searched_elements`. Where it goes through
 /// more, up to `most_unwatched_elements`, its results are checked and its accesses are not. What is left out is said in

@@ -83,7 +83,7 @@ std::int64_t searched_elements(std::span<const std::byte> packed) {
     return 0;
   }
   const std::int64_t elements = fragments->shape.rows * fragments->shape.columns;
-  return fragments->shape.extras != 0 ? elements : elements / 8;
+  return fragments->shape.residuals != 0 ? elements : elements / 8;
 }
 
 /// Why a transformer would run for too long if each of its accesses were checked; nothing where it would not.
@@ -122,7 +122,7 @@ OtherMatrices check_confined_transformer(const BundleUnderTest& bundle, const Sp
                                               .breadth = effort.breadth,
                                               .seed = seed_of(bundle, effort) ^ transformer_of_text,
                                               .line_rows = bundle.dispatch.scaled_rows,
-                                              .unit_words = bundle.dispatch.unit_words});
+                                              .packed_tile_words = bundle.dispatch.packed_tile_words});
     report.problems = std::move(check.problems);
     others = {std::move(check.other), std::move(check.patterns)};
     if (!std::ranges::equal(check.packed, bundle.packed)) {

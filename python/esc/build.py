@@ -52,7 +52,7 @@ def compile_with(nvcc, *arguments):
 
 def build(folder, architectures=None, jobs=None, with_operator=True, progress=lambda done, files: None):
     """Compiles the bundle in `folder`, for `architectures` such as sm_90 (its own where none is named), and the operator. They are in the
-    folder FOLDER.build when all is done, and not before. `progress` is told how many of how many files are compiled, first none. Returns the facts of the
+    folder FOLDER.build when all is done, and not before. `progress` gets how many of how many files are compiled, first none. Returns the facts of the
     bundle. Raises BundleError."""
     facts = read_bundle(folder)
     nvcc = find_nvcc()

@@ -28,7 +28,7 @@ MOST_TOKENS = 16384
 
 class PackedWeight:
     """What a layer without a dense weight has in its place: knows its shape, type and device, and is unpacked into a
-    new tensor each time that something else is asked for."""
+    new tensor each time that something else is needed."""
 
     def __init__(self, layer):
         self._layer = layer
@@ -74,7 +74,7 @@ class EscLinear(torch.nn.Module):
     with another pattern refused."""
 
     def __init__(self, model, layer, dense, packed=None, dense_above=None):
-        """Takes the place of `dense`, on its GPU; `packed` is what model.place(layer) gave there, where that was asked for before."""
+        """Takes the place of `dense`, on its GPU; `packed` is what model.place(layer) gave there, where that was called before."""
         super().__init__()
         self.in_features = model.layers[layer].k
         self.out_features = model.layers[layer].m
@@ -220,7 +220,7 @@ def difference_of(sparse, dense, x):
     return ((sparse(x).double() - exact).norm() / exact.norm().clamp_min(torch.finfo(torch.float64).tiny)).item()
 
 
-# What stands in for a layer of each type.
+# The module that replaces a layer of each type.
 REPLACEMENTS = {torch.nn.Linear: EscLinear, torch.nn.Conv2d: EscConv2d}
 
 
@@ -258,11 +258,11 @@ def replace_linear(model, folder, tokens=None, drop_dense=False, keep=(), memory
     what became of each in a Report. `tokens` are the numbers of rows of X that are measured, the bundle's own where None; a mapping such as {1: 10, 16: 1}
     says how often the network multiplies with each, and sums of times count that. Modules named in `keep` are left
     alone. Of a convolution tokens are pixels, and `memory_format` is that of the images that it is measured with: torch.channels_last, where the network
-    has that. `prefix` is for a network whose modules have other names than the checkpoint's tensors: what the bundle's names have in front of the modules', as in
+    has that. `prefix` is for a network whose modules have other names than the checkpoint's tensors: what the bundle's names have before the modules', as in
     "model.", or a pair of what modules begin with and what the bundle has in its place, as in ("module.", "model."). The report says what to give.
 
     A layer whose kernels can unpack its weight keeps no dense one: products of more tokens than the largest number for
-    which the kernel was faster than unpacking, which is looked for, are dense behind that. It is replaced where it takes
+    which the kernel was faster than unpacking, which is looked for, are dense beyond that. It is replaced where it takes
     less time for all numbers together. Other layers keep their dense weight, for products of more tokens than the
     largest number for which the kernel was faster. With `drop_dense` those go, too; then such a layer is replaced where
     the kernels take less time for all numbers together. Dense weights are freed layer by layer.
@@ -370,7 +370,7 @@ def _try(sparse, linear, tokens, memory_format):
 
 
 def measure_unpacked(sparse, x):
-    """Microseconds of a dense product behind unpacking; None where the layer cannot be unpacked."""
+    """Microseconds of unpacking and a dense product; None where the layer cannot be unpacked."""
     if not sparse.unpacks:
         return None
     before, sparse.dense_above = sparse.dense_above, 0

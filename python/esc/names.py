@@ -16,7 +16,7 @@ class Prefix:
 
     @classmethod
     def of(cls, given):
-        """Of the argument `prefix`: text that the bundle's names have in front of the modules', or a pair of what modules and bundle have."""
+        """Of the argument `prefix`: text that the bundle's names have before the modules', or a pair of what modules and bundle have."""
         return cls("", given) if isinstance(given, str) else cls(*given)
 
     def layer(self, module):
@@ -33,7 +33,7 @@ class Prefix:
 
 
 def _suffixes(name):
-    """The name, and what stands behind each of its dots, the longest first."""
+    """The name, and what follows each of its dots, the longest first."""
     parts = name.split(".")
     return [".".join(parts[begin:]) for begin in range(len(parts))]
 
@@ -71,5 +71,5 @@ def unmatched_hint(modules, layers, prefix):
     names = f"the bundle has names such as {missing[0]}, the network such as {modules[0]}{ENDING}"
     if other is None:
         return f"no layer of the bundle has a module here: {names}; generate the bundle from this network's checkpoint"
-    return (f"no layer of the bundle has a module here: {names}; what the bundle has in front is \"{other.bundle}\", the network \"{other.module}\": "
+    return (f"no layer of the bundle has a module here: {names}; what the bundle has before it is \"{other.bundle}\", the network \"{other.module}\": "
             f"replace_linear(model, folder, {other}) finds {count} of {len(layers)} layers")

@@ -4,7 +4,7 @@
 // it, and esc::values gives W other values in its pattern.
 // One operator serves all layers of all bundles: a layer is a number that `esc_register_layer` gives, its packed
 // matrices are a tensor of bytes that the layer's `place` has written. It is compiled beside a bundle (build.py), whose
-// header declares esc_layer. Later formats have members behind those of earlier ones, so that layers of earlier ones
+// header declares esc_layer. Later formats have members after those of earlier ones, so that layers of earlier ones
 // serve, too.
 
 #include <cuda_runtime_api.h>

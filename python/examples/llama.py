@@ -20,7 +20,7 @@ import esc  # noqa: E402
 from esc.measure import graph_of, microseconds  # noqa: E402
 
 VOCABULARY = 32000
-LARGEST_DIFFERENCE = 1e-2  # of logits, behind some tens of products of 16 bits
+LARGEST_DIFFERENCE = 1e-2  # of logits, after some tens of products of 16 bits
 NEW_TOKENS = 64
 
 

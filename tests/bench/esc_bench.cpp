@@ -34,7 +34,7 @@ std::string digest(const std::vector<Schedule>& schedules) {
   return fmt::format("{:016x}", hash);
 }
 
-/// The first line of a journal: what the numbers behind it depend on.
+/// The first line of a journal: what the numbers after it depend on.
 std::string device_line(const Lab& lab) {
   const gpu::DeviceFacts& facts = lab.facts;
   const gpu::PeerLibraries& libraries = lab.libraries;

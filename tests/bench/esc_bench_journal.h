@@ -14,7 +14,7 @@ namespace esc::bench {
 struct JournalContent {
   std::string first_line;             ///< what was measured with; empty when there is no whole line
   std::vector<PairResult> completed;  ///< the pairs whose last record was written
-  std::size_t whole_bytes = 0;        ///< of the whole lines: what is behind them was cut off
+  std::size_t whole_bytes = 0;        ///< of the whole lines: what is after them was cut off
 };
 
 /// Reads the text of a journal. Throws UserError with file and line for a line that is not JSON or lacks a field.

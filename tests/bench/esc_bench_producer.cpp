@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t most_ready = 32;
 
 std::optional<gpu::BlockTile> tile_of(const Schedule& schedule) {
-  if (const auto* panel = std::get_if<PanelSchedule>(&schedule)) {
-    return gpu::BlockTile{.rows = std::int64_t{panel->panels} * panel->ufi, .columns = panel->columns};
+  if (const auto* row_tile = std::get_if<PanelSchedule>(&schedule)) {
+    return gpu::BlockTile{.rows = std::int64_t{row_tile->row_tiles} * row_tile->ufi, .columns = row_tile->columns};
   }
   return std::nullopt;
 }

@@ -38,7 +38,7 @@ struct PairResult {
   std::size_t illegal = 0;                     ///< schedules that are not legal for this bCol or matrix
   std::size_t wrong = 0;                       ///< schedules with a wrong result
   std::size_t failed = 0;                      ///< schedules that did not compile or run
-  std::optional<BestTime> plain = {};          ///< ours, each launch after the end of the one in front
+  std::optional<BestTime> plain = {};          ///< ours, each launch after the end of the one before
   std::optional<BestTime> programmatic = {};   ///< ours, in a chain of programmatic dependent launches
   std::map<std::string, PeerTime> peers = {};  ///< by their names
 
@@ -67,7 +67,7 @@ std::optional<double> best_of_all(const PairResult& pair);
 std::string title_of(const std::string& peer);
 
 /// The result as one line of JSON, without its end, and back. cuBLASLt and cuSPARSE in float32 have keys of their own,
-/// which are there always; other peers stand together under a further one, each with whether it is exact. `parse_pair`
+/// which are there always; other peers are together under a further one, each with whether it is exact. `parse_pair`
 /// gives nothing for a line of another kind.
 std::string pair_line(const PairResult& pair);
 std::optional<PairResult> parse_pair(const std::string& line);

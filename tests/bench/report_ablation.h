@@ -19,7 +19,7 @@ struct AblationStep {
   bool programmatic = false;
 };
 
-/// The paper's steps (Fig. 7) and those of the panel kernel behind them.
+/// The paper's steps (Fig. 7) and those of the panel kernel after them.
 std::vector<AblationStep> ablation_steps();
 
 /// Geometric means over the matrices that have all steps, by bCol, in the order of the steps.

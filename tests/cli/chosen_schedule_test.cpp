@@ -96,7 +96,7 @@ TEST_F(ChosenSchedule, SaysNoSpeedOfBlocks) {
   EXPECT_TRUE(chosen("uniform").contains("measured"));
   const nlohmann::json blocks = chosen("blocks");
   EXPECT_FALSE(blocks.contains("measured"));
-  EXPECT_THAT(blocks["not_measured"].get<std::string>(), HasSubstr("stand in blocks"));
+  EXPECT_THAT(blocks["not_measured"].get<std::string>(), HasSubstr("are in blocks"));
 }
 
 TEST_F(ChosenSchedule, SaysWhatIsNotKnownOfTheGpu) {

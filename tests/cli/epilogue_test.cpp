@@ -202,7 +202,7 @@ TEST_F(EpilogueScripts, SayWhereTheEpilogueStands) {
 TEST_F(EpilogueScripts, AreRefusedWithoutItOrInTheWrongPlace) {
   expect_refusal(
       line("bias", script("; vectorize(j); unroll_k(k, 4)")),
-      "stores the sums as they are, and the nest has more to do with them; add epilogue() behind vectorize(j)");
+      "stores the sums as they are, and the nest has more to do with them; add epilogue() after vectorize(j)");
   expect_refusal(line("bias", script("; epilogue(); vectorize(j); unroll_k(k, 4)")),
                  "epilogue(): the sums are not stored in vectors yet; vectorize the columns of C first: vectorize(j)");
   const std::string needless =

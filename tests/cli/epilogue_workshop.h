@@ -34,7 +34,7 @@ class EpilogueWorkshop : public Workshop {
     EXPECT_THAT(verified.output, ::testing::StartsWith("passed by emulation: "));
   }
 
-  /// What stands between C and n in the declaration of the product.
+  /// What is between C and n in the declaration of the product.
   std::string operands(const std::string& bundle = "out/a") const {
     const std::string header = read(bundle + "/a.h");
     std::istringstream words(header.substr(header.find("cudaError_t a_spmm(const void* packed")));

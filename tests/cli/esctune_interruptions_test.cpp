@@ -41,7 +41,7 @@ TEST_F(EsctuneInterruptions, KillAtAnyMomentLosesAtMostTheCandidateInFlight) {
     killed.await_lines(path(journal), lines);
     killed.send(SIGKILL);
     EXPECT_EQ(killed.end().status, 128 + SIGKILL);
-    // A part of a line may stand at the end, whole lines before it.
+    // A part of a line may be at the end, whole lines before it.
     const tuning::JournalText left = tuning::parse_journal(read(journal), journal);
     EXPECT_THAT(left.damaged, IsEmpty());
     EXPECT_GE(left.records.size(), lines);
@@ -50,7 +50,7 @@ TEST_F(EsctuneInterruptions, KillAtAnyMomentLosesAtMostTheCandidateInFlight) {
     run(journal);
     EXPECT_THAT(read(journal), StartsWith(before)) << "what was measured stays as it is";
     EXPECT_TRUE(merged(journal) == merged("whole.jsonl"));
-    // What is in flight may be a final: without the decision behind its records it is held again as a whole.
+    // What is in flight may be a final: without the decision after its records it is held again as a whole.
     EXPECT_LE(lines_in(journal), lines_in("whole.jsonl") + records_of_final);
   }
 }
@@ -209,15 +209,10 @@ TEST_F(EsctuneInterruptions, DamagedLineIsNamed) {
   const std::string line = whole.substr(second, third - second);
   std::string flipped = line;
   flipped.replace(flipped.find("\"candidate\""), 11, "\"candidates");
-  const std::vector<std::pair<std::string, std::string>> damages{
-      {"not JSON\n", "is not JSON"},
-      {"\n", "is not JSON"},
-      {std::string(1, '\0') + "\n", "is not JSON"},
-      {line.substr(0, line.size() / 2) + "\n", "is not JSON"},
-      {"[]\n", "lacks a field"},
-      {"{}\n", "lacks a field"},
-      {R"({"format":999,"record":"candidate"})"
-       "\n",
+  const std::vector<std::pair<std::string, std::string>> damages {
+    {"not JSON\n", "is not JSON"}, {"\n", "is not JSON"}, {std::string(1, '\0') + "\n", "is not JSON"},
+        {line.substr(0, line.size() / 2) + "\n", "is not JSON"}, {"[]\n", "lacks a field"}, {"{}\n", "lacks a field"}, {
+      R"({"format":999,"record":"candidate"})\n",
        "has format 999; this program reads format 1"},
       {flipped, ""},
   };

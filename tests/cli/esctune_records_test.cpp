@@ -124,7 +124,7 @@ TEST_F(EsctuneRecords, ShowComparesWithOlderRecords) {
   EXPECT_FALSE(json::parse(machine.output).empty());
 }
 
-/// A name begins behind the folders that all files of its journal share.
+/// A name begins after the folders that all files of its journal share.
 TEST_F(EsctuneRecords, ShowComparesAnItemWhateverItsJournalCallsIt) {
   write_slower("slower.jsonl", 1.5);
   std::string before = read("night.jsonl");

@@ -62,7 +62,7 @@ TEST_F(EsctuneSafety, JournalSaysWhatItIs) {
   write("begun.jsonl", text.substr(0, 9));
   EXPECT_THAT(run("begun.jsonl"), StartsWith("4 items decided"));
   EXPECT_TRUE(read("begun.jsonl") == text);
-  // One behind the other.
+  // One after the other.
   write("both.jsonl", text + text);
   EXPECT_EQ(esctune({"show", "both.jsonl"}).output, esctune({"show", "night.jsonl"}).output);
 }

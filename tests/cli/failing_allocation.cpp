@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // In place of the C library's function, through LD_PRELOAD: allocation number FAILING_ALLOCATION, and those up to
-// FAILING_ALLOCATIONS - 1 behind it, give nothing. How many there were is written to ALLOCATIONS_FILE at the end.
+// FAILING_ALLOCATIONS - 1 after it, give nothing. How many there were is written to ALLOCATIONS_FILE at the end.
 
 #include <atomic>
 #include <cstddef>

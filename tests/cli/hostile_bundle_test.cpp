@@ -206,7 +206,7 @@ TEST_F(HostileBundle, WithALinkToAFile) {
   expect_refused("out/a/a.h: is not a regular file");
 }
 
-// Whatever stands in a bundle under the name of one of its files: nothing is followed, waited for or read without end.
+// Whatever is in a bundle under the name of one of its files: nothing is followed, waited for or read without end.
 TEST_F(HostileBundle, WithSomethingElseInPlaceOfAFile) {
   fs::copy_file(ESC_SOURCE_DIR "/tests/data/models/layers.safetensors", path("m.safetensors"));
   ASSERT_EQ(escgen({"generate", "m.safetensors", "--bcol", "4", "-o", "out", "--no-verify"}).status, 0);

@@ -136,7 +136,7 @@ TEST_F(HostileFiles, WordsThatWouldPaintTheTerminal) {
   }
 }
 
-/// Of nearly empty panels and windows, each of which would have a unit.
+/// Of nearly empty row tiles and K tiles, each of which would have a unit.
 TEST_F(HostileFiles, MatricesOfWhichNearlyNothingIsThere) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer maps terabytes, which no limit of memory allows";

@@ -140,8 +140,8 @@ TEST_F(NestLayoutOption, DealsColumnsToTheLaneGroupsOfACopy) {
   const auto lowered = [&](const std::string& layout) {
     return escgen({"lower", "--schedule", "panel:ufi=2,groups=4,stage=on", "--layout", layout}).output;
   };
-  EXPECT_THAT(lowered("nk"), HasSubstr("load_dealt_quad("));
-  EXPECT_THAT(lowered("kn"), Not(HasSubstr("load_dealt_quad(")));
+  EXPECT_THAT(lowered("nk"), HasSubstr("load_cyclic_packet("));
+  EXPECT_THAT(lowered("kn"), Not(HasSubstr("load_cyclic_packet(")));
 }
 
 TEST_F(NestLayoutOption, HasAScheduleOfItsOwn) {

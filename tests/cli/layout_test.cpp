@@ -103,7 +103,7 @@ struct LaidOut {
   std::vector<std::string> options;
   std::string b;
   std::string c;
-  std::string operands;  ///< behind C's leading dimension
+  std::string operands;  ///< after C's leading dimension
 };
 
 void PrintTo(const LaidOut& one, std::ostream* stream) { *stream << one.name; }
@@ -369,7 +369,7 @@ TEST_F(ConvolutionOption, MoreColumnsThanAKernelCountsAreRefused) {
   }
 }
 
-/// Up to 32 stand in a word, up to 64 in a long one.
+/// Up to 32 are in a word, up to 64 in a long one.
 TEST_F(ConvolutionOption, LargeFiltersArePadded) {
   const ProcessResult generated =
       escgen(convolution({"--bcol", "1"}, "taps.npy", "H=30,W=30,stride=1,pad=1,dilation=1"));
@@ -381,8 +381,7 @@ TEST_F(ConvolutionOption, LargeFiltersArePadded) {
 TEST_F(ConvolutionOption, MoreTapsThanAWordHasBitsAreRefused) {
   expect_refusal(convolution({"--bcol", "1"}, "many.npy", "H=50,W=50,stride=1,pad=1,dilation=1"),
                  "escgen: loop nest: B: pads for 65 taps of a filter, rows and columns together, more than 64; pad the "
-                 "array itself, and leave "
-                 "the guards out");
+                 "array itself, and leave the guards out");
   EXPECT_EQ(escgen(convolution({"--bcol", "1"}, "many.npy", "H=50,W=50,stride=1,pad=0,dilation=1")).status, 0);
 }
 

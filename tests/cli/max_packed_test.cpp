@@ -79,8 +79,8 @@ TEST_F(MaxPacked, IsAShareOfDenseInPercent) {
                     HasSubstr(" % of its dense bytes; allow --max-packed "), HasSubstr("%, or try")));
 }
 
-/// Eight rows of a panel share few columns at 90 % zeros: with their explicit zeros they take more than twice the bytes
-/// of CSR, and 4 MB.
+/// Eight rows of a row tile share few columns at 90 % zeros: with their explicit zeros they take more than twice the
+/// bytes of CSR, and 4 MB.
 TEST_F(MaxPacked, IsTwiceCsrWithoutAWordWhereOneInTheRankingIsWithinThat) {
   ASSERT_EQ(escgen({"sample", "-o", "b.mtx", "--rows", "2048", "--cols", "1200", "--sparsity", "0.9"}).status, 0);
   const std::string large = "panel:ufi=8,columns=64,groups=2,warps=8,stage=on";

@@ -30,7 +30,7 @@ struct Drawn {
   unsigned values = 0;  ///< seed
 };
 
-/// What stands in place of the kernels for a program of model_consumer.
+/// What is in place of the kernels for a program of model_consumer.
 struct Stub {
   std::string program = "main.cpp";
   std::string operands = "";
@@ -182,7 +182,7 @@ TEST_F(ModelBundles, SayTheirBytes) {
   EXPECT_EQ(json["layers"][0]["dense_bytes"], 40 * 64 * 4);
 }
 
-/// A stream of few rows fills its panels with zeros.
+/// A stream of few rows fills its row tiles with zeros.
 TEST_F(ModelBundles, LeaveLayersDenseThatWouldBeLarger) {
   const std::vector<std::string> larger{
       "--no-verify", "--bcol", "16", "--dtype", "f16", "--schedule", "stream:columns=8,panels=8,warps=1,stages=2"};

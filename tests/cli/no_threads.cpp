@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // In place of the C library's function: no more threads than THREADS_LEFT run at once, as at the limit of a user's
-// processes. With THREADS_LOST_AFTER=N none is started behind the first N.
+// processes. With THREADS_LOST_AFTER=N none is started after the first N.
 
 #include <dlfcn.h>
 #include <pthread.h>

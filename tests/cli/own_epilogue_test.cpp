@@ -14,7 +14,7 @@ using ::testing::StartsWith;
 class OwnEpilogue : public EpilogueWorkshop {
  protected:
   static constexpr const char* example = ESC_SOURCE_DIR "/docs/examples/layer.c";
-  /// The nest with these parameters behind C and this statement behind the sum.
+  /// The nest with these parameters after C and this statement after the sum.
   static std::string nest(const std::string& parameters, const std::string& statement) {
     return "#include <math.h>\nvoid f(int M, int K, int N, const float A[M][K], const float B[K][N], float C[M][N], " +
            parameters +

@@ -11,7 +11,7 @@ namespace esc::cli {
 struct PageCommand {
   std::string text;
   bool needs_gpu = false;           ///< it ends in "# on a GPU"
-  bool shows_output = false;        ///< it stands behind a "$", and what it prints below it
+  bool shows_output = false;        ///< it is after a "$", and what it prints below it
   std::vector<std::string> output;  ///< those lines; "..." stands for any number of lines
   std::size_t line = 0;             ///< of the page where the output begins, from 0
 };

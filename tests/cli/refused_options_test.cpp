@@ -157,7 +157,7 @@ TEST_F(RefusedOptions, BitmapsOfOtherTypesAndOfTooMuchSharedMemory) {
       "choose fewer stages, stages_a or warps, or a smaller tile");
   expect_generate_refusal({"--dtype", "bf16", "--schedule",
                            "mainloop(i, row_tiles=1, warps=2); fragment(j, 8); transform(A, bitmap); epilogue()"},
-                          "multiplies windows that stand in no shared memory, for which there is no kernel; copy them "
+                          "multiplies K tiles that are in no shared memory, for which there is no kernel; copy them "
                           "ahead: pipeline(k, stages=3, stages_a=2)");
 }
 
@@ -172,8 +172,7 @@ TEST_F(RefusedOptions, ElementTypeAndLayout) {
   for (const std::string layout : {"NK", "KN", "rows", "nest"}) {
     const std::string words = "escgen: --layout " + layout +
                               ": is neither kn nor nk; use kn for B (K x N) and C (M x N), nk for both transposed, or "
-                              "give a nest of your own "
-                              "with --kernel\n";
+                              "give a nest of your own with --kernel\n";
     expect_generate_refusal({"--layout=" + layout, "--schedule", "panel:warps=4"}, words);
     expect_refusal({"inspect", "a.mtx", "--layout", layout}, words);
     expect_refusal({"lower", "--schedule", "rows:task=64", "--layout", layout}, words);

@@ -13,13 +13,12 @@ using ::testing::StartsWith;
 constexpr const char* family_text =
     "panel: tile=2x64, thread=2x4, split_k=8, lane_groups=2, unroll_k=4, stage_a=off, pdl=on";
 constexpr const char* script =
-    "unroll(i, 2); enumerate(); merge(); row_tiles(i, block=1, warp=1); tile(j, columns=64, vector=4); "
-    "split_k(k, warps=8, lane_groups=2); accumulate(); shuffle(); reduce_warps(); transform(A, regions); vectorize(j); "
-    "unroll_k(k, 4); "
-    "prefetch(A); pdl()";
-/// One that no family has: a warp owns a panel of six rows alone, without registers of its own loads.
+    "unroll(i, 2); enumerate(); merge(); row_tiles(i, block=1, warp=1); tile(j, columns=64, vector=4); split_k(k, "
+    "warps=8, lane_groups=2); accumulate(); shuffle(); reduce_warps(); transform(A, regions); vectorize(j); "
+    "unroll_k(k, 4); prefetch(A); pdl()";
+/// One that no family has: a warp owns a row tile of six rows alone, without registers of its own loads.
 constexpr const char* own_script =
-    "# a warp a panel\n"
+    "# a warp a row tile\n"
     "unroll(i, 6)\n"
     "enumerate(); merge()\n"
     "row_tiles(i, block=4, warp=1)  # no sums to share\n"
@@ -91,6 +90,16 @@ TEST_F(Script, OfAManifestMayHaveOldWords) {
   EXPECT_EQ(escgen({"verify", "out/a"}).status, 0);
   EXPECT_EQ(escgen(generate({"--schedule", script, "--check"})).status, 0);
   EXPECT_EQ(escgen(generate({"--schedule", script})).status, 0) << "it is what is asked for";
+  for (const std::string file : {"out/a/a.h", "out/a/a.cu", "out/a/a_transformer.cpp", "out/a/CMakeLists.txt"}) {
+    replace(file, script, old_script);
+  }
+  EXPECT_EQ(escgen({"verify", "out/a"}).status, 0);
+  const ProcessResult check = escgen(generate({"--schedule", script, "--check"}));
+  EXPECT_EQ(check.status, 0) << check.output;
+  EXPECT_THAT(check.output, HasSubstr("the bundle is current, with its schedule in the words of an earlier release\n"));
+  EXPECT_THAT(escgen(generate({"--schedule", script})).output, HasSubstr("bundle     out/a (unchanged)"));
+  EXPECT_THAT(escgen(generate({"--schedule", script, "--check", "--json"})).output,
+              HasSubstr(R"("has_earlier_words":true)"));
   replace("out/a/manifest.json", "share()", "prefetch(A)", true);
   EXPECT_NE(escgen({"verify", "out/a"}).status, 0) << "another schedule";
 }
@@ -103,11 +112,10 @@ TEST_F(Script, WhoseWarpsAddToCIsVerifiedForManyRows) {
     column += std::to_string(row) + " 1 0.5\n";
   }
   write("column.mtx", column);
-  const ProcessResult generated = escgen(
-      {"generate", "column.mtx", "--bcol", "64", "-o", "out", "--schedule",
-       "unroll(i, 4); enumerate(); merge(); row_tiles(i, block=1, warp=1); tile(j, columns=32, vector=4); split_k(k, "
-       "warps=4, lane_groups=4); "
-       "accumulate(); shuffle(); transform(A, regions); vectorize(j); unroll_k(k, 4); stage(A)"});
+  const ProcessResult generated = escgen({"generate", "column.mtx", "--bcol", "64", "-o", "out", "--schedule",
+                                          "unroll(i, 4); enumerate(); merge(); row_tiles(i, block=1, warp=1); tile(j, "
+                                          "columns=32, vector=4); split_k(k, warps=4, lane_groups=4); accumulate(); "
+                                          "shuffle(); transform(A, regions); vectorize(j); unroll_k(k, 4); stage(A)"});
   EXPECT_EQ(generated.status, 0) << generated.errors;
   EXPECT_THAT(generated.output, HasSubstr("verified   by emulation"));
 }
@@ -143,8 +151,7 @@ TEST_F(Script, IsRefusedWithTheDirectiveTheRuleAndTheRemedy) {
       {"unroll(i, 1); enumerate(); merge(); split_rows(k, 8); transform(A, tasks, 16)",
        "light=16 is no power of two up to 8"},
       {"unroll(i, 1); enumerate(); merge(); split_rows(k, 8); transform(A, tasks, 2); assign(task, warps=4, "
-       "lane_groups=2); "
-       "tile(j, columns=8, vector=1)",
+       "lane_groups=2); tile(j, columns=8, vector=1)",
        "16 of a warp's 32 lanes have work; give it groups=4"},
       {"enumerate(", "enumerate("},
   };

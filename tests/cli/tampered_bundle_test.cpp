@@ -95,8 +95,9 @@ TEST_F(TamperedBundle, WrongUnpacking) {
   make_bundle(
       {"--no-verify", "--force", "--dtype", "f16", "--schedule", "bitmap:columns=8,panels=1,warps=1,stages=2,units=2"});
   EXPECT_EQ(escgen({"verify", "out/a", "-q"}).status, 0);
-  replace("out/a/a.cu", "store_a(A, lda, panel * panel_height,", "store_a(A, lda, panel * panel_height + window,");
-  EXPECT_EQ(escgen({"verify", "out/a", "-q"}).status, 0) << "there is one window";
+  replace("out/a/a.cu", "store_a(A, lda, row_tile * row_tile_height,",
+          "store_a(A, lda, row_tile * row_tile_height + k_tile,");
+  EXPECT_EQ(escgen({"verify", "out/a", "-q"}).status, 0) << "there is one K tile";
   replace("out/a/a.cu", "i < rows && first_column + k < columns", "i + 1 < rows && first_column + k < columns");
   expect_failure("WRONG  unpacking with lda [0-9]+, shift 0: .*A\\[[0-9]+\\]\\[[0-9]+\\] is ");
 }
@@ -116,14 +117,14 @@ TEST_F(TamperedBundle, TextThatDoesNotCompile) {
   EXPECT_THAT(kernel.errors,
               ContainsRegex("\nescgen: a\\.cu:[0-9]+:[0-9]+: .*\na\\.cu:[0-9]+:[0-9]+: error: expected ';'"));
   replace("out/a/a.cu", "const int last = RPP[list + 1]", "const int last = RPP[list + 1];");
-  replace("out/a/a_transformer.cpp", "window[j][r] = values[at];", "window[j][r] = values[at]", true);
+  replace("out/a/a_transformer.cpp", "k_tile[j][r] = values[at];", "k_tile[j][r] = values[at]", true);
   const ProcessResult transformer = escgen({"verify", "out/a"});
   EXPECT_NE(transformer.status, 0);
   EXPECT_THAT(transformer.errors, ContainsRegex("escgen: a_transformer\\.cpp:[0-9]+:[0-9]+: "));
 }
 
 TEST_F(TamperedBundle, TransformerThatPacksOtherwise) {
-  replace("out/a/a_transformer.cpp", "window[j][r] = values[at];", "window[j][r] = -values[at];", true);
+  replace("out/a/a_transformer.cpp", "k_tile[j][r] = values[at];", "k_tile[j][r] = -values[at];", true);
   expect_failure("WRONG  the transformer ");
 }
 
@@ -145,8 +146,8 @@ TEST_F(TamperedBundle, IsRightWithAnotherKernelAndTransformer) {
           "constexpr float nothing = 0.0f;\n"
           "template <typename T>\n__device__ float nothing_of(T place) {\n  return place < 0 ? 1.0f : nothing;\n}\n"
           "// Lists with 1 non-zero row");
-  replace("out/a/a_transformer.cpp", "window[j][r] = values[at];",
-          "const auto read = values[at];\n window[j][r] = read;", true);
+  replace("out/a/a_transformer.cpp", "k_tile[j][r] = values[at];",
+          "const auto read = values[at];\n k_tile[j][r] = read;", true);
   const ProcessResult verified = escgen({"verify", "out/a"});
   EXPECT_EQ(verified.status, 0) << verified.errors << verified.output;
 }

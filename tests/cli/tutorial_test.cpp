@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of the pages, word by word, one behind the other: they must run in this order in one folder, and print
+// The commands of the pages, word by word, one after the other: they must run in this order in one folder, and print
 // what the page shows below them. ESC_UPDATE_GOLDEN=1 in the environment writes what they print now into the pages.
 // Those that need a GPU are left out where there is none.
 

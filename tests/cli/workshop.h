@@ -16,7 +16,7 @@
 
 namespace esc::cli {
 
-/// What stands in a folder: relative path -> content, folders with the content "folder". Hidden files included.
+/// What is in a folder: relative path -> content, folders with the content "folder". Hidden files included.
 using Snapshot = std::map<std::string, std::string>;
 
 /// A folder of its own for one test, and the real escgen run in it.
@@ -33,11 +33,11 @@ class Workshop : public ::testing::Test {
 
   void write(const std::string& name, std::string_view content) const;
   std::string read(const std::string& name) const;
-  /// Replaces the one place, or with `every` all places, where `from` stands in a file; fails the test when there is
+  /// Replaces the one place, or with `every` all places, where `from` is in a file; fails the test when there is
   /// none.
   void replace(const std::string& name, const std::string& from, const std::string& to, bool every = false) const;
 
-  /// What stands below a folder of the workshop; empty when the folder does not exist.
+  /// What is below a folder of the workshop; empty when the folder does not exist.
   Snapshot snapshot(const std::string& name) const;
 
   /// Writes a.mtx, 13 x 17 with 88 non-zeros, and generates out/a from it for bCol 40 with the schedule 4-7-1-32; more

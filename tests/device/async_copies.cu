@@ -182,7 +182,7 @@ __global__ void live(const uint4* source, unsigned* answers) {
   initialise(&barrier, 2);
   fence_initialisation();
   note(passes(&barrier, 0));  // no: phase 0 is not complete
-  note(passes(&barrier, 1));  // yes: the one in front of it counts as complete
+  note(passes(&barrier, 1));  // yes: the one before it counts as complete
   arrive(&barrier);
   note(passes(&barrier, 0));  // no: an arrival is missing
   arrive(&barrier);
@@ -233,8 +233,8 @@ void check_barriers(const Driver& driver) {
       "parity 1 does not pass then",
       "bytes that come before they are expected do not complete a phase",
       "a phase with all arrivals and bytes is complete",
-      "the parity two phases behind does not pass",
-      "the bytes are there behind the wait",
+      "the parity two phases after does not pass",
+      "the bytes are there after the wait",
       "a phase with bytes missing is not complete",
       "it is when they have come",
   };
@@ -268,7 +268,7 @@ __global__ void go_round(unsigned* sums) {
   unsigned sum = threadIdx.x;
   for (int round = 0; round < kRounds / (team + 1); ++round) {
     values[team][round % 2][i] = sum;
-    meet_team(team + 1, kTeamThreads);
+    sync_consumer_group(team + 1, kTeamThreads);
     sum = 3 * sum + values[team][round % 2][(i + 33) % kTeamThreads];
   }
   if (team != kTeams - 1) {
@@ -311,12 +311,12 @@ __global__ void two_places(unsigned* sums) {
     const int place = round % 2;
     if (threadIdx.x < 64) {
       if (round > 1) {
-        meet_team(3 + place, 128);
+        sync_consumer_group(3 + place, 128);
       }
       values[place][i] = 64 * round + i;
       arrive_at(1 + place, 128);
     } else {
-      meet_team(1 + place, 128);
+      sync_consumer_group(1 + place, 128);
       sum = 3 * sum + values[place][63 - i];
       if (round < kRounds - 2) {
         arrive_at(3 + place, 128);

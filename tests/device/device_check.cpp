@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks compiled bundles on the GPU of this machine against float64 references. Made to be copied to a GPU host: needs
-// neither Clang nor a toolkit there, only the CUDA runtime as a shared library. Beside the libraries stands
-// predecessor.so, the kernel in front of each product (generator/verify/predecessor.cu).
+// neither Clang nor a toolkit there, only the CUDA runtime as a shared library. Beside the libraries is
+// predecessor.so, the kernel before each product (generator/verify/predecessor.cu).
 //
 //   device-check LIST     each line of LIST: LIBRARY NAME MATRIX BCOL TYPE, with f32, f64, f16, bf16 or tf32 for the
 // elements
@@ -57,7 +57,7 @@ std::vector<BundleLine> read_list(const std::string& file) {
   return lines;
 }
 
-/// That of the bundle, whose folder stands beside its library.
+/// That of the bundle, whose folder is beside its library.
 std::string manifest_file_of(const BundleLine& line) {
   return (std::filesystem::path(line.library).parent_path() / line.name / "manifest.json").string();
 }

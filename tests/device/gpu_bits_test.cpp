@@ -36,7 +36,7 @@ struct Trial {
 std::vector<Trial> trials_of(const std::vector<DrawnCase>& cases) {
   std::vector<Trial> trials;
   for (const DrawnCase& drawn : cases) {
-    for (const Schedule& schedule : {Schedule(drawn.panel), Schedule(drawn.rows)}) {
+    for (const Schedule& schedule : {Schedule(drawn.row_tile), Schedule(drawn.rows)}) {
       trials.push_back({&drawn, schedule,
                         generate_layer(drawn.a, spmm_nest(drawn.a.element),
                                        {.name = fmt::format("drawn_{}", trials.size()),

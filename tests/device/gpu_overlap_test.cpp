@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels whose launch overlaps with the kernel in front, on the GPU of this machine: right where they wait for it, and
+// Kernels whose launch overlaps with the kernel before, on the GPU of this machine: right where they wait for it, and
 // found wrong where they do not; skipped without a GPU, or without nvcc.
 
 #include <fmt/format.h>

@@ -38,14 +38,14 @@ struct KernelKeys {
     return {one.ufi, one.ufk > 1, one.warptile, one.threads > 32, one.compaction};
   }
   std::vector<int> operator()(const PanelSchedule& one) const {
-    return {bcol, one.ufi, one.vector, one.groups > 1, one.warps > 1, one.panels > 1, one.stage, one.pdl};
+    return {bcol, one.ufi, one.vector, one.groups > 1, one.warps > 1, one.row_tiles > 1, one.stage, one.pdl};
   }
   std::vector<int> operator()(const StreamSchedule& one) const {
-    return {bcol, one.columns, one.panels, one.warps, one.stages, one.share, one.rows, one.pdl};
+    return {bcol, one.columns, one.row_tiles, one.warps, one.stages, one.share, one.rows, one.pdl};
   }
   std::vector<int> operator()(const GatherSchedule& one) const { return {bcol, one.sets, one.warps, one.pdl}; }
   std::vector<int> operator()(const BitmapSchedule& one) const {
-    return {bcol, one.columns, one.panels, one.warps, one.stages, one.units, one.pdl};
+    return {bcol, one.columns, one.row_tiles, one.warps, one.stages, one.packed_tiles, one.pdl};
   }
   std::vector<int> operator()(const RowsSchedule& one) const {
     const bool short_tasks = one.task < 16;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that fail on a real GPU, and what the tuner makes of them: each must end in the right outcome, and the
-// candidate behind it must be measured as if nothing had happened.
+// candidate after it must be measured as if nothing had happened.
 //
 //   tuner-faults        run beside esctune-worker; status 1 when something is not as it should be, 3 without a GPU
 
@@ -26,7 +26,7 @@ constexpr int architecture = 90;
 constexpr std::int64_t bcol = 64;
 constexpr std::chrono::milliseconds patience_of_candidate(2000);
 
-/// What is put in front of a kernel's first statement, and the outcome that this shall have.
+/// What is put before a kernel's first statement, and the outcome that this shall have.
 struct Fault {
   std::string name;
   std::string schedule;
@@ -58,7 +58,7 @@ std::vector<Fault> faults() {
   };
 }
 
-/// The text with statements in front of the first one of its kernel.
+/// The text with statements before the first one of its kernel.
 std::string with_statements(const std::string& text, const std::string& statements) {
   const std::string body = ") {\n";
   const std::size_t kernel = text.find("layer_kernel(");

@@ -41,7 +41,7 @@ TEST(AsyncBarrierFaults, NoneWhereAllIsRight) {
                             "if (lane == 0) { arrive_expecting(full, 256); copy_bulk(slot, x, 256, full); }\n"
                             "wait_for(full, 0); y[lane] = slot[lane];";
   EXPECT_THAT(messages_of(faults_of(single(right), {})), IsEmpty());
-  // The copies may come in front of the arrival that expects them, and nothing but a phase completes a wait for it.
+  // The copies may come before the arrival that expects them, and nothing but a phase completes a wait for it.
   const std::string copy_first = kStart +
                                  "if (lane == 0) { copy_bulk(slot, x, 128, full); copy_bulk(slot + 32, x, 128, full); "
                                  "arrive_expecting(full, 256); }\nwait_for(full, 0); y[lane] = slot[lane]; "
@@ -72,7 +72,7 @@ TEST(AsyncBarrierFaults, Initialisation) {
   expect_fault(
       "if (lane == 0) { initialise(full, 1); arrive_expecting(full, 256); copy_bulk(slot, x, 256, full); "
       "wait_for(full, 0); }",
-      FaultKind::race, "no fence stands between its initialisation and the copies");
+      FaultKind::race, "no fence is between its initialisation and the copies");
 }
 
 TEST(AsyncBarrierFaults, Counts) {

@@ -18,7 +18,7 @@ constexpr int kSteps = 20;
 /// What a thread does in a step, in this order.
 struct Ring {
   int slots;
-  int ahead;                              ///< copies issued in front of the first step
+  int ahead;                              ///< copies issued before the first step
   int left;                               ///< groups that are not waited for
   std::string meet = "__syncthreads();";  ///< between waiting and reading
   std::string before_meeting = "";
@@ -121,7 +121,7 @@ TEST(CopyRing, ReadingWithoutABarrierBehindTheWait) {
 }
 
 TEST(CopyRing, ABarrierInFrontOfTheWaitIsNoneBehindIt) {
-  // The barrier of the next step stands between this step's wait and nothing that reads.
+  // The barrier of the next step is between this step's wait and nothing that reads.
   const Ring ring{.slots = 4, .ahead = 3, .left = 2, .meet = "", .before_issue = "__syncthreads();"};
   expect_fault(ring, {FaultKind::race, FaultKind::uninitialised});
 }
@@ -133,7 +133,7 @@ TEST(CopyRing, MoreCopiesInFlightThanSlots) {
 }
 
 TEST(CopyRing, WritingToASlotInFlight) {
-  // By the thread that has issued the copy, and by another one behind a barrier: neither orders the copy itself.
+  // By the thread that has issued the copy, and by another one after a barrier: neither orders the copy itself.
   for (const char* write :
        {"ring[values * 96 * ((step + 1) % slots) + values * threadIdx.x] = 1;",
         "__syncthreads(); ring[values * 96 * ((step + 1) % slots) + values * ((threadIdx.x + 32) % 96)] = 1; "

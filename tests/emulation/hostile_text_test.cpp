@@ -29,7 +29,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// What is put into a text: declarations in front of its first function, and a statement at the beginning of that.
+/// What is put into a text: declarations before its first function, and a statement at the beginning of that.
 struct Attack {
   const char* name;
   std::string declarations;
@@ -62,7 +62,7 @@ const GeneratedLayer& layer() {
   return made;
 }
 
-/// The text with the attack in front of `function`, and in it.
+/// The text with the attack before `function`, and in it.
 std::string with_attack(const std::string& text, const std::string& function, const Attack& attack) {
   const std::size_t at = text.find(function);
   EXPECT_NE(at, text.npos) << function;
@@ -132,7 +132,7 @@ TEST(HonestText, MayCallThroughItsOwnPointers) {
 /// accesses are not watched, then it is not run.
 TEST(HonestText, OfATransformerIsRunForAsManyElementsAsTheEffortAllows) {
   const SparseMatrix sparse = sample_matrix({.rows = 40, .columns = 300, .sparsity = 0.5, .seed = 3});
-  const GeneratedLayer streamed = layer_of(sparse, 8, StreamSchedule{.panels = 1, .warps = 1, .stages = 2});
+  const GeneratedLayer streamed = layer_of(sparse, 8, StreamSchedule{.row_tiles = 1, .warps = 1, .stages = 2});
   const std::string transformer = format_source(transformer_source(streamed.layer), "layer_transformer.cpp");
   const BundleUnderTest bundle{"layer",     streamed.layer.input, dispatch_of(streamed.layer), kernel_text(streamed),
                                transformer, streamed.bytes()};

@@ -244,7 +244,7 @@ extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(k, 1
   EXPECT_EQ(right.run(0), 0);
   EXPECT_THAT(right.device.faults(), IsEmpty()) << right.device.describe_faults();
   EXPECT_EQ(right.y[2], 2.f);
-  // Lanes 0 to 7 name the rows; of these the last is the first behind the memory.
+  // Lanes 0 to 7 name the rows; of these the last is the first after the memory.
   const EmulationFault fault = Emulation(text).only_fault(25);
   EXPECT_EQ(fault.kind, FaultKind::out_of_bounds);
   EXPECT_EQ(fault.thread.x, 7u);

@@ -220,7 +220,7 @@ extern "C" int run(float* y) { return launch(scale<96>, 1, 1, 0, y); }
   EXPECT_EQ(program.variables()[0].kind, GlobalKind::constant);
 }
 
-/// A launch that may begin before the kernel in front has ended, with a wait in the kernel or without, and a fill.
+/// A launch that may begin before the kernel before has ended, with a wait in the kernel or without, and a fill.
 struct Overlap {
   HostProgram program = compile(R"(
 template <bool waits>

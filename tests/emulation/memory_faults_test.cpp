@@ -291,7 +291,7 @@ extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(skew
   EXPECT_EQ(emulation.only_fault(1).kind, FaultKind::misaligned);
 }
 
-/// A kernel that writes vectors into dynamic shared memory declared with `alignment`, behind as many bytes of it as `n`
+/// A kernel that writes vectors into dynamic shared memory declared with `alignment`, after as many bytes of it as `n`
 /// says.
 std::string vectors_in_shared_memory(const std::string& alignment) {
   return R"(

@@ -33,23 +33,25 @@ void expect_team_fault(const std::string& statements, FaultKind kind, const std:
 
 TEST(NamedBarrierFaults, NoneWhereAllIsRight) {
   for (const char* statements :
-       {"meet_team(15, 64); meet_team(1 + warp, 32); meet_team(15, 64); meet_team(2 - warp, 32);",
-        "if (warp == 0) meet_team(1, 32);", "if (warp == 1) meet_team(1, 32); __syncthreads();"}) {
+       {"sync_consumer_group(15, 64); sync_consumer_group(1 + warp, 32); sync_consumer_group(15, 64); "
+        "sync_consumer_group(2 - warp, 32);",
+        "if (warp == 0) sync_consumer_group(1, 32);", "if (warp == 1) sync_consumer_group(1, 32); __syncthreads();"}) {
     EXPECT_THAT(messages_of(testing::faults_of(with_warps(statements, 64), {})), IsEmpty()) << statements;
   }
 }
 
 TEST(NamedBarrierFaults, Numbers) {
-  expect_team_fault("meet_team(0, 64);", FaultKind::bad_operand,
+  expect_team_fault("sync_consumer_group(0, 64);", FaultKind::bad_operand,
                     "waits at barrier 0 for 64 threads; there are barriers 1 to 15, and 0 is that of __syncthreads");
-  expect_team_fault("meet_team(16, 64);", FaultKind::bad_operand, "waits at barrier 16 for 64 threads");
-  expect_team_fault("meet_team(-1, 64);", FaultKind::bad_operand, "waits at barrier 4294967295 for 64 threads");
+  expect_team_fault("sync_consumer_group(16, 64);", FaultKind::bad_operand, "waits at barrier 16 for 64 threads");
+  expect_team_fault("sync_consumer_group(-1, 64);", FaultKind::bad_operand,
+                    "waits at barrier 4294967295 for 64 threads");
 }
 
 TEST(NamedBarrierFaults, Counts) {
   for (const char* count : {"0", "31", "48", "96"}) {
     expect_team_fault(
-        fmt::format("meet_team(1, {});", count), FaultKind::bad_operand,
+        fmt::format("sync_consumer_group(1, {});", count), FaultKind::bad_operand,
         fmt::format("waits at barrier 1 for {} threads, which is no multiple of 32 from 32 to the 64 of the "
                     "block",
                     count));
@@ -57,14 +59,14 @@ TEST(NamedBarrierFaults, Counts) {
 }
 
 TEST(NamedBarrierFaults, CountsThatDiffer) {
-  expect_team_fault("meet_team(1, warp == 2 ? 64 : 96);", FaultKind::divergent_barrier,
+  expect_team_fault("sync_consumer_group(1, warp == 2 ? 64 : 96);", FaultKind::divergent_barrier,
                     "waits at barrier 1 for 64 threads, but others are there for 96, at kernel.cu:", 96);
 }
 
 TEST(NamedBarrierFaults, LanesOfAWarpThatNameDifferentBarriers) {
-  expect_team_fault("meet_team(1 + lane / 16, 64);", FaultKind::divergent_barrier,
+  expect_team_fault("sync_consumer_group(1 + lane / 16, 64);", FaultKind::divergent_barrier,
                     "lane 0 of the warp waits at barrier 1 for 64 threads, but lane 16 at barrier 2 for 64 threads");
-  expect_team_fault("meet_team(1, lane == 31 ? 32 : 64);", FaultKind::divergent_barrier,
+  expect_team_fault("sync_consumer_group(1, lane == 31 ? 32 : 64);", FaultKind::divergent_barrier,
                     "but lane 31 at barrier 1 for 32 threads");
 }
 
@@ -77,30 +79,32 @@ TEST(NamedBarrierFaults, LanesOfAWarpAtDifferentStatements) {
 }
 
 TEST(NamedBarrierFaults, APartOfAWarp) {
-  expect_team_fault("if (lane != 7) meet_team(1, 64);", FaultKind::missing_lanes,
+  expect_team_fault("if (lane != 7) sync_consumer_group(1, 64);", FaultKind::missing_lanes,
                     "bar.sync with mask 0xffffffff names lanes 0x00000080, which have returned");
-  expect_team_fault("meet_team(1, 32);", FaultKind::missing_lanes, "names lanes 0xffffff00, which have returned", 40);
+  expect_team_fault("sync_consumer_group(1, 32);", FaultKind::missing_lanes,
+                    "names lanes 0xffffff00, which have returned", 40);
   // What the lanes' own warp lacks is said, not what keeps the other warp and the block waiting.
-  expect_team_fault("if (warp == 0 || lane < 7) meet_team(1, 64); wait_for(&full, 0);", FaultKind::missing_lanes,
-                    "thread (32,0,0) waits in bar.sync with mask 0xffffffff at kernel.cu");
-  expect_team_fault("if (warp == 0 || lane < 7) meet_team(1, 64); __syncthreads();", FaultKind::missing_lanes,
+  expect_team_fault("if (warp == 0 || lane < 7) sync_consumer_group(1, 64); wait_for(&full, 0);",
+                    FaultKind::missing_lanes, "thread (32,0,0) waits in bar.sync with mask 0xffffffff at kernel.cu");
+  expect_team_fault("if (warp == 0 || lane < 7) sync_consumer_group(1, 64); __syncthreads();", FaultKind::missing_lanes,
                     "for lanes 0xffffff80 that do not come: thread (39,0,0) waits at __syncthreads");
 }
 
 TEST(NamedBarrierFaults, RoundsThatDoNotEnd) {
   const std::string waits = "thread (0,0,0) waits at barrier 2, where 32 of 64 threads have arrived, at kernel.cu:";
-  const std::string begin = "if (warp == 0) { meet_team(2, 64); return; }\n";
+  const std::string begin = "if (warp == 0) { sync_consumer_group(2, 64); return; }\n";
   expect_team_fault(begin, FaultKind::deadlock, waits);
   expect_team_fault(begin, FaultKind::deadlock, ", and nobody else comes: the others have returned");
   expect_team_fault(begin + "__syncthreads();", FaultKind::deadlock, waits);
   expect_team_fault(begin + "__syncthreads();", FaultKind::deadlock,
                     "thread (32,0,0) waits at __syncthreads at kernel.cu:");
-  expect_team_fault(begin + "meet_team(1, 64);", FaultKind::deadlock,
+  expect_team_fault(begin + "sync_consumer_group(1, 64);", FaultKind::deadlock,
                     "nobody else comes: thread (32,0,0) waits at barrier 1, where 32 of 64 threads have arrived");
   expect_team_fault(begin + "wait_for(&full, 0);", FaultKind::deadlock, waits);
   expect_team_fault(begin + "wait_for(&full, 0);", FaultKind::deadlock,
                     "thread (32,0,0) waits for phase 0 (parity 0) of");
-  expect_team_fault(begin + "if (lane == 0) meet_team(2, 64); __syncwarp();", FaultKind::missing_lanes, "bar.sync");
+  expect_team_fault(begin + "if (lane == 0) sync_consumer_group(2, 64); __syncwarp();", FaultKind::missing_lanes,
+                    "bar.sync");
 }
 
 TEST(NamedBarrierFaults, ArrivalsAreJudgedAsWaitsAre) {
@@ -110,23 +114,23 @@ TEST(NamedBarrierFaults, ArrivalsAreJudgedAsWaitsAre) {
                     "arrives at barrier 1 for 96 threads, which is no multiple of 32 from 32 to the 64 of the block");
   expect_team_fault("arrive_at(1 + lane / 16, 64);", FaultKind::divergent_barrier,
                     "lane 0 of the warp arrives at barrier 1 for 64 threads, but lane 16 at barrier 2");
-  expect_team_fault("if (warp == 2) arrive_at(1, 64); else meet_team(1, 96);", FaultKind::divergent_barrier,
+  expect_team_fault("if (warp == 2) arrive_at(1, 64); else sync_consumer_group(1, 96);", FaultKind::divergent_barrier,
                     "for 64 threads, but others are there for 96, at kernel.cu:", 96);
   expect_team_fault("if (lane != 7) arrive_at(1, 64);", FaultKind::missing_lanes,
                     "bar.arrive with mask 0xffffffff names lanes 0x00000080, which have returned");
-  expect_team_fault("if (warp == 0) meet_team(2, 96); else if (warp == 1) arrive_at(2, 96);", FaultKind::deadlock,
-                    "waits at barrier 2, where 64 of 96 threads have arrived", 96);
+  expect_team_fault("if (warp == 0) sync_consumer_group(2, 96); else if (warp == 1) arrive_at(2, 96);",
+                    FaultKind::deadlock, "waits at barrier 2, where 64 of 96 threads have arrived", 96);
 }
 
 TEST(NamedBarrierFaults, AWarpArrivesOnceInARound) {
   expect_team_fault("if (warp == 0) { arrive_at(1, 96); arrive_at(1, 96); }", FaultKind::divergent_barrier,
                     "arrives at barrier 1 for 96 threads, at which the warp has arrived in the same round", 96);
-  expect_team_fault("if (warp == 0) { arrive_at(1, 96); meet_team(1, 96); }", FaultKind::divergent_barrier,
+  expect_team_fault("if (warp == 0) { arrive_at(1, 96); sync_consumer_group(1, 96); }", FaultKind::divergent_barrier,
                     "waits at barrier 1 for 96 threads, at which the warp has arrived in the same round", 96);
 }
 
 TEST(NamedBarrierFaults, WhoArrivesDoesNotKnowThatARoundIsOver) {
-  expect_team_fault("if (warp == 0) { meet_team(1, 64); } else { arrive_at(1, 64); arrive_at(1, 64); }",
+  expect_team_fault("if (warp == 0) { sync_consumer_group(1, 64); } else { arrive_at(1, 64); arrive_at(1, 64); }",
                     FaultKind::race, "it could have been one of them");
 }
 
@@ -139,13 +143,15 @@ TEST(NamedBarrierFaults, ReturnedThreadsAreMissedWhateverBarriersOfTheBlockDo) {
   for (const bool may_miss : {true, false}) {
     EmulationOptions options;
     options.returned_threads_may_miss_barriers = may_miss;
-    Emulation emulation(with_async_instructions(with_warps("if (warp == 0) meet_team(1, 64);", 64)), 64, 64, options);
+    Emulation emulation(with_async_instructions(with_warps("if (warp == 0) sync_consumer_group(1, 64);", 64)), 64, 64,
+                        options);
     EXPECT_EQ(emulation.only_fault().kind, FaultKind::deadlock);
   }
 }
 
 TEST(NamedBarrierFaults, HostCode) {
-  const std::string text = "extern \"C\" int run(const float* x, float* y, int n) { meet_team(1, 32); return 0; }\n";
+  const std::string text =
+      "extern \"C\" int run(const float* x, float* y, int n) { sync_consumer_group(1, 32); return 0; }\n";
   EXPECT_EQ(first_fault(text).kind, FaultKind::forbidden_space);
 }
 

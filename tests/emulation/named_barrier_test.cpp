@@ -36,9 +36,9 @@ struct Teams {
   std::string barrier = "team + 1";
   std::string rounds = "4 + 3 * team";
   std::string write = "values[team][i] = x[i] + round;";
-  std::string meet = "meet_team(barrier, 64);";
+  std::string meet = "sync_consumer_group(barrier, 64);";
   std::string read = "sum += values[team][63 - i];";
-  std::string meet_again = "meet_team(barrier, 64);";
+  std::string meet_again = "sync_consumer_group(barrier, 64);";
 };
 
 std::string teams_text(const Teams& teams) {
@@ -76,7 +76,7 @@ TEST(NamedBarriers, TheBlockMayMeetInBetween) {
   expect_sum(teams_text({.rounds = "4", .meet_again = "__syncthreads();"}), kSumOfRounds);
   expect_sum(teams_text({.barrier = "1",
                          .rounds = "4",
-                         .meet = "if (team == round % 2) meet_team(1, 64);",
+                         .meet = "if (team == round % 2) sync_consumer_group(1, 64);",
                          .read = "if (team == round % 2) sum += values[team][63 - i];",
                          .meet_again = "__syncthreads();"}),
              63 + 65);
@@ -91,9 +91,9 @@ TEST(NamedBarriers, BothSidesOfAReadNeedOne) {
 // Two warps that write what two others read, in two places in turn; who has written or read a place goes on.
 
 struct TwoPlaces {
-  std::string free = "if (round > 1) meet_team(3 + round % 2, 128);";
+  std::string free = "if (round > 1) sync_consumer_group(3 + round % 2, 128);";
   std::string written = "arrive_at(1 + round % 2, 128);";
-  std::string full = "meet_team(1 + round % 2, 128);";
+  std::string full = "sync_consumer_group(1 + round % 2, 128);";
   std::string read = "if (round < 2) arrive_at(3 + round % 2, 128);";
 };
 
@@ -124,10 +124,12 @@ extern "C" cudaError_t run(const float* x, float* y, int n) {{ return launch(k, 
 TEST(NamedBarriers, WhoArrivesGoesOn) { expect_sum(two_places_text({}), kSumOfRounds); }
 
 TEST(NamedBarriers, WhoArrivesIsBehindNobody) {
+  expect_race(
+      two_places_text({.full = "sync_consumer_group(1 + round % 2, 128); if (round < 2) arrive_at(3 + round % 2, 128);",
+                       .read = ""}),
+      "no barrier orders the two");
   expect_race(two_places_text(
-                  {.full = "meet_team(1 + round % 2, 128); if (round < 2) arrive_at(3 + round % 2, 128);", .read = ""}),
-              "no barrier orders the two");
-  expect_race(two_places_text({.written = "meet_team(1 + round % 2, 128);", .full = "arrive_at(1 + round % 2, 128);"}),
+                  {.written = "sync_consumer_group(1 + round % 2, 128);", .full = "arrive_at(1 + round % 2, 128);"}),
               "no barrier orders the two");
 }
 
@@ -148,8 +150,8 @@ __global__ void k(const float* x, float* y) {
   __shared__ float values[32];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   if (warp == 0) values[lane] = x[lane] + 5;
-  if (warp <= 1) meet_team(7, 64);
-  if (warp >= FROM) meet_team(3, 32 * (4 - FROM));
+  if (warp <= 1) sync_consumer_group(7, 64);
+  if (warp >= FROM) sync_consumer_group(3, 32 * (4 - FROM));
   if (warp == 3) y[lane] = values[31 - lane];
 }
 extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(k, 1, 128, 0, x, y); }
@@ -164,14 +166,14 @@ TEST(NamedBarriers, ANumberIsFreeForThoseWhoKnowThatItsRoundIsOver) {
   const std::string handed_on = R"(
 __global__ void k(const float* x, float* y) {
   const int warp = threadIdx.x / 32;
-  if (warp <= 1) meet_team(1, 64);
+  if (warp <= 1) sync_consumer_group(1, 64);
   if (warp >= 1) HAND_ON;
-  if (warp >= 2) meet_team(1, 64);
+  if (warp >= 2) sync_consumer_group(1, 64);
   y[threadIdx.x] = 9;
 }
 extern "C" cudaError_t run(const float* x, float* y, int n) { return launch(k, 1, 128, 0, x, y); }
 )";
-  expect_sum("#define HAND_ON meet_team(2, 96)\n" + handed_on, 9);
+  expect_sum("#define HAND_ON sync_consumer_group(2, 96)\n" + handed_on, 9);
   for (const auto& order : kOrders) {
     const EmulationFault fault = first_fault("#define HAND_ON\n" + handed_on, order);
     EXPECT_EQ(fault.kind, FaultKind::race) << fault.message;
@@ -200,7 +202,7 @@ __global__ void k(const float* x, float* y) {{
   for (int step = 0; step < 20 - team; ++step) {{
     const int slot = step % slots;
     if (fills) {}
-    meet_team({}, 64);
+    sync_consumer_group({}, 64);
     if (!fills) {}
   }}
   y[threadIdx.x] = sum;
@@ -230,10 +232,10 @@ TEST(TeamRing, SlotsOfAnotherTeamAreNotHandedOn) {
 struct FetchedRing {
   std::string fetched = "wait_for(&full[slot], step / slots & 1);";
   std::string own = "halves[team][i] = __shfl_xor_sync(~0u, ring[slot][i], 1);";
-  std::string meet = "meet_team(team + 4, 64);";
+  std::string meet = "sync_consumer_group(team + 4, 64);";
   std::string release = "if (i == 0) arrive(&empty[slot]);";
   std::string use = "sum += halves[team][63 - i];";
-  std::string meet_again = "meet_team(team + 4, 64);";
+  std::string meet_again = "sync_consumer_group(team + 4, 64);";
 };
 
 std::string fetched_ring_text(const FetchedRing& ring) {
@@ -283,12 +285,14 @@ TEST(FetchedRing, IsRight) {
   constexpr float kSum = 20 * 62 + 64 * (19 * 20 / 2);
   expect_sum(fetched_ring_text({}), kSum);
   expect_sum(
-      fetched_ring_text({.fetched = "if (i == 0) wait_for(&full[slot], step / slots & 1); meet_team(team + 4, 64);"}),
+      fetched_ring_text(
+          {.fetched = "if (i == 0) wait_for(&full[slot], step / slots & 1); sync_consumer_group(team + 4, 64);"}),
       kSum);
 }
 
 TEST(FetchedRing, SlotHandedBackBeforeTheTeamHasMet) {
-  expect_race(fetched_ring_text({.meet = "if (i == 0) arrive(&empty[slot]); meet_team(team + 4, 64);", .release = ""}),
+  expect_race(fetched_ring_text(
+                  {.meet = "if (i == 0) arrive(&empty[slot]); sync_consumer_group(team + 4, 64);", .release = ""}),
               "of shared memory 'ring'");
 }
 
@@ -296,7 +300,8 @@ TEST(FetchedRing, FetchedForAnotherTeam) {
   for (const auto& order : kOrders) {
     const EmulationFault fault = first_fault(
         fetched_ring_text(
-            {.fetched = "if (threadIdx.x == 0) wait_for(&full[slot], step / slots & 1); meet_team(team + 4, 64);"}),
+            {.fetched =
+                 "if (threadIdx.x == 0) wait_for(&full[slot], step / slots & 1); sync_consumer_group(team + 4, 64);"}),
         order);
     EXPECT_THAT(fault.kind, AnyOf(FaultKind::race, FaultKind::uninitialised)) << fault.message;
   }

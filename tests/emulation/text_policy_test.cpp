@@ -233,10 +233,7 @@ INSTANTIATE_TEST_SUITE_P(
         Foul{"MacroByDigraph", in_body, "%:define i 0\n", "has a directive that no generated text has"},
         Foul{"MacroBehindASplice", in_body, "#def\\\nine i 0\n", "joins two lines with a backslash"},
         Foul{"MacroBehindAComment", in_body, "/* x */ # /* y */ define i 0\n", "'# define i 0'"},
-        Foul{"MacroByTrigraph", in_body,
-             "?"
-             "?=define i 0\n",
-             "has a trigraph"},
+        Foul{"MacroByTrigraph", in_body, "??=define i 0\n", "has a trigraph"},
         Foul{"CompilerAsked", in_body, "#ifdef __clang__\n#else\nc[0] = 1;\n#endif\n",
              "has a conditional part that no generated text has, '# ifdef __clang__'"},
         Foul{"CompilerAskedOutside", at_top, "#ifdef __clang__\n#endif\nstruct Pair {", "'# ifdef __clang__'"},
@@ -495,7 +492,7 @@ TEST(TextPolicy, TakesTheAssemblyThatIsGeneratedAndNoOther) {
   EXPECT_THAT(refusal_with("__asm__(\"nop;\");\n"), HasSubstr("uses '__asm__'"));
 }
 
-/// The macros that a compiler has behind some headers.
+/// The macros that a compiler has after some headers.
 std::set<std::string> macros_of(const std::vector<std::string>& compiler, const std::vector<std::string>& headers) {
   std::string text;
   for (const std::string& header : headers) {

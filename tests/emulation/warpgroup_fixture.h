@@ -10,7 +10,7 @@
 
 namespace esc::testing {
 
-/// A text that begins with these files of tests/device, behind the instructions of asynchronous copies.
+/// A text that begins with these files of tests/device, after the instructions of asynchronous copies.
 inline std::string with_warpgroup_instructions(const std::string& text,
                                                const std::vector<std::string>& files = {"warpgroup_instructions.cuh"}) {
   std::ostringstream whole;

@@ -160,9 +160,7 @@ TEST_P(WarpgroupProducts, NoFaultWhereAllIsRight) {
       {"READY; MULTIPLY; multiply(d, a, b, 1); multiply(e, a, b, 0);" + kEnd + " y[threadIdx.x] -= e[31];"},
       // A slot whose next stores another fence makes seen, while the first are read.
       {"READY; for (int at = threadIdx.x; at < 512; at += 128) slot[at] = __uint_as_float(ONES); fence_stores(); "
-       "MULTIPLY; FINISH; "
-       "__syncthreads(); fence_products();"
-       "multiply(d, a, matrix_at(slot, 128, 256), 0);" +
+       "MULTIPLY; FINISH; __syncthreads(); fence_products();multiply(d, a, matrix_at(slot, 128, 256), 0);" +
        kEnd},
       // What is committed later is completed later.
       {"READY; MULTIPLY; commit_products(); multiply(e, a, b, 0); wait_for_products(); const float sum = d[0];" + kEnd +
@@ -183,9 +181,7 @@ TEST_P(WarpgroupProducts, NoFaultWhereAllIsRight) {
                     "wait_for_products();"},
       // One team of two, met by a barrier of its own.
       {"if (threadIdx.x < 128) { for (int at = threadIdx.x; at < 512; at += 128) tile[at] = __uint_as_float(ONES); "
-       "fence_stores(); "
-       "meet_team(1, 128); fence_products(); MULTIPLY; FINISH; "
-       "y[threadIdx.x] = d[0]; }",
+       "fence_stores(); sync_consumer_group(1, 128); fence_products(); MULTIPLY; FINISH; y[threadIdx.x] = d[0]; }",
        {},
        "",
        256}};
@@ -239,11 +235,10 @@ TEST_P(WarpgroupProductFaults, StoresThatNoFenceMakesSeen) {
         "thread (9,0,0) wrote there"},
        {"FILL; fence_initialisation(); __syncthreads();" + multiplied, FaultKind::race, words},
        {"READY; MULTIPLY; FINISH; __syncthreads(); FILL; __syncthreads();" + multiplied, FaultKind::race, words},
-       {"FILL; meet_team(1, 128); fence_stores();" + multiplied, FaultKind::race, words},
-       // The last thread comes first behind the barrier; nothing orders its fence with the others.
+       {"FILL; sync_consumer_group(1, 128); fence_stores();" + multiplied, FaultKind::race, words},
+       // The last thread comes first after the barrier; nothing orders its fence with the others.
        {"FILL; fence_stores(); if (threadIdx.x == 255) tile[255] = 1; __syncthreads(); if (warp > 3) fence_stores(); "
-        "else { fence_products(); "
-        "MULTIPLY; FINISH; }",
+        "else { fence_products(); MULTIPLY; FINISH; }",
         FaultKind::race, "thread (255,0,0) wrote there", 256},
        {"__pipeline_memcpy_async(tile + 4 * threadIdx.x, x + 4 * threadIdx.x, 16); __pipeline_commit(); "
         "__pipeline_wait_prior(0); __syncthreads();" +
@@ -277,8 +272,8 @@ TEST_P(WarpgroupProductFaults, Order) {
   expect_faults(
       GetParam(),
       {{"FILL; fence_stores(); __syncthreads(); MULTIPLY;" + kEnd, FaultKind::race,
-        "no wgmma.fence of the warp stands between"},
-       {"READY; MULTIPLY; FINISH; MULTIPLY;" + kEnd, FaultKind::race, "no wgmma.fence of the warp stands between"},
+        "no wgmma.fence of the warp is between"},
+       {"READY; MULTIPLY; FINISH; MULTIPLY;" + kEnd, FaultKind::race, "no wgmma.fence of the warp is between"},
        {"READY; MULTIPLY;", FaultKind::race, "the block ends while 1 products of the warp are under way"},
        {"READY; MULTIPLY; commit_products();", FaultKind::race,
         "the block ends while 1 products of the warp are under way"},
@@ -291,7 +286,7 @@ TEST_P(WarpgroupProductFaults, GroupsUnderWay) {
   expect_faults(
       GetParam(),
       {{first_is_done, FaultKind::race, "the block ends while 1 products of the warp are under way"},
-       {first_is_done + "multiply(d, a, b, 0); FINISH;", FaultKind::race, "no wgmma.fence of the warp stands between"},
+       {first_is_done + "multiply(d, a, b, 0); FINISH;", FaultKind::race, "no wgmma.fence of the warp is between"},
        {first_is_done + "if (threadIdx.x == 40) e[3] = 1; wait_for_products();", FaultKind::race,
         "lane 8 has written a register of D since"},
        {first_is_done + "if (threadIdx.x == 41) own[3] = 1; wait_for_products();", FaultKind::race,

@@ -190,7 +190,7 @@ void put(std::string& bytes, std::size_t at, Value value) {
   std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
-/// The bytes with the size and the checksums that they have, so that what stands between these is looked at.
+/// The bytes with the size and the checksums that they have, so that what is between these is looked at.
 std::string sealed(std::string_view packed) {
   using transformer::Header;
   std::string bytes(packed);
@@ -353,22 +353,22 @@ Harness packed_harness() {
   using namespace transformer;
   add_packed(harness.seeds, ListCut{.height = 2, .max_list_columns = 3});
   add_packed(harness.seeds, ListCut{.height = 5, .max_list_columns = 64});
-  add_packed(harness.seeds, RegionCut{.height = 2, .warp_panels = 2, .block_panels = 4});
-  add_packed(harness.seeds, RegionCut{.height = 1, .warp_panels = 1, .block_panels = 2});
+  add_packed(harness.seeds, RegionCut{.height = 2, .warp_row_tiles = 2, .block_row_tiles = 4});
+  add_packed(harness.seeds, RegionCut{.height = 1, .warp_row_tiles = 1, .block_row_tiles = 2});
   add_packed(harness.seeds, TaskCut{.longest = 4, .light = 2, .block_heavy = 2, .block_light = 4});
   add_packed(harness.seeds, TaskCut{.longest = 64, .light = 8, .block_heavy = 1, .block_light = 2});
-  add_packed(harness.seeds, FragmentCut{.block_panels = 2, .steps = 1, .extras = 2});
-  add_packed(harness.seeds, FragmentCut{.block_panels = 1, .steps = 3, .extras = 0});
-  add_packed(harness.seeds, FragmentCut{.block_panels = 2, .steps = 3, .quarter_steps = 2, .extras = 1},
+  add_packed(harness.seeds, FragmentCut{.block_row_tiles = 2, .steps = 1, .residuals = 2});
+  add_packed(harness.seeds, FragmentCut{.block_row_tiles = 1, .steps = 3, .residuals = 0});
+  add_packed(harness.seeds, FragmentCut{.block_row_tiles = 2, .steps = 3, .sparse14_steps = 2, .residuals = 1},
              transformer::ScalarType::f16);
-  add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9});
-  add_packed(harness.seeds, FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 1},
+  add_packed(harness.seeds, FragmentCut{.block_row_tiles = 2, .dense = 1, .listed = 9});
+  add_packed(harness.seeds, FragmentCut{.block_row_tiles = 2, .dense = 1, .listed = 9, .placed = 1},
              transformer::ScalarType::f32);
   add_packed(harness.seeds,
-             FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 1, .joined = 2, .shares = 4},
+             FragmentCut{.block_row_tiles = 2, .dense = 1, .listed = 9, .placed = 1, .joined = 2, .shares = 4},
              transformer::ScalarType::f32);
   add_packed(harness.seeds,
-             FragmentCut{.block_panels = 2, .dense = 1, .listed = 9, .placed = 2, .joined = 2, .shares = 4},
+             FragmentCut{.block_row_tiles = 2, .dense = 1, .listed = 9, .placed = 2, .joined = 2, .shares = 4},
              transformer::ScalarType::f32);
   add_packed(harness.seeds, BitmapCut{});
   return harness;

@@ -56,7 +56,7 @@ bool judge_npz(std::string_view input) {
 
 constexpr std::string_view magic = "\x93NUMPY";
 
-/// "data row col\n" and the arrays one behind the other, as an archive of them.
+/// "data row col\n" and the arrays one after the other, as an archive of them.
 std::string archive_of_arrays(std::string_view input) {
   const std::size_t line = std::min(input.find('\n'), input.size());
   std::istringstream names{std::string(input.substr(0, line))};

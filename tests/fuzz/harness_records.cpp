@@ -83,8 +83,8 @@ std::string journal_of(const std::vector<Record>& records) {
 std::vector<Record> records_of_a_run() {
   const WorkItem item = item_of_pattern("0123456789abcdef0123456789abcdef");
   const WorkItem other = item_of_pattern("fedcba9876543210fedcba9876543210", 64);
-  const std::string panel = print(parse_schedule("panel:warps=4"));
-  CandidateRecord with_kernel = measured(item, panel, {2.5, 2.75, 3});
+  const std::string row_tile = print(parse_schedule("panel:warps=4"));
+  CandidateRecord with_kernel = measured(item, row_tile, {2.5, 2.75, 3});
   with_kernel.kernel = KernelFacts{40, 2048, 0, 128, 256, 135488};
   with_kernel.error = 1e-7;
   with_kernel.clock_megahertz = 1980;
@@ -93,7 +93,7 @@ std::vector<Record> records_of_a_run() {
   DecisionRecord decision;
   decision.environment = with_kernel.environment;
   decision.item = item;
-  decision.winner = panel;
+  decision.winner = row_tile;
   decision.incumbent = numbered_text(3);
   decision.winner_microseconds = 2.75;
   decision.fastest_peer = "cusparse";
@@ -101,11 +101,11 @@ std::vector<Record> records_of_a_run() {
   decision.rests_on = 3;
   return {with_kernel,
           measured(item, numbered_text(3), {4, 4.5}),
-          measured(item, panel, {2.5}, Stage::final, Edge::chain),
+          measured(item, row_tile, {2.5}, Stage::final, Edge::chain),
           peer,
           unmeasured(item, numbered_text(5), Outcome::timed_out),
           decision,
-          measured(other, panel, {3.25}),
+          measured(other, row_tile, {3.25}),
           measured(other, numbered_text(3), {3, 3.5}, Stage::final)};
 }
 

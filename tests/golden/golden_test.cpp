@@ -32,7 +32,7 @@ TEST_P(GoldenText, IsWhatIsPrinted) {
   EXPECT_EQ(printed.output, read_file(file)) << "run with ESC_UPDATE_GOLDEN=1 to accept the change";
 }
 
-// The first is the running example of the paper: one pattern of a panel of four rows, as in its Listings 3 to 7.
+// The first is the running example of the paper: one pattern of a row tile of four rows, as in its Listings 3 to 7.
 INSTANTIATE_TEST_SUITE_P(
     Lower, GoldenText,
     ::testing::Values(

@@ -28,7 +28,7 @@ enum class Layout { full, scattered };
 
 struct LongRows {
   std::int64_t length = 1;  ///< non-zeros in each row
-  int ufi = 1;              ///< rows of a panel; the matrix is one panel
+  int ufi = 1;              ///< rows of a row tile; the matrix is one row tile
   Layout layout = Layout::full;
   Signs signs = Signs::random;
 };
@@ -86,11 +86,11 @@ void check_accuracy(const LongRows& rows, const Schedule& schedule) {
 /// As few parts as are legal for rows of this length, so that each sum runs over as many columns as it may.
 PanelSchedule longest_sums(const LongRows& rows) {
   const std::int64_t columns = rows.layout == Layout::full ? rows.length : 2 * rows.length;
-  PanelSchedule schedule{.ufi = std::min(rows.ufi, 4), .columns = 4, .groups = 1, .warps = 1, .panels = 32};
+  PanelSchedule schedule{.ufi = std::min(rows.ufi, 4), .columns = 4, .groups = 1, .warps = 1, .row_tiles = 32};
   while (schedule.warps * schedule.groups * 512 < columns) {
     int& parameter = schedule.groups < schedule.warp_groups() ? schedule.groups : schedule.warps;
     parameter *= 2;
-    schedule.panels = schedule.warp_panels();
+    schedule.row_tiles = schedule.warp_row_tiles();
   }
   return schedule;
 }

@@ -15,7 +15,7 @@
 namespace esc::tests {
 namespace {
 
-/// A text without its blanks, and where each of its characters stands.
+/// A text without its blanks, and where each of its characters is.
 struct Unspaced {
   std::string characters;
   std::vector<std::size_t> places;
@@ -45,7 +45,7 @@ std::string replace_words(const std::string& text, const FaultyWords& change) {
     ++found;
   }
   if (found == 0 || (found > 1 && !change.everywhere)) {
-    throw std::invalid_argument(fmt::format("'{}' stands there {} times", change.words, found));
+    throw std::invalid_argument(fmt::format("'{}' is there {} times", change.words, found));
   }
   return changed + text.substr(behind);
 }
@@ -114,7 +114,7 @@ class Reader {
   /// Of the entry; those of its other subjects follow in the end.
   std::vector<FaultyWords>& changes() {
     if (entry_.empty()) {
-      refuse("stands in front of any fault");
+      refuse("is before any fault");
     }
     return entry_.front().changes;
   }
@@ -129,7 +129,7 @@ class Reader {
       }
       if (written.empty() ||
           std::ranges::any_of(faults_, [&](const AimedFault& known) { return known.title() == fault.title(); })) {
-        refuse(fault.title() + " changes nothing, or stands there twice");
+        refuse(fault.title() + " changes nothing, or is there twice");
       }
       faults_.push_back(std::move(fault));
     }

@@ -10,12 +10,12 @@ namespace esc::tests {
 struct FaultyWords {
   std::string words;
   std::string replacement;
-  bool everywhere = false;  ///< otherwise they stand there once
+  bool everywhere = false;  ///< otherwise they are there once
 };
 
 /// A fault of one subject's bundle, as aimed_faults.txt says it.
 struct AimedFault {
-  std::string kind;     ///< the class that it stands in
+  std::string kind;     ///< the class that it is in
   std::string name;     ///< among those of its class
   std::string subject;  ///< of mutation_subjects
   bool in_kernel = true;
@@ -23,9 +23,9 @@ struct AimedFault {
   std::string effect;             ///< what comes out wrong, and when
   std::vector<FaultyWords> changes;
 
-  /// "one size: n_of_77 in panel kernel".
+  /// "one size: n_of_77 in row tile kernel".
   std::string title() const;
-  /// The text with the fault. Throws std::invalid_argument where the words do not stand there as they should.
+  /// The text with the fault. Throws std::invalid_argument where the words are not there as they should.
   std::string in(const std::string& text) const;
 };
 

@@ -7,8 +7,8 @@
 //   ESC_SEED=7 ...                          another sample
 //   ESC_AIMED='gaps: |in rows kernel' ...   those whose title matches this regular expression
 //
-// Which faults are not found stands in aimed_survivors.txt. A fault that survives and does not stand there is a
-// failure; one that stands there and is found is printed.
+// Which faults are not found is in aimed_survivors.txt. A fault that survives and is not there is a
+// failure; one that is there and is found is printed.
 
 #include "tests/property/aimed_faults.h"
 

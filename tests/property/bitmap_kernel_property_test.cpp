@@ -43,12 +43,12 @@ rc::Gen<BitmapSchedule> warpgroup_schedule(std::int64_t bcol) {
   return rc::gen::map(
       rc::gen::tuple(rc::gen::element(64, 128), rc::gen::inRange(1, 3), depth, depth, rc::gen::arbitrary<bool>()),
       [bcol](const std::tuple<int, int, int, int, bool>& drawn) {
-        const auto& [columns, warps, stages, units, pdl] = drawn;
+        const auto& [columns, warps, stages, packed_tiles, pdl] = drawn;
         return BitmapSchedule{.columns = bcol > 64 ? columns : 64,
-                              .panels = BitmapSchedule::warpgroup_warps,
+                              .row_tiles = BitmapSchedule::warpgroup_warps,
                               .warps = warps,
                               .stages = stages + 1,
-                              .units = units,
+                              .packed_tiles = packed_tiles,
                               .mma = BitmapSchedule::Mma::warpgroup,
                               .pdl = pdl};
       });
@@ -60,12 +60,12 @@ rc::Gen<BitmapSchedule> warp_schedule(std::int64_t bcol) {
   return rc::gen::map(rc::gen::tuple(rc::gen::element(8, 16, 32, 64), rc::gen::inRange(1, 4), rc::gen::inRange(1, 4),
                                      depth, depth, rc::gen::arbitrary<bool>()),
                       [bcol](const std::tuple<int, int, int, int, int, bool>& drawn) {
-                        const auto& [columns, panels, warps, stages, units, pdl] = drawn;
+                        const auto& [columns, row_tiles, warps, stages, packed_tiles, pdl] = drawn;
                         return BitmapSchedule{.columns = std::min(columns, widest_stream(bcol)),
-                                              .panels = panels,
+                                              .row_tiles = row_tiles,
                                               .warps = warps,
                                               .stages = stages,
-                                              .units = units,
+                                              .packed_tiles = packed_tiles,
                                               .pdl = pdl};
                       });
 }
@@ -162,9 +162,9 @@ SparseMatrix drawn_halves(std::int64_t rows, std::int64_t columns, double sparsi
   return matrix;
 }
 
-constexpr BitmapSchedule of_warps{.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2};
+constexpr BitmapSchedule of_warps{.columns = 8, .row_tiles = 2, .warps = 2, .stages = 3, .packed_tiles = 2};
 constexpr BitmapSchedule of_warpgroups{
-    .columns = 64, .panels = 4, .warps = 1, .stages = 3, .units = 2, .mma = BitmapSchedule::Mma::warpgroup};
+    .columns = 64, .row_tiles = 4, .warps = 1, .stages = 3, .packed_tiles = 2, .mma = BitmapSchedule::Mma::warpgroup};
 
 /// Packed matrices of any pattern whose units it has room for, of fewer bytes and of more than its own.
 TEST(EmittedBitmapKernel, MultipliesByOtherPatterns) {
@@ -176,7 +176,7 @@ TEST(EmittedBitmapKernel, MultipliesByOtherPatterns) {
   emptier.values.resize(emptier.column_of.size());
   for (const BitmapSchedule& schedule : {of_warps, of_warpgroups}) {
     const int bcol = schedule.columns;
-    const GeneratedLayer of_half = layer_of(own, bcol, schedule), of_panel = layer_of(emptier, bcol, schedule);
+    const GeneratedLayer of_half = layer_of(own, bcol, schedule), of_row_tile = layer_of(emptier, bcol, schedule);
     const KernelCall call{.product = {.n = bcol, .ldb = bcol, .ldc = bcol}};
     for (const SparseMatrix& other : {drawn_halves(70, 900, 0.7, 2), drawn_halves(70, 900, 0.97, 3), emptier}) {
       EmulatedKernel kernel(of_half);
@@ -184,9 +184,9 @@ TEST(EmittedBitmapKernel, MultipliesByOtherPatterns) {
       EXPECT_TRUE(kernel.multiply(other, call).passed()) << tests::print(kernel.multiply(other, call));
       EXPECT_EQ(kernel.unpacking_problem(other, kernel.unpackings(other).front()), "");
     }
-    EmulatedKernel kernel(of_panel);
+    EmulatedKernel kernel(of_row_tile);
     const SparseMatrix larger = drawn_halves(70, 900, 0.6, 4);
-    ASSERT_GT(layer_of(larger, bcol, schedule).bytes().size(), of_panel.bytes().size());
+    ASSERT_GT(layer_of(larger, bcol, schedule).bytes().size(), of_row_tile.bytes().size());
     kernel.take_packed(layer_of(larger, bcol, schedule).bytes());
     EXPECT_TRUE(kernel.multiply(larger, call).passed()) << tests::print(kernel.multiply(larger, call));
   }
@@ -215,14 +215,15 @@ TEST(EmittedBitmapKernel, HasRoomForFullerUnitsWhereThatIsFree) {
       const GeneratedLayer made = layer_of(matrix, schedule.columns, schedule);
       const Layer& layer = made.layer;
       const std::uint32_t needed = std::get<transformer::BitmapFormat>(layer.format).shape.most_words;
-      const std::uint32_t words = dispatch_of(layer).unit_words;
+      const std::uint32_t words = dispatch_of(layer).packed_tile_words;
       EXPECT_GE(words, needed);
-      const auto bytes = [&](std::uint32_t of_unit) {
-        return shared_bytes(layer.lowered, {{"unit_room", room_for_words(of_unit)}});
+      const auto bytes = [&](std::uint32_t of_packed_tile) {
+        return shared_bytes(layer.lowered, {{"packed_tile_room", room_for_words(of_packed_tile)}});
       };
-      const auto cost = [&](std::uint32_t of_unit) {
+      const auto cost = [&](std::uint32_t of_packed_tile) {
         const std::uint64_t of_multiprocessor = shared_bytes_per_block(layer.architectures.front()) + 1024;
-        return std::pair(of_multiprocessor / (bytes(of_unit) + 1024), bytes(of_unit) > unprepared_shared_bytes);
+        return std::pair(of_multiprocessor / (bytes(of_packed_tile) + 1024),
+                         bytes(of_packed_tile) > unprepared_shared_bytes);
       };
       EXPECT_EQ(launch_plan(layer).shared_bytes, bytes(words));
       EXPECT_EQ(cost(words), cost(needed));
@@ -268,7 +269,7 @@ TEST(EmittedBitmapKernel, NeedsAllOfItsWaits) {
   SparseMatrix matrix = sample_matrix({.rows = 40, .columns = 1500, .sparsity = 0.5, .seed = 6});
   round_values(matrix, ScalarType::f16);
   const GeneratedLayer layer =
-      layer_of(matrix, 8, BitmapSchedule{.columns = 8, .panels = 2, .warps = 2, .stages = 4, .units = 2});
+      layer_of(matrix, 8, BitmapSchedule{.columns = 8, .row_tiles = 2, .warps = 2, .stages = 4, .packed_tiles = 2});
   const std::string text = tests::kernel_text(layer);
   const auto judged = [&](const EmulatedKernel& kernel, int major, std::uint64_t order) {
     return kernel.multiply(matrix, KernelCall{.product = {.n = 8, .ldb = 8, .ldc = 8}, .compute_major = major}, order);
@@ -278,17 +279,18 @@ TEST(EmittedBitmapKernel, NeedsAllOfItsWaits) {
     const char* right;
     const char* wrong;
   };
-  const Wait waits[] = {{9, "wait_for_phase(barrier_of_unit(memory, stage, copy), turn / unit_stages);", ""},
-                        {9, "turn / unit_stages)", "turn)"},
-                        // Either of the two fences is enough for the emulator.
-                        {9,
-                         "      asm volatile(\"fence.mbarrier_init.release.cluster;\" : : : \"memory\");\n"
-                         "      asm volatile(\"fence.proxy.async.shared::cta;\" : : : \"memory\");\n",
-                         ""},
-                        {8, "__pipeline_wait_prior(commits_behind_unit);", ""},
-                        {8, "window_steps * early_units;", "window_steps * early_units + 1;"},
-                        {9, "__pipeline_wait_prior(early_tiles - 1);", ""},
-                        {9, "    meet_team(part);", ""}};
+  const Wait waits[] = {
+      {9, "wait_for_phase(barrier_of_packed_tile(memory, stage, copy), iteration / packed_tile_stages);", ""},
+      {9, "turn / packed_tile_stages)", "iteration)"},
+      // Either of the two fences is enough for the emulator.
+      {9,
+       "      asm volatile(\"fence.mbarrier_init.release.cluster;\" : : : \"memory\");\n"
+       "      asm volatile(\"fence.proxy.async.shared::cta;\" : : : \"memory\");\n",
+       ""},
+      {8, "__pipeline_wait_prior(commits_behind_packed_tile);", ""},
+      {8, "k_tile_steps * early_packed_tiles;", "k_tile_steps * early_packed_tiles + 1;"},
+      {9, "__pipeline_wait_prior(early_tiles - 1);", ""},
+      {9, "    sync_consumer_group(part);", ""}};
   constexpr std::uint64_t orders = 3;
   const EmulatedKernel whole(layer, text);
   for (std::uint64_t order = 0; order < orders; ++order) {

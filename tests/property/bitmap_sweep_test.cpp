@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(EveryPart, BitmapSweep, testing::Range(std::size_t{0}, 
                          [](const testing::TestParamInfo<std::size_t>& part) { return fmt::format("{}", part.param); });
 
 TEST(BitmapMatrixWithoutNonZeros, MakesCZero) {
-  tests::check_without_nonzeros(900, BitmapSchedule{.panels = 1, .warps = 2}, ScalarType::f16);
+  tests::check_without_nonzeros(900, BitmapSchedule{.row_tiles = 1, .warps = 2}, ScalarType::f16);
 }
 
 }  // namespace

@@ -27,11 +27,12 @@ namespace {
 using tests::EmulatedKernel;
 using tests::layer_of;
 
-constexpr BitmapSchedule of_warps{.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2};
+constexpr BitmapSchedule of_warps{.columns = 8, .row_tiles = 2, .warps = 2, .stages = 3, .packed_tiles = 2};
 constexpr BitmapSchedule of_warpgroups{
-    .columns = 64, .panels = 4, .warps = 1, .stages = 3, .units = 3, .mma = BitmapSchedule::Mma::warpgroup};
+    .columns = 64, .row_tiles = 4, .warps = 1, .stages = 3, .packed_tiles = 3, .mma = BitmapSchedule::Mma::warpgroup};
 
-constexpr BitmapSchedule of_clusters{.columns = 8, .panels = 1, .warps = 2, .stages = 3, .units = 2, .cluster = 2};
+constexpr BitmapSchedule of_clusters{
+    .columns = 8, .row_tiles = 1, .warps = 2, .stages = 3, .packed_tiles = 2, .cluster = 2};
 
 SparseMatrix sampled(std::int64_t rows, std::int64_t columns, double sparsity, ScalarType element,
                      std::uint64_t seed = 3) {
@@ -150,13 +151,13 @@ TEST(BitmapUnpacking, IsJudged) {
   const SparseMatrix matrix = sampled(37, 2563, 0.6, ScalarType::f16);
   const GeneratedLayer layer = layer_of(matrix, 8, of_warps);
   const std::string text = tests::kernel_text(layer);
-  const Mistake mistakes[] = {{"__syncwarp();\n    if ((early_units", "if ((early_units"},
-                              {"wait_for_unit(shared_memory, turn, unit_stage, copy);", ""},
-                              {"early_units + turn) % unit_stages", "turn) % unit_stages"},
-                              {"c < window_steps", "c < 0"},
+  const Mistake mistakes[] = {{"__syncwarp();\n    if ((early_packed_tiles", "if ((early_packed_tiles"},
+                              {"wait_for_packed_tile(shared_memory, iteration, packed_tile_stage, copy);", ""},
+                              {"early_packed_tiles + turn) % packed_tile_stages", "turn) % packed_tile_stages"},
+                              {"c < k_tile_steps", "c < 0"},
                               {"-2 * block_of_pair + 1", "1"},
                               {"load_a(places, 4 * t,", "load_a(places, 0,"},
-                              {"panel * panel_height", "unit_panel * 8"},
+                              {"panel * row_tile_height", "packed_tile_row_tile * 8"},
                               {"takes_four(A, lda) && ", ""},
                               {"first_column + k < columns", "k < columns"},
                               {"tile[h + e / 2 * 2] >> 16 * (e % 2)", "tile[h + e / 2 * 2]"}};
@@ -256,18 +257,19 @@ TEST(BitmapRepacking, IsJudged) {
   const GeneratedLayer layer = layer_of(matrix, 8, of_warps);
   const GeneratedLayer of_values = layer_of(values, 8, of_warps);
   const std::string text = tests::kernel_text(layer);
-  const Mistake mistakes[] = {{"__syncwarp();\n    if ((early_units", "if ((early_units"},
-                              {"wait_for_unit(shared_memory, turn, unit_stage, copy);", ""},
-                              {"-2 * block_of_pair + 1", "1"},
-                              {"unit_panel * windows + window, own_unit", "unit_panel * windows, own_unit"},
-                              {"panel * panel_height", "0"},
-                              {"code % 4 == 2", "code == 2"},
-                              {"code % 4 != 0", "true"},
-                              {"to[code / 4 % 2]", "to[0]"},
-                              {"values[r] >> code % 4 / 2 * 16", "values[r]"},
-                              {"from[1]) << 16", "from[0]) << 16"},
-                              {"A + i * lda + k", "A + i * 2563 + k"},
-                              {"return cudaMemsetAsync(", "return cudaSuccess; cudaMemsetAsync("}};
+  const Mistake mistakes[] = {
+      {"__syncwarp();\n    if ((early_packed_tiles", "if ((early_packed_tiles"},
+      {"wait_for_packed_tile(shared_memory, iteration, packed_tile_stage, copy);", ""},
+      {"-2 * block_of_pair + 1", "1"},
+      {"packed_tile_row_tile * windows + window, own_packed_tile", "packed_tile_row_tile * windows, own_packed_tile"},
+      {"panel * row_tile_height", "0"},
+      {"code % 4 == 2", "code == 2"},
+      {"code % 4 != 0", "true"},
+      {"to[code / 4 % 2]", "to[0]"},
+      {"values[r] >> code % 4 / 2 * 16", "values[r]"},
+      {"from[1]) << 16", "from[0]) << 16"},
+      {"A + i * lda + k", "A + i * 2563 + k"},
+      {"return cudaMemsetAsync(", "return cudaSuccess; cudaMemsetAsync("}};
   expect_found(
       layer, text, text.npos, mistakes,
       [&](const EmulatedKernel& changed, const KernelCall& call) {

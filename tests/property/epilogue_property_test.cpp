@@ -66,7 +66,7 @@ class Draw {
       return StreamSchedule{.columns = one_column                  ? 1
                                        : one_tile || below(2) == 0 ? 8
                                                                    : 16,
-                            .panels = 1 + static_cast<int>(below(3)),
+                            .row_tiles = 1 + static_cast<int>(below(3)),
                             .warps = warps,
                             .stages = 2,
                             .pdl = below(2) == 0,
@@ -74,9 +74,9 @@ class Draw {
                             .rows = below(2) == 0 ? 16 : 32};
     }
     if (below(2) == 0) {
-      PanelSchedule panel = one_of(tests::legal_panel_for(bcol));
-      panel.pdl = below(2) == 0;
-      return panel;
+      PanelSchedule row_tile = one_of(tests::legal_panel_for(bcol));
+      row_tile.pdl = below(2) == 0;
+      return row_tile;
     }
     std::vector<RowsSchedule> rows = tests::legal_rows_for(bcol);
     // No row of these matrices is cut.
@@ -118,7 +118,7 @@ class Epilogues : public testing::TestWithParam<EpilogueVariant> {};
 TEST_P(Epilogues, AreTheSameAtEveryStageOfTheLowering) {
   const LoopNest nest = canonicalize(parse_loop_nest(GetParam().source, GetParam().file));
   Draw draw(std::hash<std::string>()(GetParam().name));
-  for (int turn = 0; turn < 3; ++turn) {
+  for (int iteration = 0; iteration < 3; ++iteration) {
     const auto columns = static_cast<std::int64_t>(1 + draw.below(9));
     const Schedule schedule = draw.schedule(columns, nest.element());
     const SparseMatrix matrix = draw.matrix(nest.element());

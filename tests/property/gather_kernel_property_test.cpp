@@ -60,8 +60,8 @@ void check_kernels(const SparseMatrix& matrix, std::int64_t bcol) {
   }
 }
 
-/// Columns of one window to ten, that a window divides or not, whose rows are evenly long or not.
-SparseMatrix matrix_of_windows() {
+/// Columns of one K tile to ten, that a K tile divides or not, whose rows are evenly long or not.
+SparseMatrix matrix_of_k_tiles() {
   const auto structure = *rc::gen::element(SampleStructure::uniform, SampleStructure::powerlaw).as("structure");
   return sample_matrix({.rows = *rc::gen::inRange(1, 90).as("rows"),
                         .columns = *rc::gen::element<std::int64_t>(1, 255, 256, 257, 1024, 1100, 2500).as("columns"),
@@ -79,11 +79,11 @@ RC_GTEST_PROP(EmittedGatherKernel, AgreesWithTheReference, ()) {
 
 RC_GTEST_PROP(EmittedGatherKernel, OfSeveralWindowsAgreesWithTheReference, ()) {
   const auto bcol = *awkward_bcol(70).as("bCol");
-  check_kernels(matrix_of_windows(), bcol);
+  check_kernels(matrix_of_k_tiles(), bcol);
 }
 
 RC_GTEST_PROP(EmittedGatherTransformer, WritesThePackedFile, ()) {
-  const SparseMatrix matrix = matrix_of_windows();
+  const SparseMatrix matrix = matrix_of_k_tiles();
   RC_ASSERT(
       transformer_problem(layer_of(matrix, 32, suited(*schedule_of_few_warps().as("schedule"), matrix)), matrix) == "");
 }

@@ -18,12 +18,12 @@ using tests::full_sweep;
 using tests::NamedMatrix;
 using tests::ScheduleFor;
 
-/// The shapes that are awkward for every kernel, and lists of many windows that are about equally long or not.
+/// The shapes that are awkward for every kernel, and lists of many K tiles that are about equally long or not.
 std::vector<NamedMatrix> shapes_for_lists() {
   std::vector<NamedMatrix> shapes = awkward_shapes();
   for (const SampleStructure structure : {SampleStructure::uniform, SampleStructure::powerlaw}) {
     shapes.push_back(
-        {structure == SampleStructure::uniform ? "windows" : "uneven windows",
+        {structure == SampleStructure::uniform ? "k_tiles" : "uneven K tiles",
          sample_matrix({.rows = 130, .columns = 1700, .sparsity = 0.97, .structure = structure, .seed = 5})});
   }
   shapes.push_back({"few non-zeros", sample_matrix({.rows = 700, .columns = 1100, .sparsity = 0.999, .seed = 5})});

@@ -68,10 +68,11 @@ struct Packing {
 
 Packing<transformer::RegionFormat> pack_regions(const InstructionExample& example) {
   const PackedForm& form = example.nest.packed;
-  auto packed = transformer::pack(
-      csr_view(example.matrix), transformer::RegionCut{.height = static_cast<std::uint32_t>(form.height),
-                                                       .warp_panels = static_cast<std::uint32_t>(form.warp_panels),
-                                                       .block_panels = static_cast<std::uint32_t>(form.block_panels)});
+  auto packed =
+      transformer::pack(csr_view(example.matrix),
+                        transformer::RegionCut{.height = static_cast<std::uint32_t>(form.height),
+                                               .warp_row_tiles = static_cast<std::uint32_t>(form.warp_row_tiles),
+                                               .block_row_tiles = static_cast<std::uint32_t>(form.block_row_tiles)});
   Environment sizes = region_sizes(packed.format);
   return {std::move(packed), std::move(sizes)};
 }
@@ -89,7 +90,7 @@ Packing<transformer::TaskFormat> pack_tasks(const InstructionExample& example) {
 Packing<transformer::FragmentFormat> pack_fragments(const InstructionExample& example) {
   const transformer::CsrView matrix = csr_view(example.matrix);
   auto packed = transformer::pack(
-      matrix, transformer::choose_fragments(matrix, fragment_block(example.nest.packed), {.extra = 64}));
+      matrix, transformer::choose_fragments(matrix, fragment_block(example.nest.packed), {.residual = 64}));
   Environment sizes = fragment_sizes(packed.format);
   sizes["M"] = example.matrix.rows;
   sizes["K"] = example.matrix.columns;
@@ -98,9 +99,10 @@ Packing<transformer::FragmentFormat> pack_fragments(const InstructionExample& ex
 
 Packing<transformer::GatherFormat> pack_gathered(const InstructionExample& example) {
   const PackedForm& form = example.nest.packed;
-  auto packed = transformer::pack(
-      csr_view(example.matrix), transformer::GatherCut{.height = static_cast<std::uint32_t>(form.height),
-                                                       .block_panels = static_cast<std::uint32_t>(form.block_panels)});
+  auto packed =
+      transformer::pack(csr_view(example.matrix),
+                        transformer::GatherCut{.height = static_cast<std::uint32_t>(form.height),
+                                               .block_row_tiles = static_cast<std::uint32_t>(form.block_row_tiles)});
   Environment sizes = gather_sizes(packed.format);
   sizes["M"] = example.matrix.rows;
   sizes["K"] = example.matrix.columns;
@@ -397,7 +399,8 @@ std::string difference(const InstructionExample& example, const std::string& tex
   };
   std::string found = asks_for_own_features(text) ? difference_with(with_features()) : "";
   if (found.empty() && has_bitmap(example.nest) && !has_clusters(example.nest)) {
-    found = difference_with({.headers = {}, .defines = {"__CUDA_ARCH__=800"}});  // units are not copied in bulk there
+    found = difference_with(
+        {.headers = {}, .defines = {"__CUDA_ARCH__=800"}});  // packed tiles are not copied in bulk there
   }
   return found.empty() ? difference_with({}) : found;
 }

@@ -24,12 +24,12 @@ InstructionExample example(const std::string& name, ScalarType type, bool vector
           small_matrix(4, warp_lanes, 0.5, type, 1), vectors, 4};
 }
 
-/// Every second pair of lanes begins in another column, some behind the last one; two lanes share a row of C.
+/// Every second pair of lanes begins in another column, some after the last one; two lanes share a row of C.
 InstructionExample delivers(const std::string& instruction, ScalarType type, std::int64_t width, bool vectors) {
   const Affine begin = Affine::of("begin");
   std::vector<Expression> arguments{element("C", {Affine::of("row"), begin}), element("sums", {0}),
                                     index("vector_width"), choose(less(begin, index("N")), index("N") - begin, 0)};
-  if (instruction == "deliver") {
+  if (instruction == "epilogue_store") {
     arguments.emplace_back(index("several"));
   }
   // Lanes that store have a row to themselves.
@@ -41,7 +41,7 @@ InstructionExample delivers(const std::string& instruction, ScalarType type, std
        define("begin", remainder(quotient(lane, 2), 5) * width), perform(instruction, std::move(arguments))});
 }
 
-/// With vectors, the columns of lanes behind the end are whatever the text likes: nobody stores them.
+/// With vectors, the columns of lanes after the end are whatever the text likes: nobody stores them.
 InstructionExample clamps_columns(ScalarType type, std::int64_t width, bool vectors) {
   const Affine j = Affine::of("j");
   const Guard inside = vectors ? Guard{less(j, index("N"))} : Guard{};
@@ -91,7 +91,7 @@ std::vector<InstructionExample> column_examples() {
     for (const bool vectors : {false, true}) {
       const ScalarType one = vectors ? type : other;
       examples.push_back(delivers("store_columns", one, width, vectors));
-      examples.push_back(delivers("deliver", one, width, vectors));
+      examples.push_back(delivers("epilogue_store", one, width, vectors));
       examples.push_back(clamps_columns(one, width, vectors));
       examples.push_back(loads_part(one, width, vectors));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of B that are gathered from shared memory: whole kernels, as lists and the ring of windows have no parts that
-// stand alone.
+// Rows of B that are gathered from shared memory: whole kernels, as lists and the ring of K tiles have no parts that
+// are alone.
 
 #include <utility>
 
@@ -22,12 +22,12 @@ InstructionExample example(std::string name, const GatherSchedule& schedule, Spa
 }  // namespace
 
 std::vector<InstructionExample> gather_examples() {
-  // Six windows: the ring goes round, and one and a half of its windows are behind the last row of B.
+  // Six K tiles: the ring goes round, and one and a half of its K tiles are after the last row of B.
   return {example("gather_vectors", {.sets = 2, .warps = 2, .pdl = false},
                   small_matrix(37, 1400, 0.3, ScalarType::f32, 5), true),
           example("gather_elements", {.sets = 1, .warps = 3, .pdl = false},
                   small_matrix(21, 700, 0.2, ScalarType::f32, 6), false),
-          example("gather_one_window", {.sets = 3, .warps = 1, .pdl = false},
+          example("gather_one_k_tile", {.sets = 3, .warps = 1, .pdl = false},
                   small_matrix(21, 40, 0.2, ScalarType::f32, 7), true)};
 }
 

@@ -22,12 +22,12 @@ InstructionExample in_rows(std::string name, const BitmapSchedule& schedule, Spa
 }
 
 /// A schedule whose products are those of four warps at once.
-BitmapSchedule of_warpgroups(int columns, int panels, int warps, int stages) {
+BitmapSchedule of_warpgroups(int columns, int row_tiles, int warps, int stages) {
   return {.columns = columns,
-          .panels = panels,
+          .row_tiles = row_tiles,
           .warps = warps,
           .stages = stages,
-          .units = 2,
+          .packed_tiles = 2,
           .mma = BitmapSchedule::Mma::warpgroup,
           .pdl = false};
 }
@@ -39,8 +39,8 @@ InstructionExample transposed(std::string name, const BitmapSchedule& schedule, 
   return {std::move(name), std::move(nest), std::move(matrix), false, least_columns};
 }
 
-/// The matrix without what stands in units of an odd number in each panel: they have no words.
-SparseMatrix without_odd_units(const SparseMatrix& matrix) {
+/// The matrix without what is in packed tiles of an odd number in each row tile: they have no words.
+SparseMatrix without_odd_packed_tiles(const SparseMatrix& matrix) {
   SparseMatrix result{matrix.rows, matrix.columns, {0}, {}, {}, matrix.element};
   for (std::int64_t row = 0; row < matrix.rows; ++row) {
     for (auto at = static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row)]);
@@ -106,53 +106,62 @@ InstructionExample repacked(std::string name, const BitmapSchedule& schedule, Sp
 std::vector<InstructionExample> tile_examples() {
   constexpr ScalarType f16 = ScalarType::f16, bf16 = ScalarType::bf16;
   return {
-      in_rows("tiles_vectors", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
+      in_rows("tiles_vectors", {.columns = 8, .row_tiles = 2, .warps = 2, .stages = 3, .packed_tiles = 2, .pdl = false},
               small_matrix(37, 999, 0.4, f16, 5), true),
-      // Three units of a panel, in turn: stages go round.
-      in_rows("tiles_elements", {.columns = 16, .panels = 1, .warps = 1, .stages = 2, .units = 2, .pdl = false},
+      // Three packed tiles of a row tile, in turn: stages go round.
+      in_rows("tiles_elements",
+              {.columns = 16, .row_tiles = 1, .warps = 1, .stages = 2, .packed_tiles = 2, .pdl = false},
               small_matrix(37, 700, 0.5, bf16, 6), false),
-      // More tiles on their way than a unit has K steps.
-      in_rows("tiles_wide", {.columns = 32, .panels = 3, .warps = 1, .stages = 6, .units = 2, .pdl = false},
+      // More tiles on their way than a packed tile has K steps.
+      in_rows("tiles_wide", {.columns = 32, .row_tiles = 3, .warps = 1, .stages = 6, .packed_tiles = 2, .pdl = false},
               small_matrix(37, 700, 0.7, f16, 7), true),
-      in_rows("tiles_one", {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .units = 2, .pdl = false},
+      in_rows("tiles_one", {.columns = 8, .row_tiles = 1, .warps = 1, .stages = 2, .packed_tiles = 2, .pdl = false},
               small_matrix(21, 40, 0.2, bf16, 8), true),
       // K steps of whole K tiles.
       in_rows("tiles_whole_steps",
-              {.columns = 16, .panels = 2, .warps = 2, .stages = 2, .units = 2, .step = 256, .pdl = false},
+              {.columns = 16, .row_tiles = 2, .warps = 2, .stages = 2, .packed_tiles = 2, .step = 256, .pdl = false},
               small_matrix(37, 999, 0.4, f16, 21), true),
-      // More teams than a block has barriers, each of one warp.
-      in_rows("tiles_sixteen", {.columns = 8, .panels = 1, .warps = 16, .stages = 2, .units = 2, .pdl = false},
+      // More consumer groups than a block has barriers, each of one warp.
+      in_rows("tiles_sixteen",
+              {.columns = 8, .row_tiles = 1, .warps = 16, .stages = 2, .packed_tiles = 2, .pdl = false},
               small_matrix(21, 700, 0.5, f16, 20), true),
-      in_rows("tiles_full", {.columns = 16, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
+      in_rows("tiles_full", {.columns = 16, .row_tiles = 2, .warps = 2, .stages = 3, .packed_tiles = 2, .pdl = false},
               small_matrix(16, 512, 1, f16, 9), true),
-      in_rows("tiles_empty_units", {.columns = 8, .panels = 1, .warps = 2, .stages = 2, .units = 2, .pdl = false},
-              without_odd_units(small_matrix(21, 1000, 0.5, bf16, 10)), true),
+      in_rows("tiles_empty_packed_tiles",
+              {.columns = 8, .row_tiles = 1, .warps = 2, .stages = 2, .packed_tiles = 2, .pdl = false},
+              without_odd_packed_tiles(small_matrix(21, 1000, 0.5, bf16, 10)), true),
       in_rows("tiles_clusters",
-              {.columns = 16, .panels = 1, .warps = 2, .stages = 2, .units = 2, .cluster = 2, .pdl = false},
+              {.columns = 16, .row_tiles = 1, .warps = 2, .stages = 2, .packed_tiles = 2, .cluster = 2, .pdl = false},
               small_matrix(21, 1200, 0.5, f16, 18), true),
       // 16 bytes at once where columns of B are one element apart, of which the last ones lack some.
-      transposed("tiles_columns", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
+      transposed("tiles_columns",
+                 {.columns = 8, .row_tiles = 2, .warps = 2, .stages = 3, .packed_tiles = 2, .pdl = false},
                  small_matrix(37, 703, 0.5, f16, 11), 1),
-      transposed("tiles_columns_wide", {.columns = 32, .panels = 1, .warps = 3, .stages = 2, .units = 3, .pdl = false},
+      transposed("tiles_columns_wide",
+                 {.columns = 32, .row_tiles = 1, .warps = 3, .stages = 2, .packed_tiles = 3, .pdl = false},
                  small_matrix(21, 984, 0.6, bf16, 12), 20),
-      transposed("tiles_columns_one", {.columns = 16, .panels = 1, .warps = 1, .stages = 3, .units = 2, .pdl = false},
+      transposed("tiles_columns_one",
+                 {.columns = 16, .row_tiles = 1, .warps = 1, .stages = 3, .packed_tiles = 2, .pdl = false},
                  small_matrix(21, 40, 0.2, f16, 13), 12),
-      // Four elements of C at once, whose columns begin at multiples of 8 bytes; the last panel has fewer rows.
+      // Four elements of C at once, whose columns begin at multiples of 8 bytes; the last row tile has fewer rows.
       transposed("tiles_columns_stored",
-                 {.columns = 32, .panels = 1, .warps = 1, .stages = 2, .units = 2, .pdl = false},
+                 {.columns = 32, .row_tiles = 1, .warps = 1, .stages = 2, .packed_tiles = 2, .pdl = false},
                  small_matrix(36, 40, 0.5, f16, 19), 20),
-      // Tensor copies, where lines of B begin at multiples of 16 bytes; the last window has blocks that are not there.
+      // Tensor copies, where lines of B begin at multiples of 16 bytes; the last K tile has blocks that are not there.
       in_rows("tiles_warpgroup", of_warpgroups(64, 4, 1, 3), small_matrix(70, 330, 0.4, f16, 14), false),
       in_rows("tiles_warpgroup_wide", of_warpgroups(128, 4, 1, 3), small_matrix(37, 200, 0.6, bf16, 15), true),
       transposed("tiles_warpgroup_columns", of_warpgroups(64, 4, 2, 4), small_matrix(37, 704, 0.5, bf16, 16), 72),
       transposed("tiles_warpgroup_columns_wide", of_warpgroups(128, 4, 1, 4), small_matrix(70, 333, 0.4, f16, 17), 100),
-      unpacked("tiles_stored", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
+      unpacked("tiles_stored", {.columns = 8, .row_tiles = 2, .warps = 2, .stages = 3, .packed_tiles = 2, .pdl = false},
                small_matrix(37, 700, 0.5, f16, 18), 300),
-      unpacked("tiles_stored_one", {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .units = 3, .pdl = false},
+      unpacked("tiles_stored_one",
+               {.columns = 8, .row_tiles = 1, .warps = 1, .stages = 2, .packed_tiles = 3, .pdl = false},
                small_matrix(21, 40, 0.6, bf16, 19), 27),
-      repacked("tiles_repacked", {.columns = 8, .panels = 2, .warps = 2, .stages = 3, .units = 2, .pdl = false},
+      repacked("tiles_repacked",
+               {.columns = 8, .row_tiles = 2, .warps = 2, .stages = 3, .packed_tiles = 2, .pdl = false},
                small_matrix(37, 700, 0.5, f16, 20)),
-      repacked("tiles_repacked_one", {.columns = 8, .panels = 1, .warps = 1, .stages = 2, .units = 3, .pdl = false},
+      repacked("tiles_repacked_one",
+               {.columns = 8, .row_tiles = 1, .warps = 1, .stages = 2, .packed_tiles = 3, .pdl = false},
                small_matrix(21, 40, 0.6, bf16, 21))};
 }
 

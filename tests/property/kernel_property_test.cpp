@@ -20,13 +20,13 @@ using tests::legal_schedule;
 using tests::product_case;
 using tests::transformer_problem;
 
-/// The longest lists: short ones, so that most patterns of a panel take several, and the usual limit.
+/// The longest lists: short ones, so that most patterns of a row tile take several, and the usual limit.
 rc::Gen<std::uint32_t> longest_list() { return rc::gen::element<std::uint32_t>(1, 2, 5, 1024); }
 
 /// Several for each matrix, because a case is cheap beside what can go wrong in it.
-rc::Gen<std::vector<AtomicSchedule>> schedules(std::int64_t bcol, int highest_panel, bool compaction) {
-  const auto schedule = rc::gen::map(legal_schedule(bcol), [highest_panel, compaction](AtomicSchedule drawn) {
-    drawn.ufi = std::min(drawn.ufi, highest_panel);
+rc::Gen<std::vector<AtomicSchedule>> schedules(std::int64_t bcol, int highest_row_tile, bool compaction) {
+  const auto schedule = rc::gen::map(legal_schedule(bcol), [highest_row_tile, compaction](AtomicSchedule drawn) {
+    drawn.ufi = std::min(drawn.ufi, highest_row_tile);
     drawn.compaction = compaction;
     return drawn;
   });
@@ -61,7 +61,7 @@ RC_GTEST_PROP(EmittedKernel, WithOneBodyPerPatternAgreesWithTheReference, ()) {
   check_kernels(matrix, bcol, *schedules(bcol, 3, false).as("schedules"));
 }
 
-/// A tall panel has up to 255 patterns, and time goes with the text, so the matrices have few columns.
+/// A tall row tile has up to 255 patterns, and time goes with the text, so the matrices have few columns.
 RC_GTEST_PROP(EmittedKernel, WithOneBodyPerPatternOfTallPanelsAgreesWithTheReference, ()) {
   const auto bcol = *awkward_bcol(257).as("bCol");
   const auto matrix = *awkward_matrix(9).as("matrix");

@@ -57,7 +57,7 @@ class Subject {
   const SparseMatrix& matrix() const { return matrix_; }
   const GeneratedLayer& layer() const { return layer_; }
 
-  /// The text with the one place, or the first, where `from` stands changed.
+  /// The text with the one place, or the first, where `from` is changed.
   std::string changed(const std::string& from, const std::string& to) const {
     std::string text = kernel_;
     const std::size_t at = text.find(from);
@@ -68,7 +68,7 @@ class Subject {
     return text.replace(at, from.size(), to);
   }
 
-  /// The transformer's text with the first place where `from` stands changed.
+  /// The transformer's text with the first place where `from` is changed.
   std::string changed_transformer(const std::string& from, const std::string& to) const {
     std::string text = transformer_;
     const std::size_t at = text.find(from);
@@ -249,7 +249,7 @@ TEST(LayoutFaults, InWhatTheLauncherRefuses) {
 }
 
 /// Lanes that move vectors of rows of B, in launches that may overlap.
-Subject panels() {
+Subject row_tiles() {
   return {spmm_nest(), draw_matrix(24, 40), 8, "panel:ufi=2,columns=8,vector=4,groups=4,warps=2,panels=4,pdl=on"};
 }
 
@@ -260,14 +260,14 @@ Subject tokens() {
 }
 
 TEST(FaultsOfFewCalls, AreNotThereInTheseTexts) {
-  for (const Subject& subject : {panels(), tokens()}) {
+  for (const Subject& subject : {row_tiles(), tokens()}) {
     EXPECT_TRUE(subject.passes(subject.text()));
     EXPECT_TRUE(subject.passes(subject.with_product("return fmaf(a, b, sum);")));
   }
 }
 
 TEST(FaultsOfFewCalls, AtSomeNumbersOfColumns) {
-  for (const Subject& subject : {panels(), tokens()}) {
+  for (const Subject& subject : {row_tiles(), tokens()}) {
     const std::string columns = "columns = static_cast<unsigned int>(n)";
     subject.expect_caught(columns, "columns = static_cast<unsigned int>(n == 77 ? 76 : n)");
     subject.expect_caught(columns, "columns = static_cast<unsigned int>(n > 96 && n < 31969 ? n - 1 : n)");
@@ -287,7 +287,7 @@ TEST(FaultsOfFewCalls, WhereASecondLaunchHasGaps) {
 }
 
 TEST(FaultsOfFewCalls, ForSomeValuesOfB) {
-  for (const Subject& subject : {panels(), tokens()}) {
+  for (const Subject& subject : {row_tiles(), tokens()}) {
     subject.expect_product_caught("return fmaf(a, b > 4.0f ? 4.0f : b < -4.0f ? -4.0f : b, sum);");
     subject.expect_product_caught("return fmaf(a, b < 1e-30f && b > -1e-30f ? 0.0f : b, sum);");
     subject.expect_product_caught("return fmaf(a, __float_as_uint(b) == 0x80000000u ? 1.0f : b, sum);");
@@ -295,16 +295,16 @@ TEST(FaultsOfFewCalls, ForSomeValuesOfB) {
     subject.expect_product_caught("return fmaf(a > 4.0f ? 4.0f : a, b, sum);");
   }
   // Where blocks add to C, a GPU makes zero of such sums itself.
-  panels().expect_product_caught("return fmaf(a, b < 1e-38f && b > -1e-38f ? 0.0f : b, sum);");
+  row_tiles().expect_product_caught("return fmaf(a, b < 1e-38f && b > -1e-38f ? 0.0f : b, sum);");
 }
 
 TEST(FaultsOfFewCalls, OnSomeDevices) {
-  panels().expect_caught("major >= 9", "major == 9");
-  panels().expect_caught("major >= 9", "(major >= 9 && major != 12)");
+  row_tiles().expect_caught("major >= 9", "major == 9");
+  row_tiles().expect_caught("major >= 9", "(major >= 9 && major != 12)");
 }
 
 TEST(FaultsOfFewCalls, OfWhatIsPrepared) {
-  const Subject subject = panels();
+  const Subject subject = row_tiles();
   const std::string name = subject.layer().layer.name + "_kernel";
   subject.expect_caught("prepare_kernel(" + name + "<false, true>)", "prepare_kernel(" + name + "<true, true>)");
 }
@@ -319,15 +319,15 @@ TEST(FaultsOfFewCalls, WhereBlocksRunInAnotherOrder) {
 }
 
 TEST(FaultsOfFewCalls, InWhatATransformerAcceptsAndPacks) {
-  const Subject subject = panels();
+  const Subject subject = row_tiles();
   for (const char* group : {"1", "5", "10"}) {
     subject.expect_caught_in_transformer("if (!(digest == layer_pattern[group]))",
                                          fmt::format("if (group != {} && !(digest == layer_pattern[group]))", group));
   }
   subject.expect_caught_in_transformer("values + first_row * lda", "values + first_row * (lda == 512 ? lda - 1 : lda)");
-  subject.expect_caught_in_transformer("window[j][r] = values[at]", "window[j][r] = values[at] > 4 ? 4 : values[at]");
-  subject.expect_caught_in_transformer("window[j][r] = values[at]",
-                                       "window[j][r] = values[at] * values[at] == 0 ? 1e-30f : values[at]");
+  subject.expect_caught_in_transformer("k_tile[j][r] = values[at]", "k_tile[j][r] = values[at] > 4 ? 4 : values[at]");
+  subject.expect_caught_in_transformer("k_tile[j][r] = values[at]",
+                                       "k_tile[j][r] = values[at] * values[at] == 0 ? 1e-30f : values[at]");
   subject.expect_caught_in_transformer("static_cast<bool>(values[at])",
                                        "(static_cast<bool>(values[at]) || 1 / values[at] < 0)");
 }

@@ -106,15 +106,15 @@ void check_all_calls(const Case& drawn, const Schedule& schedule) {
 rc::Gen<ScalarType> whole_numbers() { return rc::gen::element(ScalarType::f32, ScalarType::f32, ScalarType::f64); }
 rc::Gen<ScalarType> half_numbers() { return rc::gen::element(ScalarType::f16, ScalarType::f16, ScalarType::bf16); }
 
-void check_panels(const Case& drawn) {
+void check_row_tiles(const Case& drawn) {
   PanelSchedule schedule = *tests::legal_panel_schedule(drawn.columns).as("schedule");
   schedule.pdl = *rc::gen::arbitrary<bool>();
   check_all_calls(drawn, schedule);
 }
 
-RC_GTEST_PROP(LayoutKernel, OfFamilyPanelAgreesWithTheNest, ()) { check_panels(draw_case(whole_numbers())); }
+RC_GTEST_PROP(LayoutKernel, OfFamilyPanelAgreesWithTheNest, ()) { check_row_tiles(draw_case(whole_numbers())); }
 RC_GTEST_PROP(LayoutKernel, OfFamilyPanelAndSixteenBitsAgreesWithTheNest, ()) {
-  check_panels(draw_case(half_numbers()));
+  check_row_tiles(draw_case(half_numbers()));
 }
 
 void check_rows(const Case& drawn) {
@@ -136,7 +136,7 @@ void check_streams(const Case& drawn) {
     schedule.warps = schedule.share;
   } else {
     schedule.columns = std::min(schedule.columns, drawn.matrix.element == ScalarType::f32 ? 32 : 16);
-    schedule.panels = std::min(schedule.panels, schedule.rows == StreamSchedule::strip_rows ? 4 : 2);
+    schedule.row_tiles = std::min(schedule.row_tiles, schedule.rows == StreamSchedule::m16_tile_rows ? 4 : 2);
     schedule.warps = std::min(schedule.warps, 2);
     schedule.share = std::min(schedule.share, schedule.warps);
   }

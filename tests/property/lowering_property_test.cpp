@@ -135,7 +135,8 @@ RC_GTEST_PROP(Lowering, EveryStageOfFamilyStreamComputesWhatTheInputComputesInSe
   check_stages_of_stream(*windowed_matrix(9).as("matrix"), *awkward_bcol(4).as("bCol"));
 }
 
-/// Placed values, for one team and for two, of a matrix of which no block has all rows and no window all columns.
+/// Placed values, for one consumer group and for two, of a matrix of which no block has all rows and no K tile all
+/// columns.
 struct PlacedCase {
   SampleOptions matrix;
   ScalarType element = ScalarType::f32;
@@ -159,20 +160,20 @@ INSTANTIATE_TEST_SUITE_P(Streams, PlacedLowering,
                                                     ScalarType::f32,
                                                     spmm_nest,
                                                     {.columns = 64,
-                                                     .panels = 2,
+                                                     .row_tiles = 2,
                                                      .warps = 4,
                                                      .stages = 3,
                                                      .pdl = false,
                                                      .share = 2,
                                                      .rows = 32,
-                                                     .copies = StreamSchedule::Copies::bulk,
+                                                     .copies = StreamSchedule::Copies::tma,
                                                      .cluster = 2,
                                                      .dense = StreamSchedule::Dense::placed}},
                                          PlacedCase{{.rows = 69, .columns = 40, .sparsity = 0.5, .seed = 6},
                                                     ScalarType::tf32,
                                                     linear_nk_nest,
                                                     {.columns = 64,
-                                                     .panels = 4,
+                                                     .row_tiles = 4,
                                                      .warps = 1,
                                                      .stages = 2,
                                                      .pdl = false,
@@ -181,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(Streams, PlacedLowering,
                                                     ScalarType::f32,
                                                     spmm_nest,
                                                     {.columns = 64,
-                                                     .panels = 4,
+                                                     .row_tiles = 4,
                                                      .warps = 1,
                                                      .stages = 2,
                                                      .pdl = false,

@@ -15,7 +15,7 @@
 #include "generator/matrix/round_values.h"
 #include "generator/matrix/sample.h"
 #include "generator/schedule/schedule_choice.h"
-#include "tests/support/full_panel.h"
+#include "tests/support/full_row_tile.h"
 
 namespace esc::tests {
 namespace {
@@ -31,8 +31,8 @@ SparseMatrix with_cut_row(SparseMatrix matrix, std::int64_t row, std::int64_t ke
   return matrix;
 }
 
-/// Rows of all lengths, so that panels, lists and tasks are long enough for every loop of a kernel to go round, and an
-/// empty one; sizes that nothing divides.
+/// Rows of all lengths, so that row tiles, lists and tasks are long enough for every loop of a kernel to go round, and
+/// an empty one; sizes that nothing divides.
 SparseMatrix matrix_of(std::int64_t rows, std::int64_t columns, ScalarType element = ScalarType::f32) {
   constexpr std::int64_t empty = 11;
   SparseMatrix matrix = with_cut_row(
@@ -74,9 +74,9 @@ constexpr std::string_view layer_text =
     "    C[i][j] = gate * tanhf(C[i][j] + bias[i]) + (C[i][j] < shift[j] ? input[i][j] : shift[j]);\n"
     "}\n";
 
-/// A product of family stream, of a matrix whose windows go round all stages more than once. The numbers of the
+/// A product of family stream, of a matrix whose K tiles go round all stages more than once. The numbers of the
 /// schedule differ, so that none can stand for another.
-SparseMatrix of_many_windows(SampleStructure structure, double sparsity, ScalarType element) {
+SparseMatrix of_many_k_tiles(SampleStructure structure, double sparsity, ScalarType element) {
   SparseMatrix matrix = sample_matrix(
       {.rows = 77, .columns = 5400 / bytes_of(element), .sparsity = sparsity, .structure = structure, .seed = 3});
   matrix.element = element;
@@ -139,7 +139,7 @@ GivenSizes convolution(std::int64_t filters, std::int64_t channels, std::int64_t
 
 std::vector<MutationSubject> mutation_subjects() {
   return {
-      plain("panel", 36, ScalarType::f32,
+      plain("row_tile", 36, ScalarType::f32,
             "panel: tile=32x32, thread=4x4, split_k=2, lane_groups=2, unroll_k=4, stage_a=off, pdl=on"),
       plain("staged", 36, ScalarType::f32,
             "panel: tile=16x16, thread=4x4, split_k=2, lane_groups=4, unroll_k=8, stage_a=on, pdl=off"),
@@ -171,49 +171,49 @@ std::vector<MutationSubject> mutation_subjects() {
       {"channels", in_doubles(nest_of(conv2d_nhwc_template, convolution(21, 5, 5, 4, 1, 2))),
        matrix_of(21, 45, ScalarType::f64), 2,
        "rows: tile=1x8, thread=1x1, unroll_k=2, task=16, light=4, warps=2, pdl=on"},
-      // Some units have extras; the second matrix has rounds beside those of its windows.
-      streamed("streamed", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16)),
-      streamed("bulk", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f16), "copy=tma"),
-      // One panel has more in a row than the steps of others have room for.
+      // Some packed tiles have residuals; the second matrix has rounds beside those of its K tiles.
+      streamed("streamed", of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::f16)),
+      streamed("bulk", of_many_k_tiles(SampleStructure::blocks, 0.95, ScalarType::f16), "copy=tma"),
+      // One row tile has more in a row than the steps of others have room for.
       {"lines", spmm_nest(ScalarType::f16),
-       with_full_panel(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16),
-                       [](std::int64_t column) { return column % 256 < 88; }),
+       with_full_row_tile(of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::f16),
+                          [](std::int64_t column) { return column % 256 < 88; }),
        16, "stream: tile=48x256x16, warps=6, stages=4, copy=tma, pdl=on"},
-      streamed("quartered", of_many_windows(SampleStructure::uniform, 0.92, ScalarType::bf16),
+      streamed("quartered", of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::bf16),
                "copy=cp_async, sparse14=on"),
-      // Of one column, whose extras and sums lanes deal to each other.
+      // Of one column, whose residuals and sums lanes deal to each other.
       {"column", spmm_nest(ScalarType::f16),
-       with_full_panel(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16),
-                       [](std::int64_t column) { return column % 256 < 88; }),
+       with_full_row_tile(of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::f16),
+                          [](std::int64_t column) { return column % 256 < 88; }),
        1, "stream: tile=48x256x1, warps=6, stages=4, copy=tma, sparse14=on, pdl=on"},
-      // As few stages as there can be, so that half of the windows are turns beyond the first ones.
-      {"clustered", spmm_nest(ScalarType::f16), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f16), 36,
+      // As few stages as there can be, so that half of the K tiles are iterations beyond the first ones.
+      {"clustered", spmm_nest(ScalarType::f16), of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::f16), 36,
        "stream: tile=48x256x16, warps=6, stages=2, copy=cp_async, cluster=2, pdl=on"},
-      streamed("split", of_many_windows(SampleStructure::blocks, 0.95, ScalarType::f32)),
-      {"dense", spmm_nest(ScalarType::f32), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 36,
+      streamed("split", of_many_k_tiles(SampleStructure::blocks, 0.95, ScalarType::f32)),
+      {"dense", spmm_nest(ScalarType::f32), of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::f32), 36,
        "stream: tile=48x256x16, warps=6, stages=3, copy=cp_async, format=dense, pdl=on"},
-      // One panel has all of a window, which takes it further rounds.
+      // One row tile has all of a K tile, which takes it further rounds.
       {"listed", spmm_nest(ScalarType::f16),
-       with_full_panel(of_many_windows(SampleStructure::uniform, 0.98, ScalarType::f16),
-                       [](std::int64_t) { return true; }),
+       with_full_row_tile(of_many_k_tiles(SampleStructure::uniform, 0.98, ScalarType::f16),
+                          [](std::int64_t) { return true; }),
        36, "stream: tile=16x256x8, warps=2, stages=3, copy=cp_async, format=bitmap, pdl=on"},
-      // One panel has so much of a window that it takes further rounds.
+      // One row tile has so much of a K tile that it takes further rounds.
       {"placed", spmm_nest(ScalarType::f32),
-       with_full_panel(sample_matrix({.rows = 77, .columns = 140, .sparsity = 0.9, .seed = 3}),
-                       [](std::int64_t column) { return column < 8; }),
+       with_full_row_tile(sample_matrix({.rows = 77, .columns = 140, .sparsity = 0.9, .seed = 3}),
+                          [](std::int64_t column) { return column < 8; }),
        36, "stream: tile=64x32x64, warps=8, stages=2, copy=cp_async, format=decompress, pdl=on"},
       // Rows of one non-zero show what rounding makes of a product.
       streamed(
           "rounded",
-          with_cut_row(with_cut_row(of_many_windows(SampleStructure::uniform, 0.92, ScalarType::tf32), 5, 1), 40, 1)),
-      // Lists of four windows, of which two stand in shared memory.
-      {"gathered", spmm_nest(ScalarType::f32), of_many_windows(SampleStructure::uniform, 0.96, ScalarType::f32), 36,
+          with_cut_row(with_cut_row(of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::tf32), 5, 1), 40, 1)),
+      // Lists of four K tiles, of which two are in shared memory.
+      {"gathered", spmm_nest(ScalarType::f32), of_many_k_tiles(SampleStructure::uniform, 0.96, ScalarType::f32), 36,
        "gather: tile=24x256x32, warps=3, pdl=on"},
-      // Three K tiles, two turns of a team; lists of words whose columns differ.
-      {"bitmap", spmm_nest(ScalarType::f16), of_many_windows(SampleStructure::uniform, 0.5, ScalarType::f16), 36,
+      // Three K tiles, two iterations of a consumer group; lists of words whose columns differ.
+      {"bitmap", spmm_nest(ScalarType::f16), of_many_k_tiles(SampleStructure::uniform, 0.5, ScalarType::f16), 36,
        "bitmap: tile=48x256x16, warps=6, stages=3, stages_a=2, pdl=on"},
       {"bitmap_tokens", linear_nk_nest(ScalarType::bf16),
-       of_many_windows(SampleStructure::powerlaw, 0.6, ScalarType::bf16), 20,
+       of_many_k_tiles(SampleStructure::powerlaw, 0.6, ScalarType::bf16), 20,
        "bitmap: tile=32x256x8, warps=2, stages=2, stages_a=3, pdl=off"},
       // Products of warpgroups: tiles that tensor copies move, where lines of B begin at multiples of 16 bytes, and
       // threads elsewhere; the second ones of two blocks.
@@ -221,14 +221,14 @@ std::vector<MutationSubject> mutation_subjects() {
        "bitmap: tile=64x256x64, warps=4, stages=3, stages_a=2, mma=wgmma, pdl=on"},
       {"bitmap_clusters", linear_nk_nest(ScalarType::f16), of_five_tiles(ScalarType::f16), 72,
        "bitmap: tile=64x256x64, warps=4, stages=4, stages_a=2, mma=wgmma, cluster=2, pdl=on"},
-      {"split_tokens", nest_of(linear_nk_template), of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32),
+      {"split_tokens", nest_of(linear_nk_template), of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::f32),
        36, "stream: tile=48x256x16, warps=6, stages=4, copy=cp_async, pdl=off"},
-      // Windows of patches, and of elements by themselves.
+      // K tiles of patches, and of elements by themselves.
       {"split_images", nest_of(conv2d_template, convolution(77, 150, 7, 6, 1, 1)),
-       of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 3,
+       of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::f32), 3,
        "stream: tile=48x256x32, warps=6, stages=3, copy=cp_async, pdl=on"},
       {"split_channels", nest_of(conv2d_nhwc_template, convolution(77, 150, 5, 4, 1, 2)),
-       of_many_windows(SampleStructure::uniform, 0.92, ScalarType::f32), 2,
+       of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::f32), 2,
        "stream: tile=48x256x16, warps=6, stages=4, copy=cp_async, pdl=off"},
   };
 }

@@ -33,8 +33,8 @@ std::vector<int> architectures() {
   return {80, 90, newest};
 }
 
-/// Two panels of 8 rows whose columns have 1, 2, .. 8 non-zeros: a panel has a pattern for each number of rows, and few
-/// others whatever its height.
+/// Two row tiles of 8 rows whose columns have 1, 2, .. 8 non-zeros: a row tile has a pattern for each number of rows,
+/// and few others whatever its height.
 SparseMatrix staircase() {
   SparseMatrix matrix{16, 64, {0}, {}, {}};
   for (std::int64_t row = 0; row < matrix.rows; ++row) {

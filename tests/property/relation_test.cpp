@@ -76,9 +76,9 @@ struct Tally {
   int unsuitable = 0;
 };
 
-/// Whether the relation's turn has come: in an ordinary run each family takes another one of those that need a further
-/// kernel.
-bool has_turn(const Relation& relation, std::size_t turn) {
+/// Whether the relation's iteration has come: in an ordinary run each family takes another one of those that need a
+/// further kernel.
+bool has_iteration(const Relation& relation, std::size_t iteration) {
   if (tests::full_sweep() || tests::one_case_is_asked_for() || !relation.changes_the_pattern) {
     return true;
   }
@@ -88,17 +88,17 @@ bool has_turn(const Relation& relation, std::size_t turn) {
       in_turn.push_back(&one);
     }
   }
-  return in_turn[turn % in_turn.size()] == &relation;
+  return in_turn[iteration % in_turn.size()] == &relation;
 }
 
 /// The relations for the kernel of each family, and the families against each other.
-void check(const DrawnCase& drawn, std::size_t turn, Tally& tally) {
+void check(const DrawnCase& drawn, std::size_t iteration, Tally& tally) {
   std::vector<Multiply> families;
   for (const Schedule& schedule : drawn.schedules()) {
     families.emplace_back(EmulatedSchedule(schedule, drawn.bcol));
-    ++turn;
+    ++iteration;
     for (const Relation& relation : relations()) {
-      if (!has_turn(relation, turn)) {
+      if (!has_iteration(relation, iteration)) {
         continue;
       }
       SCOPED_TRACE(fmt::format("{}, {}", family(schedule), relation.name));
@@ -120,9 +120,9 @@ constexpr std::size_t parts = 2;
 TEST_P(DrawnCases, KeepEveryRelation) {
   const std::vector<DrawnCase> cases = cases_of_the_run();
   Tally tally;
-  for (std::size_t turn = GetParam(); turn < cases.size(); turn += parts) {
-    SCOPED_TRACE(print(cases[turn]));
-    check(cases[turn], turn, tally);
+  for (std::size_t iteration = GetParam(); iteration < cases.size(); iteration += parts) {
+    SCOPED_TRACE(print(cases[iteration]));
+    check(cases[iteration], iteration, tally);
   }
   std::cout << fmt::format(
       "{} cases, {} relations looked at, {} left out: the changed matrix does not allow the schedule\n", cases.size(),
@@ -153,7 +153,7 @@ TEST(DrawnCasesOfARun, HaveEverythingAwkward) {
     note(drawn.a.rows == 1, "one row");
     note(drawn.a.columns == 1, "one column");
     note(drawn.a.columns > 65535, "wide");
-    note(drawn.a.rows % drawn.panel.ufi != 0, "short panel");
+    note(drawn.a.rows % drawn.row_tile.ufi != 0, "short row tile");
     note(drawn.a.element == ScalarType::f64, "f64");
     note(drawn.bcol == 1, "bCol 1");
     note(drawn.bcol == 257, "bCol 257");
@@ -180,7 +180,7 @@ TEST(DrawnCasesOfARun, AreTheSameFromASeed) {
 
 // What the relations are worth: a kernel's results with one element altered.
 
-/// A small case without cut rows, in which every relation says something: several panels of two rows, with empty and
+/// A small case without cut rows, in which every relation says something: several row tiles of two rows, with empty and
 /// full rows.
 DrawnCase small_case() {
   DrawnCase drawn = tests::draw_case(1);
@@ -191,7 +191,7 @@ DrawnCase small_case() {
   drawn.bcol = 4;
   drawn.product = {3, 5, 4, 1, 0};
   drawn.atomic = {.ufi = 2};
-  drawn.panel = {.ufi = 2, .columns = 4, .vector = 1, .groups = 2, .warps = 2, .panels = 4};
+  drawn.row_tile = {.ufi = 2, .columns = 4, .vector = 1, .groups = 2, .warps = 2, .row_tiles = 4};
   drawn.rows = {.columns = 4, .vector = 1};
   return drawn;
 }
@@ -242,8 +242,8 @@ TEST(Relations, NoticeOneElementThatIsALittleOff) {
 /// But for permuted columns, which change the order of sums.
 TEST(Relations, NoticeOneBitWhereTheOrderOfSumsIsFixed) {
   DrawnCase drawn = small_case();
-  drawn.panel.ufi = 1;
-  for (const Schedule& schedule : {Schedule(drawn.panel), Schedule(drawn.rows)}) {
+  drawn.row_tile.ufi = 1;
+  for (const Schedule& schedule : {Schedule(drawn.row_tile), Schedule(drawn.rows)}) {
     for (const Relation& relation : relations()) {
       if (relation.name.starts_with("columns of A")) {
         continue;

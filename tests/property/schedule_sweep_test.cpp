@@ -21,7 +21,7 @@ using tests::layer_of;
 using tests::ScheduleFor;
 using tests::transformer_problem;
 
-/// The schedules of one panel height, to be run beside those of the others.
+/// The schedules of one row tile height, to be run beside those of the others.
 class ScheduleSweep : public testing::TestWithParam<int> {};
 
 TEST_P(ScheduleSweep, AgreesWithTheReference) {
@@ -34,7 +34,7 @@ TEST_P(ScheduleSweep, AgreesWithTheReference) {
   }
   EXPECT_GE(sweep.kernels(), full_sweep() ? 16 * 4 * 8 * 2 : static_cast<int>(tests::in_this_build(16)))
       << "16 UFk, 4 WarpTiles, 8 numbers of threads, 2 forms";
-  std::cout << fmt::format("panels of {}: {}\n", GetParam(), sweep.summary());
+  std::cout << fmt::format("row tiles of {}: {}\n", GetParam(), sweep.summary());
 }
 
 [[maybe_unused]] const bool schedule_sweep_is_sampled = tests::sample_suite("EveryHeight/ScheduleSweep", 3);

@@ -75,11 +75,11 @@ std::optional<GeneratedLayer> accepted(const DrawnScript& drawn) {
 }
 
 /// The product that the kernel is made for, and another one.
-void check_kernel(const DrawnScript& drawn, const GeneratedLayer& layer, std::size_t turn) {
+void check_kernel(const DrawnScript& drawn, const GeneratedLayer& layer, std::size_t iteration) {
   const EmulatedKernel kernel(layer);
   const std::vector<KernelCall> calls = kernel.calls(drawn.matrix);
-  for (const KernelCall& call : {calls.front(), calls[turn % calls.size()]}) {
-    const JudgedProduct judged = kernel.multiply(drawn.matrix, call, turn);
+  for (const KernelCall& call : {calls.front(), calls[iteration % calls.size()]}) {
+    const JudgedProduct judged = kernel.multiply(drawn.matrix, call, iteration);
     EXPECT_TRUE(judged.passed()) << print(drawn) << ", " << print(call) << ": " << print(judged);
   }
 }
@@ -91,7 +91,7 @@ TEST_P(DrawnScripts, AreRefusedWithReasonsOrAgreeWithTheReference) {
   const std::size_t scripts = tests::full_sweep() ? 1500 : tests::in_this_build(70);
   ScriptDraw draw(GetParam() + 1000 * tests::seed_of_the_run());
   std::size_t kernels = 0;
-  for (std::size_t turn = 0; turn < scripts; ++turn) {
+  for (std::size_t iteration = 0; iteration < scripts; ++iteration) {
     const DrawnScript drawn = draw.next();
     if (drawn.directives.empty()) {
       continue;
@@ -100,7 +100,7 @@ TEST_P(DrawnScripts, AreRefusedWithReasonsOrAgreeWithTheReference) {
       check_round_trip(drawn);
       check_stages(drawn);
       if (const auto layer = accepted(drawn)) {
-        check_kernel(drawn, *layer, turn);
+        check_kernel(drawn, *layer, iteration);
         ++kernels;
       }
     } catch (const std::exception& problem) {
@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(EveryPart, DrawnScripts, testing::Range(std::uint64_t{0
 TEST(ScriptDraw, IsTheSameFromASeed) {
   ScriptDraw one(7);
   ScriptDraw other(7);
-  for (int turn = 0; turn < 50; ++turn) {
+  for (int iteration = 0; iteration < 50; ++iteration) {
     const DrawnScript drawn = one.next();
     EXPECT_EQ(print(other.next()), print(drawn));
   }

@@ -6,7 +6,7 @@
 #include "generator/emit/generate.h"
 #include "generator/matrix/round_values.h"
 #include "generator/matrix/sample.h"
-#include "generator/schedule/stream_unit_bytes.h"
+#include "generator/schedule/stream_packed_tile_bytes.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -40,7 +40,7 @@ TEST(StreamEstimate, KnowsHowLongListedUnitsOfRandomPatternsAre) {
       const SparseMatrix matrix = sample(512, 2048, zeros, SampleStructure::uniform, type);
       for (const int rows : {16, 32}) {
         const ScheduleChoice choice{StreamSchedule{.columns = 8,
-                                                   .panels = 2,
+                                                   .row_tiles = 2,
                                                    .warps = 2,
                                                    .stages = 2,
                                                    .rows = rows,
@@ -49,8 +49,9 @@ TEST(StreamEstimate, KnowsHowLongListedUnitsOfRandomPatternsAre) {
         const GeneratedLayer layer = generate_layer(
             matrix, spmm_nest(type),
             {.name = "layer", .source_file = "layer.npy", .bcol = 8, .architectures = {80}, .choice = choice});
-        const auto bytes = static_cast<double>(std::get<transformer::FragmentFormat>(layer.layer.format).unit_bytes());
-        EXPECT_NEAR(static_cast<double>(listed_unit_bytes(dtype, 1 - zeros, rows)) / bytes, 1, 0.05)
+        const auto bytes =
+            static_cast<double>(std::get<transformer::FragmentFormat>(layer.layer.format).packed_tile_bytes());
+        EXPECT_NEAR(static_cast<double>(listed_packed_tile_bytes(dtype, 1 - zeros, rows)) / bytes, 1, 0.05)
             << dtype << ", " << rows << " rows, zeros " << zeros;
       }
     }

@@ -42,7 +42,7 @@ std::optional<GeneratedLayer> legal_layer(const SparseMatrix& matrix, std::int64
     return lies == Lies::in_rows ? layer_of(matrix, bcol, schedule)
                                  : layer_of(matrix, bcol, schedule, linear_nk_nest(matrix.element));
   } catch (const ScheduleError&) {
-    RC_ASSERT(schedule.stages * schedule.warps * (schedule.panels * 8 + schedule.columns) > 64);
+    RC_ASSERT(schedule.stages * schedule.warps * (schedule.row_tiles * 8 + schedule.columns) > 64);
     return std::nullopt;
   }
 }
@@ -54,10 +54,10 @@ GeneratedLayer fitting_layer(const SparseMatrix& matrix, std::int64_t bcol, Stre
     if (std::optional<GeneratedLayer> layer = legal_layer(matrix, bcol, schedule, lies)) {
       return *layer;
     }
-    int& most = schedule.stages > 2   ? schedule.stages
-                : schedule.warps > 1  ? schedule.warps
-                : schedule.panels > 1 ? schedule.panels
-                                      : schedule.columns;
+    int& most = schedule.stages > 2      ? schedule.stages
+                : schedule.warps > 1     ? schedule.warps
+                : schedule.row_tiles > 1 ? schedule.row_tiles
+                                         : schedule.columns;
     most = schedule.stages > 2 ? most - 1 : most / 2;
   }
 }
@@ -76,12 +76,12 @@ GeneratedLayer check_kernel(const SparseMatrix& matrix, std::int64_t bcol, const
   const auto products = *rc::gen::container<std::vector<ProductCase>>(2, half_product_case(bcol)).as("products");
   const GeneratedLayer layer = fitting_layer(matrix, bcol, schedule);
   RC_CLASSIFY(!format_of(layer).regular(), "irregular rounds");
-  RC_CLASSIFY(format_of(layer).shape.extras > 0, "extras");
-  RC_CLASSIFY(format_of(layer).shape.quarter_steps > 0, "quarter steps");
+  RC_CLASSIFY(format_of(layer).shape.residuals > 0, "residuals");
+  RC_CLASSIFY(format_of(layer).shape.sparse14_steps > 0, "1:4 steps");
   RC_CLASSIFY(format_of(layer).is_dense(), "dense steps");
   RC_CLASSIFY(format_of(layer).is_listed(), "listed values");
   RC_CLASSIFY(format_of(layer).is_placed(), "placed values");
-  RC_CLASSIFY(schedule.copies == StreamSchedule::Copies::bulk, "bulk copies");
+  RC_CLASSIFY(schedule.copies == StreamSchedule::Copies::tma, "bulk copies");
   RC_CLASSIFY(schedule.cluster > 1, "clusters");
   RC_CLASSIFY(schedule.has_one_column(), "one column");
   RC_CLASSIFY(layer.layer.lowered.packed.line_rows > 1, "lines of B");
@@ -126,7 +126,7 @@ RC_GTEST_PROP(EmittedStreamKernel, OfLinesAgreesWithTheReference, ()) {
   const int bcol = *rc::gen::element(8, 16, 32).as("bCol");
   StreamSchedule schedule = *legal_stream_schedule(bcol, matrix).as("schedule");
   schedule.columns = bcol;
-  schedule.copies = StreamSchedule::Copies::bulk;
+  schedule.copies = StreamSchedule::Copies::tma;
   const GeneratedLayer layer = check_kernel(matrix, bcol, schedule);
   const LoopNest& lowered = layer.layer.lowered;
   const std::int64_t tile = lowered.constant("tile_columns");
@@ -181,12 +181,12 @@ TEST(EmittedStreamKernel, LeavesSumsOfClustersBesideItsBarriers) {
   const SparseMatrix matrix = sample_matrix({.rows = 70, .columns = 300, .sparsity = 0.7, .seed = 5});
   for (const int cluster : {4, 8}) {
     const StreamSchedule schedule{.columns = 64,
-                                  .panels = 2,
+                                  .row_tiles = 2,
                                   .warps = 2,
                                   .stages = 2,
                                   .share = 2,
                                   .rows = 32,
-                                  .copies = StreamSchedule::Copies::bulk,
+                                  .copies = StreamSchedule::Copies::tma,
                                   .cluster = cluster,
                                   .dense = StreamSchedule::Dense::placed};
     const JudgedProduct judged =
@@ -202,12 +202,12 @@ TEST(EmittedStreamKernel, NeedsAllOfTheMeetingsOfItsRoles) {
   const SparseMatrix matrix = sample_matrix({.rows = 90, .columns = 400, .sparsity = 0.7, .seed = 6});
   const GeneratedLayer layer = layer_of(matrix, 64,
                                         StreamSchedule{.columns = 64,
-                                                       .panels = 1,
+                                                       .row_tiles = 1,
                                                        .warps = 8,
                                                        .stages = 3,
                                                        .share = 4,
                                                        .rows = 48,
-                                                       .copies = StreamSchedule::Copies::bulk,
+                                                       .copies = StreamSchedule::Copies::tma,
                                                        .ahead = true,
                                                        .dense = StreamSchedule::Dense::placed});
   const std::string text = tests::kernel_text(layer);
@@ -221,13 +221,13 @@ TEST(EmittedStreamKernel, NeedsAllOfTheMeetingsOfItsRoles) {
   for (std::uint64_t order = 0; order < orders; ++order) {
     EXPECT_TRUE(judged(whole, order).passed()) << tests::print(judged(whole, order));
   }
-  for (const auto& [right, wrong] : {std::pair("  arrive_as(0, part, turn);", ""),
-                                     {"  arrive_as(1, part, turn);", ""},
-                                     {"  wait_for_role(1, part, turn);", ""},
-                                     {"  wait_for_role(0, part, turn);", ""},
-                                     {"turn % 2 * roles", "0 * roles"},
+  for (const auto& [right, wrong] : {std::pair("  arrive_as(0, part, iteration);", ""),
+                                     {"  arrive_as(1, part, iteration);", ""},
+                                     {"  wait_for_role(1, part, iteration);", ""},
+                                     {"  wait_for_role(0, part, iteration);", ""},
+                                     {"iteration % 2 * roles", "0 * roles"},
                                      {"roles + role", "roles"},
-                                     {"role) * turn_windows", "role) * 0"}}) {
+                                     {"role) * iteration_k_tiles", "role) * 0"}}) {
     const std::size_t at = text.find(right);
     ASSERT_NE(at, text.npos) << right;
     const EmulatedKernel changed(layer, std::string(text).replace(at, std::string(right).size(), wrong));
@@ -237,11 +237,11 @@ TEST(EmittedStreamKernel, NeedsAllOfTheMeetingsOfItsRoles) {
   }
 }
 
-/// Where rows have half of a window's columns, places for them are searched for long: no limit that ends endless loops
+/// Where rows have half of a K tile's columns, places for them are searched for long: no limit that ends endless loops
 /// may end that.
 TEST(EmittedStreamTransformer, SearchesForAsLongAsItTakes) {
   const SparseMatrix matrix = sample_matrix({.rows = 256, .columns = 2048, .sparsity = 0.6, .seed = 3});
-  const GeneratedLayer generated = fitting_layer(matrix, 16, {.columns = 16, .panels = 1, .warps = 1, .stages = 2});
+  const GeneratedLayer generated = fitting_layer(matrix, 16, {.columns = 16, .row_tiles = 1, .warps = 1, .stages = 2});
   const std::string& name = generated.layer.name;
   EmulatedTransformer transformer(transformer_source(generated.layer), name, matrix, false);
   std::vector<std::byte> packed(generated.bytes().size());

@@ -5,9 +5,9 @@
 //   ESC_SWEEP=full build/release/bin/verifier_mutation_test      all faults; ESC_MUTANTS=500 so many of them, else a
 //   fixed sample;
 //                                                                ESC_MUTANTS_BEFORE=1000 those behind so many;
-//                                                                ESC_SUBJECTS=panel,rows those of these bundles alone;
-//                                                                ESC_MUTANTS_AGAIN=FILE all that survived where FILE
-//                                                                was printed
+//                                                                ESC_SUBJECTS=row_tile,rows those of these bundles
+//                                                                alone; ESC_MUTANTS_AGAIN=FILE all that survived where
+//                                                                FILE was printed
 //
 // Prints the share caught by kind and by text, and the survivors.
 

@@ -180,13 +180,13 @@ TEST(BitmaskRefusals, NameTheTensorAndTheByte) {
           {BitmaskText{.shape = raw_bytes<std::int64_t>({2, -1})}.bytes(), at("shape", 38), "an extent of -1"},
           {BitmaskText{.shape = raw_bytes<std::int64_t>({2, 12})}.bytes(), at("bitmask", 18),
            "where a bitmask of 2 x 12 elements is 2 x 2 of U8"},
-          {BitmaskText{.bits = "\x05\x0c"}.bytes(), at("bitmask", 17), "has bits behind the last column of row 1"},
+          {BitmaskText{.bits = "\x05\x0c"}.bytes(), at("bitmask", 17), "has bits after the last column of row 1"},
           {BitmaskText{.bits = "\x05\x06"}.bytes(), at("bitmask", 17),
            "has 4 bits up to row 1, and there are 3 values"},
           {BitmaskText{.bits = std::string("\x05\0", 2)}.bytes(), at("compressed", 30, 8),
            "has 3 values, and the bitmask 2 bits"},
           {BitmaskText{.bits = "\x04\x05"}.bytes(), at("row_offsets", 8),
-           "says that row 1 begins at value 2, and 1 bits stand in front of it"},
+           "says that row 1 begins at value 2, and 1 bits are before it"},
           {BitmaskText{.offsets = raw_bytes<std::int64_t>({-1, 2})}.bytes(), at("row_offsets", 16),
            "begins at value -1"},
       },
@@ -204,7 +204,7 @@ TEST(BitmaskRefusals, NameTheTensorAndTheByte) {
        std::vector<std::pair<std::string, std::string>>{{shape_of_three, "is no shape of two I64"},
                                                         {three_offsets, "where 2 rows have as many offsets of I64"},
                                                         {short_offsets, "where 2 rows have as many offsets of I64"},
-                                                        {square, "where the values stand in one row"},
+                                                        {square, "where the values are in one row"},
                                                         {incomplete, "which lacks w.shape"}}) {
     try {
       safetensors_of(bytes);
@@ -408,10 +408,10 @@ TEST(ArchiveRefusals, NameTheByte) {
       {
           {"", at(0), "the file is empty"},
           {"PK", at(2), "too short for a zip archive"},
-          {good.substr(0, good.size() - 1), at(good.size() - 1), "no directory of a zip archive stands at the end"},
+          {good.substr(0, good.size() - 1), at(good.size() - 1), "no directory of a zip archive is at the end"},
           {array, at(array.size()), "no directory of a zip archive"},
           {replaced(good, end + 4, "\1"), at(end + 4), "is one of several parts"},
-          {replaced(good, end + 12, "\xff"), at(end + 12), "a directory of 255 bytes does not stand at"},
+          {replaced(good, end + 12, "\xff"), at(end + 12), "a directory of 255 bytes is not at"},
           {replaced(good, end + 8, "\2\0\2\0"s), at(entry + 51), "the archive's directory ends inside an entry"},
           {replaced(good, end + 8, "\0\0\0\0"s), at(entry), "the directory's 0 entries do not end where it does"},
           {replaced(good, end + 8, "\xff\xff\xff\xff"), at(end - 20), "the directory of a large archive is missing"},

@@ -33,7 +33,7 @@ std::string stored(
 }
 const char* const over_row = "for (int p = R[i]; p < R[i + 1]; p++)";
 
-/// The same with this condition in front of the sum.
+/// The same with this condition before the sum.
 std::string guarded(const std::string& condition) {
   return convolution("if (" + condition + ") Y[f][p] += W[f][c][r] * X[c][2 * p + r];");
 }
@@ -44,8 +44,7 @@ std::vector<Refused> refused_any_nests() {
   return {
       {"SizeAsStride", convolution("Y[f][p] += W[f][c][r] * X[c][p * T @+ r];"),
        "subscript T*p + r of X: expected the iterator of one loop, alone, or a sum of iterators times numbers; --size "
-       "NAME=VALUE makes a "
-       "number of a size"},
+       "NAME=VALUE makes a number of a size"},
       {"SizeAsShift", convolution("Y[f][p] += W[f][c][r] * X[c][p @- T];"),
        "subscript -T + p of X: expected the iterator of one loop"},
       {"ConstantInFactor", convolution("Y[f][p] += W[f][c][r] * X[@2][2 * p + r];"),
@@ -58,9 +57,8 @@ std::vector<Refused> refused_any_nests() {
        "subscript r - 1 of W"},
       {"SparseFactorShifted", convolution("Y[f][p] += @W[f][c][r + 1] * X[c][2 * p + r];"),
        "subscript r + 1 of the sparse array W: expected the iterator of one loop, alone, or several that count through "
-       "the dimension wherever it is "
-       "used, as in 4*g + f where f runs to 4; loops run over it as it is stored, so that a shift, a stride or a sum "
-       "belongs into the subscripts of X"},
+       "the dimension wherever it is used, as in 4*g + f where f runs to 4; loops run over it as it is stored, so that "
+       "a shift, a stride or a sum belongs into the subscripts of X"},
       {"SparseMatrixShifted",
        "void f(const float A[8][6], const float B[5][7], float C[8][7]) {\n"
        "for (int i = 0; i < 8; i++) for (int j = 0; j < 7; j++) for (int k = 0; k < 5; k++)\nC[i][j] += @A[i][k + 1] * "
@@ -70,8 +68,7 @@ std::vector<Refused> refused_any_nests() {
        "subscript 2*f of Y: expected the iterator"},
       {"GroupsOfASize", grouped("Y[T * g @+ f][p] += W[4 * g + f][c] * X[g][c][p];"),
        "subscript T*g + f of Y: expected the iterator of one loop, alone, or several that count through the dimension "
-       "wherever it is used, as in "
-       "4*g + f where f runs to 4; --size NAME=VALUE makes a number of a size"},
+       "wherever it is used, as in 4*g + f where f runs to 4; --size NAME=VALUE makes a number of a size"},
       {"GroupsTooFarApart", grouped("Y[5 * g @+ f][p] += W[4 * g + f][c] * X[g][c][p];"),
        "subscript f + 5*g of Y: expected the iterator"},
       {"GroupsThatEndEarly", grouped("Y[4 * g @+ f][p] += W[4 * g + f][c] * X[g][c][p];", "float Y[9][7]"),
@@ -102,8 +99,7 @@ std::vector<Refused> refused_any_nests() {
        "wherever it is used"},
       {"BiasOfAGroup",
        grouped("Y[4 * g + f][p] += W[4 * g + f][c] * X[g][c][p];\nfor (int g = 0; g < 2; g++) for (int f = 0; f < 4; "
-               "f++) for (int p = 0; p < "
-               "7; p++) Y[4 * g + f][p] += @bias[f];",
+               "f++) for (int p = 0; p < 7; p++) Y[4 * g + f][p] += @bias[f];",
                "float Y[8][7], const float bias[4]"),
        "bias[f] has other subscripts than rows or columns have, or in another order: expected bias[g][f]"},
       {"TwiceInThree", convolution("Y[f][p] += W[f][c][r] * @X[c][p][c];", "const float X[3][6][3]"),
@@ -168,7 +164,7 @@ std::vector<Refused> refused_any_nests() {
               "const int R[M + 1], const int I[], const float V[], const float B[L][N]"),
        "no subscript of B is that of a column"},
       {"StoredElementsUnderACondition", stored(over_row, "if (j < 2) C[i][j] += V[p] * B[@I[p]][j];"),
-       "I[p] is loaded under a condition: expected it in front of that"},
+       "I[p] is loaded under a condition: expected it before that"},
       {"StoredElementsElsewhere",
        stored(over_row,
               "C[i][j] += V[p] * B[I[p]][j];\n} for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) {\n@C[i][j] += "

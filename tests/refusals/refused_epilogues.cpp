@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may not follow a product, or stand in front of it.
+// What may not follow a product, or are before it.
 
 #include "tests/refusals/refused_nests.h"
 
@@ -15,7 +15,7 @@ std::string function(const std::string& body, const std::string& operands = "",
   return "void layer(" + parameters + (operands.empty() ? "" : ", " + operands) + ") {\n" + body + "\n}\n";
 }
 
-/// The sum gathered in a local, and these statements behind it, on line 4.
+/// The sum gathered in a local, and these statements after it, on line 4.
 std::string gathered(const std::string& statements, const std::string& operands = "",
                      const std::string& parameters = matrices, const std::string& type = "float") {
   return function("for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) { " + type +
@@ -23,7 +23,7 @@ std::string gathered(const std::string& statements, const std::string& operands 
                   operands, parameters);
 }
 
-/// The sum gathered in C, and these statements behind the loops.
+/// The sum gathered in C, and these statements after the loops.
 std::string behind(const std::string& statements, const std::string& operands = "",
                    const std::string& parameters = matrices) {
   return function(
@@ -130,7 +130,7 @@ std::vector<Refused> refused_epilogues() {
        "bias holds _Float16, C holds float"},
       {"UnderACondition", behind(each("if (C[i][j] @< 0) C[i][j] = 0;")), "a guard may leave out zeros only"},
       {"UnderAGuard", behind(each("if (C[i][j]) @C[i][j] *= 2;")),
-       "C is expected to be changed once per element, behind the reduction loop and without a guard"},
+       "C is expected to be changed once per element, after the reduction loop and without a guard"},
       {"InPart", behind("for (int r = 0; r < 8; r++) for (int j = 0; j < N; j++) @C[r][j] *= 2;", "", rows),
        "C is expected to be changed over the same rows and columns as it is added to"},
       {"OneColumn", behind("for (int i = 0; i < M; i++) C[i][@0] = 1;"),

@@ -12,7 +12,7 @@ std::string function(const std::string& body, const std::string& parameters = ma
   return "void spmm(" + parameters + ") {\n" + body + "\n}\n";
 }
 
-/// The three loops around the statement, which stands on line 3.
+/// The three loops around the statement, which is on line 3.
 std::string nest(const std::string& statement, const std::string& parameters = matrices) {
   return function(
       "for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++) {\n" + statement + "\n}",
@@ -50,11 +50,11 @@ std::vector<Refused> refused_loops() {
       {"TwoLoops",
        function("@for (int i = 0; i < M; i++) for (int j = 0; j < N; j++)\nC[i][j] += A[i][j] * B[i][j];",
                 "int M, int N, float A[M][N], float B[M][N], float C[M][N]"),
-       "the update stands in 2 loops: expected three, over rows, reduction and columns"},
+       "the update is in 2 loops: expected three, over rows, reduction and columns"},
       {"FourLoops",
        function("for (int t = 0; t < 9; t++) for (int i = 0; i < M; i++) for (int k = 0; k < K; k++)\n"
                 "@for (int j = 0; j < N; j++) C[i][j] += A[i][k] * B[k][j];"),
-       "the update stands in 4 loops: expected three"},
+       "the update is in 4 loops: expected three"},
       {"WhileLoop",
        function("int i = 0;\n@while (i < M) { for (int k = 0; k < K; k++) for (int j = 0; j < N; j++)\n"
                 "C[i][j] += A[i][k] * B[k][j]; i++; }"),
@@ -177,7 +177,7 @@ std::vector<Refused> refused_subscripts() {
       {"LoadedUnderTwoConditions",
        nest("if (j < 2) C[i][j] += A[i][k] * B[@index[k]][j]; C[i][j] += A[i][k] * B[index[k]][j];",
             std::string(matrices) + ", const int* index"),
-       "index[k] is loaded under one condition and used under another: expected a local in front of both, const int "
+       "index[k] is loaded under one condition and used under another: expected a local before both, const int "
        "index = index[k]"},
       {"TableUpToASize",
        "static const int tap[2] = {0, 1};\nvoid f(int R, const float W[8][R], const float X[9], float Y[8][5]) {\n"

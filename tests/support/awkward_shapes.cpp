@@ -30,7 +30,7 @@ SparseMatrix build(std::int64_t rows, std::int64_t columns, const Rule& is_nonze
 bool always(std::int64_t, std::int64_t) { return true; }
 
 /// Column c is a copy of column c % kinds. The first kinds are almost empty, the last is full, so that the patterns of
-/// a panel have many different numbers of rows.
+/// a row tile have many different numbers of rows.
 Rule repeating(std::int64_t kinds) {
   return [kinds](std::int64_t row, std::int64_t column) {
     const std::int64_t kind = column % kinds;
@@ -60,7 +60,7 @@ std::vector<NamedMatrix> awkward_shapes() {
       {"7 x 13", build(7, 13, repeating(4))},
       {"33 x 129", build(33, 129, repeating(3))},
       {"empty and full rows", build(14, 61, with_empty_and_full_rows(repeating(3)))},
-      {"last panel short", build(11, 40, repeating(8))},
+      {"last row tile short", build(11, 40, repeating(8))},
       {"full", build(8, 40, always)},
       {"one non-zero in the last corner",
        build(9, 17, [](std::int64_t row, std::int64_t column) { return row + column == 24; })},

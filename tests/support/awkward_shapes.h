@@ -15,8 +15,8 @@ struct NamedMatrix {
 };
 
 /// Matrices with one row, one column, sizes that no factor divides, empty and full rows, and more columns than 16 bits
-/// count. The rows repeat few different columns, so that panels of any height have few patterns and the texts made for
-/// them stay short.
+/// count. The rows repeat few different columns, so that row tiles of any height have few patterns and the texts made
+/// for them stay short.
 std::vector<NamedMatrix> awkward_shapes();
 
 }  // namespace esc::tests

@@ -68,7 +68,7 @@ std::vector<std::size_t> covering_sample(const std::vector<std::vector<int>>& it
     const std::vector<std::size_t> pairs = numbers.of(items[item]);
     return std::ranges::count_if(pairs, [&](std::size_t pair) { return !covered[pair]; });
   };
-  // What an item would add at most, at first all its pairs; items that are equal in that stand in an order without a
+  // What an item would add at most, at first all its pairs; items that are equal in that are in an order without a
   // pattern, another one for each seed of the run.
   const std::uint64_t seed = seed_of_the_run() << 32;
   std::priority_queue<std::tuple<std::ptrdiff_t, std::uint64_t, std::size_t>> queue;

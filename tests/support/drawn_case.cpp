@@ -63,9 +63,9 @@ std::vector<int> keys_of(const DrawnCase& drawn) {
           kind_of_pair(product.ldb - product.n, product.ldc - product.n),
           kind_of_pair(product.shift_b, product.shift_c),
           drawn.atomic.compaction,
-          drawn.panel.ufi,
-          drawn.panel.warps > 1,
-          drawn.panel.stage,
+          drawn.row_tile.ufi,
+          drawn.row_tile.warps > 1,
+          drawn.row_tile.stage,
           a.longest_row() > drawn.rows.task};
 }
 
@@ -94,8 +94,8 @@ DrawnCase draw_case(std::uint64_t seed) {
   }
   drawn.rows = draw.from(legal_rows_schedule(drawn.bcol));
   do {
-    drawn.panel = draw.from(legal_panel_schedule(drawn.bcol));
-  } while (!is_suitable(drawn.a, drawn.bcol, drawn.panel));
+    drawn.row_tile = draw.from(legal_panel_schedule(drawn.bcol));
+  } while (!is_suitable(drawn.a, drawn.bcol, drawn.row_tile));
   return drawn;
 }
 

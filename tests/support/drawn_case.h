@@ -17,11 +17,11 @@ struct DrawnCase {
   SparseMatrix a = {};
   std::int64_t bcol = 1;  ///< that the kernels are made for
   AtomicSchedule atomic = {};
-  PanelSchedule panel = {};
+  PanelSchedule row_tile = {};
   RowsSchedule rows = {};
   ProductCase product = {};  ///< which columns are asked for, and how B and C lie in memory
 
-  std::vector<Schedule> schedules() const { return {atomic, panel, rows}; }
+  std::vector<Schedule> schedules() const { return {atomic, row_tile, rows}; }
   /// K rows of the product's columns, without gaps.
   std::vector<double> b() const;
 };

@@ -115,7 +115,7 @@ LoopNest nest_of(const Parts& parts, bool has_epilogue, std::mt19937& random) {
   return nest;
 }
 
-/// Whether four consecutive columns of B and of C stand one behind the other.
+/// Whether four consecutive columns of B and of C are one after the other.
 enum class Width { any, of_vectors };
 constexpr std::int64_t vector_columns = 4;
 

@@ -19,7 +19,7 @@ struct DrawnNest {
   std::int64_t items = 1;  ///< of X and Y: how far the first digit of a column runs
   std::int64_t item_columns = 1;
 
-  /// Columns of the matrix of the product, in which W's rows stand in those of their group.
+  /// Columns of the matrix of the product, in which W's rows are in those of their group.
   std::int64_t reduction() const { return stored * groups; }
 };
 
@@ -29,7 +29,7 @@ struct DrawnNest {
 /// columns of W.
 rc::Gen<DrawnNest> drawn_nest();
 
-/// Those of them in which four consecutive columns stand one behind the other, in B and in C: batches of matrices, and
+/// Those of them in which four consecutive columns are one after the other, in B and in C: batches of matrices, and
 /// convolutions with filters of one column, both of images whose width is a multiple of 4. A lane of a kernel may move
 /// its columns at once.
 rc::Gen<DrawnNest> drawn_wide_nest();

@@ -75,7 +75,7 @@ DrawnScript ScriptDraw::next() {
     }
   }
   drawn.matrix = matrix();
-  const auto streams = [](const Directive& directive) { return std::holds_alternative<StreamWindows>(directive); };
+  const auto streams = [](const Directive& directive) { return std::holds_alternative<Mainloop>(directive); };
   const auto places = [](const Directive& directive) { return std::holds_alternative<PackPlaced>(directive); };
   if (std::ranges::any_of(drawn.directives, streams) &&
       chance(std::ranges::any_of(drawn.directives, places) ? 10 : 90)) {
@@ -95,16 +95,16 @@ std::vector<Directive> ScriptDraw::atomic() {
   return script;
 }
 
-std::vector<Directive> ScriptDraw::panel() {
+std::vector<Directive> ScriptDraw::row_tile() {
   const int vector = power_of_two(2);
   const int lane_bits = below(6);
   const int group_bits = below(6 - lane_bits);
-  const int warp_panels = 1 << (5 - lane_bits - group_bits);
+  const int warp_row_tiles = 1 << (5 - lane_bits - group_bits);
   const int warps = 1 + below(16);
   std::vector<Directive> script{Unroll{"i", chance(70) ? power_of_two(3) : 1 + below(8)},
                                 Enumerate{},
                                 MergePatterns{},
-                                OwnPanels{"i", warp_panels * (1 + below(16 / warps)), warp_panels},
+                                AssignRowTiles{"i", warp_row_tiles * (1 + below(16 / warps)), warp_row_tiles},
                                 TileColumns{"j", vector << lane_bits, vector},
                                 SplitColumns{"k", warps, 1 << group_bits},
                                 AccumulateSums{},
@@ -150,7 +150,7 @@ std::vector<Directive> ScriptDraw::placed_stream() {
   using enum StreamSchedule::Copies;
   const StreamSchedule schedule{.stages = 2 + below(3),
                                 .pdl = chance(50),
-                                .copies = one_of<StreamSchedule::Copies>({lanes, units, bulk, bulk}),
+                                .copies = one_of<StreamSchedule::Copies>({cp_async, bulk_a, tma, tma}),
                                 .cluster = chance(30) ? 2 << below(3) : 1};
   return expand(with_placed_values(schedule, below(placed_schedules), chance(30)));
 }
@@ -159,19 +159,19 @@ std::vector<Directive> ScriptDraw::stream() {
   if (chance(10)) {
     return placed_stream();
   }
-  const int panels = 1 + below(4);
+  const int row_tiles = 1 + below(4);
   const int share = chance(30) ? 2 : 1;
-  std::vector<Directive> script{StreamWindows{"i", panels, share * (1 + below(4 / share)), chance(50) ? 32 : 16, share},
+  std::vector<Directive> script{Mainloop{"i", row_tiles, share * (1 + below(4 / share)), chance(50) ? 32 : 16, share},
                                 FragmentColumns{"j", chance(20) ? 1 : 8 << below(3)}};
   script.push_back(chance(75)   ? Directive(PackFragments{"A"})
                    : chance(50) ? Directive(PackDense{"A"})
                                 : Directive(PackListed{"A"}));
   if (chance(25)) {
-    script.emplace_back(QuarterSteps{"A"});
+    script.emplace_back(Sparse14Steps{"A"});
   }
-  script.emplace_back(PipelineWindows{"k", 2 + below(3)});
+  script.emplace_back(PipelineKTiles{"k", 2 + below(3)});
   if (chance(50)) {
-    script.push_back(chance(70) ? Directive(CopyInBulk{}) : Directive(CopyUnits{}));
+    script.push_back(chance(70) ? Directive(CopyInBulk{}) : Directive(CopyPackedTiles{}));
   }
   if (chance(30)) {
     script.emplace_back(ClusterTurns{"k", 2 << below(3)});
@@ -185,7 +185,7 @@ std::vector<Directive> ScriptDraw::stream() {
 
 std::vector<Directive> ScriptDraw::of_a_family() {
   const int family = below(12);
-  return family < 2 ? atomic() : family < 7 ? panel() : family < 10 ? rows() : stream();
+  return family < 2 ? atomic() : family < 7 ? row_tile() : family < 10 ? rows() : stream();
 }
 
 Directive ScriptDraw::any_directive() {
@@ -197,7 +197,7 @@ Directive ScriptDraw::with_another_parameter(const Directive& directive) {
   std::string text = esc::print(directive);
   const auto places = parameters(text);
   const bool has_fixed_words =
-      std::holds_alternative<CopyInBulk>(directive) || std::holds_alternative<CopyUnits>(directive);
+      std::holds_alternative<CopyInBulk>(directive) || std::holds_alternative<CopyPackedTiles>(directive);
   if (places.empty() || has_fixed_words) {
     return directive;
   }
@@ -207,9 +207,9 @@ Directive ScriptDraw::with_another_parameter(const Directive& directive) {
           ? fmt::format("{}", one_of<int>({-2147483647, -1, 0,  1,  1,   2,   2,   3,   4,   4,    5,     6,
                                            7,           8,  8,  9,  12,  16,  16,  17,  24,  31,   32,    33,
                                            48,          64, 65, 96, 128, 129, 256, 512, 513, 1024, 65536, 2147483647}))
-          : one_of<std::string>({"i",     "j",     "k",     "A",    "B",    "C",     "task", "block", "set",
-                                 "place", "part",  "group", "lane", "tile", "piece", "c",    "quad",  "seat",
-                                 "panel", "count", "sums",  "list", "warp", "v",     "u",    "e"});
+          : one_of<std::string>({"i",        "j",     "k",     "A",    "B",    "C",     "task", "block",  "set",
+                                 "place",    "part",  "group", "lane", "tile", "piece", "c",    "packet", "tile_slot",
+                                 "row_tile", "count", "sums",  "list", "warp", "v",     "u",    "e"});
   return parse_directive(text.replace(begin, end - begin, other));
 }
 

@@ -41,7 +41,7 @@ class ScriptDraw {
   }
 
   std::vector<Directive> atomic();
-  std::vector<Directive> panel();
+  std::vector<Directive> row_tile();
   std::vector<Directive> rows();
   std::vector<Directive> placed_stream();
   std::vector<Directive> stream();

@@ -145,7 +145,7 @@ std::string transformer_problem(const GeneratedLayer& generated, const SparseMat
   const TransformCheck check = check_transformer(transformer.functions(), matrix,
                                                  {.most_dense_elements = most_dense_elements,
                                                   .line_rows = dispatch_of(generated.layer).scaled_rows,
-                                                  .unit_words = dispatch_of(generated.layer).unit_words});
+                                                  .packed_tile_words = dispatch_of(generated.layer).packed_tile_words});
   if (!transformer.device().faults().empty()) {
     return transformer.device().faults().front().message;
   }

@@ -17,8 +17,8 @@ namespace {
 /// Whether the matrix may be what the schedule is illegal for: staged regions, lists or bitmaps that do not fit into
 /// shared memory, sums over too many columns or tasks.
 bool may_be_unsuitable(const SparseMatrix& matrix, const Schedule& schedule) {
-  if (const auto* panel = std::get_if<PanelSchedule>(&schedule)) {
-    return panel->stage || matrix.columns > 512;
+  if (const auto* row_tile = std::get_if<PanelSchedule>(&schedule)) {
+    return row_tile->stage || matrix.columns > 512;
   }
   if (std::holds_alternative<GatherSchedule>(schedule) || std::holds_alternative<BitmapSchedule>(schedule)) {
     return true;

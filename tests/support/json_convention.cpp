@@ -11,7 +11,7 @@ namespace {
 using nlohmann::json;
 using Problems = std::vector<std::string>;
 
-/// Objects of the release before whose keys are names, numbers or sentences; each stands beside one with a new name.
+/// Objects of the release before whose keys are names, numbers or sentences; each is beside one with a new name.
 bool is_old_object(const std::string& key) {
   static const std::set<std::string> old{"chain",    "cut",   "outcomes", "packed_bytes_of",
                                          "patterns", "plain", "rivals",   "verdicts"};

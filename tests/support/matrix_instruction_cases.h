@@ -19,7 +19,7 @@
 namespace esc::testing {
 
 inline constexpr int kLoadInstructions = 6;
-inline constexpr int kTransposition = 21;  ///< behind loads and products
+inline constexpr int kTransposition = 21;  ///< after loads and products
 inline constexpr int kPermutation = 22;
 inline constexpr int kConversion = 23;
 inline constexpr int kPermutationOfTwo = 24;

@@ -53,34 +53,35 @@ Memory product_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, std
   return memory;
 }
 
-/// The same with the regions of a packed form, the rounds over which take so many quads.
+/// The same with the regions of a packed form, the rounds over which take so many packets.
 Memory region_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PackedForm& form, std::int64_t round,
                      std::uint64_t seed) {
   Memory memory = product_memory(matrix, columns_of_b, seed);
   const auto packed = transformer::pack(
       csr_view(matrix), transformer::RegionCut{.height = static_cast<std::uint32_t>(form.height),
-                                               .warp_panels = static_cast<std::uint32_t>(form.warp_panels),
-                                               .block_panels = static_cast<std::uint32_t>(form.block_panels)});
+                                               .warp_row_tiles = static_cast<std::uint32_t>(form.warp_row_tiles),
+                                               .block_row_tiles = static_cast<std::uint32_t>(form.block_row_tiles)});
   const transformer::RegionFormat& format = packed.format;
   const transformer::RegionReader reader(packed.bytes.span(), format);
-  const std::uint64_t seats = format.block_places();
-  const std::uint64_t steps = std::uint64_t{transformer::quad_columns} * format.counts.classes[0].quads;
-  const std::uint64_t full_seats = format.first_place(format.counts.class_count);
-  const auto at = [&](std::uint64_t seat, std::uint64_t step, double behind, const auto& element) {
-    return seat < full_seats && step < reader.steps(seat) ? static_cast<double>(element()) : behind;
+  const std::uint64_t tile_slots = format.block_places();
+  const std::uint64_t steps = std::uint64_t{transformer::packet_columns} * format.counts.classes[0].packets;
+  const std::uint64_t full_tile_slots = format.first_place(format.counts.class_count);
+  const auto at = [&](std::uint64_t tile_slot, std::uint64_t step, double behind, const auto& element) {
+    return tile_slot < full_tile_slots && step < reader.steps(tile_slot) ? static_cast<double>(element()) : behind;
   };
-  memory.arrays["Numbers"] = vector_of(seats, [&](std::uint64_t seat) { return reader.panel(seat); });
-  memory.arrays["Quads"] = vector_of(seats, [&](std::uint64_t seat) {
-    return seat < full_seats ? reader.steps(seat) / transformer::quad_columns : 0;
+  memory.arrays["Numbers"] = vector_of(tile_slots, [&](std::uint64_t tile_slot) { return reader.row_tile(tile_slot); });
+  memory.arrays["Packets"] = vector_of(tile_slots, [&](std::uint64_t tile_slot) {
+    return tile_slot < full_tile_slots ? reader.steps(tile_slot) / transformer::packet_columns : 0;
   });
-  Tensor columns{{static_cast<std::int64_t>(seats), static_cast<std::int64_t>(steps)}, {}};
-  Tensor values{{static_cast<std::int64_t>(seats), static_cast<std::int64_t>(steps), form.height}, {}};
-  for (std::uint64_t seat = 0; seat < seats; ++seat) {
+  Tensor columns{{static_cast<std::int64_t>(tile_slots), static_cast<std::int64_t>(steps)}, {}};
+  Tensor values{{static_cast<std::int64_t>(tile_slots), static_cast<std::int64_t>(steps), form.height}, {}};
+  for (std::uint64_t tile_slot = 0; tile_slot < tile_slots; ++tile_slot) {
     for (std::uint64_t step = 0; step < steps; ++step) {
       columns.elements.push_back(
-          at(seat, step, -1, [&] { return std::min(reader.column(seat, step), matrix.columns - 1); }));
+          at(tile_slot, step, -1, [&] { return std::min(reader.column(tile_slot, step), matrix.columns - 1); }));
       for (std::uint32_t row = 0; row < static_cast<std::uint32_t>(form.height); ++row) {
-        values.elements.push_back(at(seat, step, std::nan(""), [&] { return reader.value(seat, step, row); }));
+        values.elements.push_back(
+            at(tile_slot, step, std::nan(""), [&] { return reader.value(tile_slot, step, row); }));
       }
     }
   }
@@ -88,174 +89,180 @@ Memory region_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, cons
   memory.arrays["Values"] = std::move(values);
   memory.sizes["blocks"] = static_cast<std::int64_t>(format.blocks());
   memory.sizes["staged_steps"] =
-      (static_cast<std::int64_t>(steps) / transformer::quad_columns + round) * transformer::quad_columns;
+      (static_cast<std::int64_t>(steps) / transformer::packet_columns + round) * transformer::packet_columns;
   return memory;
 }
 
-/// The same with the units of a matrix of 16-bit floats.
+/// The same with the packed tiles of a matrix of 16-bit floats.
 Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PackedForm& form,
                        std::uint64_t seed) {
   Memory memory = product_memory(matrix, columns_of_b, seed);
   const transformer::CsrView view = csr_view(matrix);
-  const auto packed = transformer::pack(view, transformer::choose_fragments(view, fragment_block(form), {.extra = 64}));
+  const auto packed =
+      transformer::pack(view, transformer::choose_fragments(view, fragment_block(form), {.residual = 64}));
   const transformer::FragmentFormat& format = packed.format;
   const transformer::FragmentReader reader(packed.bytes.span(), format);
   const std::int64_t rounds = static_cast<std::int64_t>(format.counts.rounds);
   const std::int64_t slots = std::int64_t{format.shape.steps} * format.step_slots();
-  const std::int64_t extras = format.shape.extras;
+  const std::int64_t residuals = format.shape.residuals;
   memory.arrays["FirstRounds"] =
       vector_of(format.blocks() + 1, [&](std::uint64_t block) { return reader.first_round(block); });
-  memory.arrays["Windows"] = vector_of(format.counts.rounds, [&](std::uint64_t round) { return reader.window(round); });
-  Tensor columns{{rounds, form.block_panels, slots}, {}};
-  Tensor values{{rounds, form.block_panels, slots, form.height},
-                std::vector<double>(static_cast<std::size_t>(rounds * form.block_panels * slots * form.height))};
-  Tensor extra_ends{{rounds, form.block_panels, transformer::row_sets}, {}};
-  Tensor extra_slots{{rounds, form.block_panels, extras}, {}};
-  Tensor extra_rows = extra_slots;
-  Tensor extra_values = extra_slots;
+  memory.arrays["KTiles"] = vector_of(format.counts.rounds, [&](std::uint64_t round) { return reader.k_tile(round); });
+  Tensor columns{{rounds, form.block_row_tiles, slots}, {}};
+  Tensor values{{rounds, form.block_row_tiles, slots, form.height},
+                std::vector<double>(static_cast<std::size_t>(rounds * form.block_row_tiles * slots * form.height))};
+  Tensor residual_ends{{rounds, form.block_row_tiles, transformer::row_sets}, {}};
+  Tensor residual_slots{{rounds, form.block_row_tiles, residuals}, {}};
+  Tensor residual_rows = residual_slots;
+  Tensor residual_values = residual_slots;
   for (std::uint64_t round = 0; round < format.counts.rounds; ++round) {
-    for (std::uint32_t number_of_unit = 0; number_of_unit < format.round_units(); ++number_of_unit) {
-      const std::uint64_t unit = format.unit_at(round, number_of_unit);
-      const std::size_t panel =
-          static_cast<std::size_t>(round) * static_cast<std::size_t>(form.block_panels) + number_of_unit;
+    for (std::uint32_t number_of_packed_tile = 0; number_of_packed_tile < format.round_packed_tiles();
+         ++number_of_packed_tile) {
+      const std::uint64_t packed_tile = format.packed_tile_at(round, number_of_packed_tile);
+      const std::size_t row_tile =
+          static_cast<std::size_t>(round) * static_cast<std::size_t>(form.block_row_tiles) + number_of_packed_tile;
       const auto put = [&](std::size_t slot, std::uint32_t row, double value) {
-        values
-            .elements[(panel * static_cast<std::size_t>(slots) + slot) * static_cast<std::size_t>(form.height) + row] =
-            value;
+        values.elements[(row_tile * static_cast<std::size_t>(slots) + slot) * static_cast<std::size_t>(form.height) +
+                        row] = value;
       };
       for (std::uint32_t step = 0; step < format.shape.steps; ++step) {
         for (std::uint32_t slot = 0; slot < format.step_slots(); ++slot) {
-          // Dense steps have columns behind the matrix's last, with zeros.
-          const std::uint64_t column = reader.column(unit, step, slot);
-          const bool is_there = std::cmp_less(reader.window(round) * format.window_columns() + column, matrix.columns);
+          // Dense steps have columns after the matrix's last, with zeros.
+          const std::uint64_t column = reader.column(packed_tile, step, slot);
+          const bool is_there = std::cmp_less(reader.k_tile(round) * format.k_tile_columns() + column, matrix.columns);
           columns.elements.push_back(is_there ? static_cast<double>(column) : 0);
         }
         for (std::uint32_t group = 0; group < transformer::step_groups && !format.is_placed(); ++group) {
           for (std::uint32_t row = 0; row < format.shape.height; ++row) {
             for (std::uint32_t number = 0; number < format.element().group_values(); ++number) {
-              const transformer::SlotValue found = reader.value(unit, step, group, row, number);
+              const transformer::SlotValue found = reader.value(packed_tile, step, group, row, number);
               put(step * format.step_slots() + found.slot, row, found.value);
             }
           }
         }
       }
-      for (std::uint32_t number = 0; format.is_placed() && number < reader.placed_values(unit); ++number) {
-        const transformer::ExtraValue found = reader.placed_value(unit, number);
+      for (std::uint32_t number = 0; format.is_placed() && number < reader.placed_values(packed_tile); ++number) {
+        const transformer::ResidualValue found = reader.placed_value(packed_tile, number);
         if (found.value != 0) {
           put(found.column, found.row, found.value);
         }
       }
       std::uint32_t number = 0;
       for (std::uint32_t row_set = 0; row_set < transformer::row_sets; ++row_set) {
-        const std::uint32_t end = reader.extras_end(unit, row_set);
-        extra_ends.elements.push_back(end);
+        const std::uint32_t end = reader.residuals_end(packed_tile, row_set);
+        residual_ends.elements.push_back(end);
         for (; number < end; ++number) {
-          const transformer::ExtraValue extra = reader.extra(unit, row_set, number);
-          extra_slots.elements.push_back(extra.column);
-          extra_rows.elements.push_back(extra.row / transformer::row_sets);
-          extra_values.elements.push_back(extra.value);
+          const transformer::ResidualValue residual = reader.residual(packed_tile, row_set, number);
+          residual_slots.elements.push_back(residual.column);
+          residual_rows.elements.push_back(residual.row / transformer::row_sets);
+          residual_values.elements.push_back(residual.value);
         }
       }
-      const std::size_t all = (panel + 1) * format.shape.extras;
-      for (Tensor* const tensor : {&extra_slots, &extra_rows, &extra_values}) {
+      const std::size_t all = (row_tile + 1) * format.shape.residuals;
+      for (Tensor* const tensor : {&residual_slots, &residual_rows, &residual_values}) {
         tensor->elements.resize(all);
       }
     }
   }
   memory.arrays["Slots"] = std::move(columns);
   memory.arrays["Values"] = std::move(values);
-  memory.arrays["ExtraEnds"] = std::move(extra_ends);
-  memory.arrays["ExtraSlots"] = std::move(extra_slots);
-  memory.arrays["ExtraRows"] = std::move(extra_rows);
-  memory.arrays["ExtraValues"] = std::move(extra_values);
+  memory.arrays["ResidualEnds"] = std::move(residual_ends);
+  memory.arrays["ResidualSlots"] = std::move(residual_slots);
+  memory.arrays["ResidualRows"] = std::move(residual_rows);
+  memory.arrays["ResidualValues"] = std::move(residual_values);
   memory.sizes["all_rounds"] = rounds;
-  memory.sizes["unit_steps"] = format.shape.steps;
-  memory.sizes["unit_slots"] = slots;
-  memory.sizes["unit_extras"] = format.shape.extras;
+  memory.sizes["packed_tile_steps"] = format.shape.steps;
+  memory.sizes["packed_tile_slots"] = slots;
+  memory.sizes["packed_tile_residuals"] = format.shape.residuals;
   return memory;
 }
 
-/// The words of a bitmap's units; NaN where a unit has no more of them.
+/// The words of a bitmap's packed tiles; NaN where a packed tile has no more of them.
 Tensor values_of(const transformer::BitmapReader& reader, const transformer::BitmapFormat& format) {
   constexpr std::int64_t lanes = transformer::bitmap_lanes;
-  const auto panels = static_cast<std::int64_t>(format.panels()), tiles = static_cast<std::int64_t>(format.tiles());
+  const auto row_tiles = static_cast<std::int64_t>(format.row_tiles()),
+             tiles = static_cast<std::int64_t>(format.tiles());
   const std::int64_t most_words = format.shape.most_words;
-  Tensor values{{panels, tiles, most_words, lanes, 2}, {}};
-  for (std::int64_t number = 0; number < panels * tiles; ++number) {
-    const transformer::BitmapUnit unit =
-        reader.unit(static_cast<std::uint64_t>(number / tiles), static_cast<std::uint64_t>(number % tiles));
+  Tensor values{{row_tiles, tiles, most_words, lanes, 2}, {}};
+  for (std::int64_t number = 0; number < row_tiles * tiles; ++number) {
+    const transformer::BitmapPackedTile packed_tile =
+        reader.packed_tile(static_cast<std::uint64_t>(number / tiles), static_cast<std::uint64_t>(number % tiles));
     for (std::uint32_t place = 0; place < most_words * lanes * 2; ++place) {
       const std::uint32_t row = place / 2 / lanes;
-      values.elements.push_back(row < unit.words ? reader.half_word(unit, row, place / 2 % lanes, place % 2)
-                                                 : std::nan(""));
+      values.elements.push_back(
+          row < packed_tile.words ? reader.half_word(packed_tile, row, place / 2 % lanes, place % 2) : std::nan(""));
     }
   }
   return values;
 }
 
-/// Units of a bitmap as they are packed.
+/// Packed tiles of a bitmap as they are packed.
 Memory bitmap_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, std::uint64_t seed) {
   Memory memory = product_memory(matrix, columns_of_b, seed);
   const auto packed = transformer::pack(csr_view(matrix), transformer::BitmapCut{});
   const transformer::BitmapFormat& format = packed.format;
   const transformer::BitmapReader reader(packed.bytes.span(), format);
-  const auto panels = static_cast<std::int64_t>(format.panels()), tiles = static_cast<std::int64_t>(format.tiles());
+  const auto row_tiles = static_cast<std::int64_t>(format.row_tiles()),
+             tiles = static_cast<std::int64_t>(format.tiles());
   constexpr std::int64_t lanes = transformer::bitmap_lanes, blocks = transformer::bitmap_blocks;
-  Tensor words{{panels, tiles}, {}}, odd_columns{{panels, tiles, lanes}, {}}, bits{{panels, tiles, blocks, lanes}, {}};
-  for (std::int64_t number = 0; number < panels * tiles; ++number) {
-    const transformer::BitmapUnit unit =
-        reader.unit(static_cast<std::uint64_t>(number / tiles), static_cast<std::uint64_t>(number % tiles));
-    words.elements.push_back(unit.words);
+  Tensor words{{row_tiles, tiles}, {}}, odd_columns{{row_tiles, tiles, lanes}, {}},
+      bits{{row_tiles, tiles, blocks, lanes}, {}};
+  for (std::int64_t number = 0; number < row_tiles * tiles; ++number) {
+    const transformer::BitmapPackedTile packed_tile =
+        reader.packed_tile(static_cast<std::uint64_t>(number / tiles), static_cast<std::uint64_t>(number % tiles));
+    words.elements.push_back(packed_tile.words);
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-      odd_columns.elements.push_back(reader.odd_column(unit, lane));
+      odd_columns.elements.push_back(reader.odd_column(packed_tile, lane));
     }
     for (std::uint32_t place = 0; place < blocks * lanes; ++place) {
-      bits.elements.push_back(reader.bits(unit, place / lanes, place % lanes));
+      bits.elements.push_back(reader.bits(packed_tile, place / lanes, place % lanes));
     }
   }
-  // Where units begin matters for their bytes alone.
-  memory.arrays["UnitBegins"] = vector_of(format.units() + 1, [](std::uint64_t unit) { return unit; });
-  memory.arrays["UnitWords"] = std::move(words);
+  // Where packed tiles begin matters for their bytes alone.
+  memory.arrays["PackedTileBegins"] =
+      vector_of(format.packed_tiles() + 1, [](std::uint64_t packed_tile) { return packed_tile; });
+  memory.arrays["PackedTileWords"] = std::move(words);
   memory.arrays["OddColumns"] = std::move(odd_columns);
   memory.arrays["Bits"] = std::move(bits);
   memory.arrays["Values"] = values_of(reader, format);
   memory.sizes["most_words"] = format.shape.most_words;
-  memory.sizes["unit_begins"] = static_cast<std::int64_t>(format.units()) + 1;
+  memory.sizes["packed_tile_begins"] = static_cast<std::int64_t>(format.packed_tiles()) + 1;
   return memory;
 }
 
-/// Lists as they are packed. What lies behind the last step of one is zero.
+/// Lists as they are packed. What lies after the last step of one is zero.
 Memory gather_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PackedForm& form,
                      std::uint64_t seed) {
   Memory memory = product_memory(matrix, columns_of_b, seed);
   const auto packed = transformer::pack(
       csr_view(matrix), transformer::GatherCut{.height = static_cast<std::uint32_t>(form.height),
-                                               .block_panels = static_cast<std::uint32_t>(form.block_panels)});
+                                               .block_row_tiles = static_cast<std::uint32_t>(form.block_row_tiles)});
   const transformer::GatherFormat& format = packed.format;
   const transformer::GatherReader reader(packed.bytes.span(), format);
-  const auto blocks = static_cast<std::int64_t>(format.blocks()), windows = static_cast<std::int64_t>(format.windows());
+  const auto blocks = static_cast<std::int64_t>(format.blocks()), k_tiles = static_cast<std::int64_t>(format.k_tiles());
   const std::int64_t most_steps = format.shape.steps;
-  Tensor steps{{blocks, windows, form.block_panels}, {}};
-  Tensor columns{{blocks, windows, form.block_panels, most_steps, form.height, transformer::step_entries}, {}};
+  Tensor steps{{blocks, k_tiles, form.block_row_tiles}, {}};
+  Tensor columns{{blocks, k_tiles, form.block_row_tiles, most_steps, form.height, transformer::step_entries}, {}};
   Tensor values = columns;
-  for (std::int64_t number = 0; number < blocks * windows * form.block_panels; ++number) {
-    const auto block = static_cast<std::uint64_t>(number / (windows * form.block_panels)),
-               window = static_cast<std::uint64_t>(number / form.block_panels % windows);
-    const transformer::GatheredUnit unit =
-        reader.unit(block, window, static_cast<std::uint32_t>(number % form.block_panels));
-    steps.elements.push_back(unit.steps);
+  for (std::int64_t number = 0; number < blocks * k_tiles * form.block_row_tiles; ++number) {
+    const auto block = static_cast<std::uint64_t>(number / (k_tiles * form.block_row_tiles)),
+               k_tile = static_cast<std::uint64_t>(number / form.block_row_tiles % k_tiles);
+    const transformer::GatheredPackedTile packed_tile =
+        reader.packed_tile(block, k_tile, static_cast<std::uint32_t>(number % form.block_row_tiles));
+    steps.elements.push_back(packed_tile.steps);
     for (std::uint32_t step = 0; step < format.shape.steps; ++step) {
       for (std::uint32_t entry = 0; entry < format.shape.height * transformer::step_entries; ++entry) {
         const transformer::GatheredEntry found =
-            step < unit.steps
-                ? reader.entry(unit, window, step, entry / transformer::step_entries, entry % transformer::step_entries)
-                : transformer::GatheredEntry{};
+            step < packed_tile.steps ? reader.entry(packed_tile, k_tile, step, entry / transformer::step_entries,
+                                                    entry % transformer::step_entries)
+                                     : transformer::GatheredEntry{};
         columns.elements.push_back(static_cast<double>(found.column));
         values.elements.push_back(found.value);
       }
     }
   }
-  memory.arrays["Rows"] = vector_of(format.seats(), [&](std::uint64_t seat) { return reader.row(seat); });
+  memory.arrays["Rows"] =
+      vector_of(format.tile_slots(), [&](std::uint64_t tile_slot) { return reader.row(tile_slot); });
   // Where lists begin matters for their bytes alone.
   memory.arrays["ListBegins"] = vector_of(format.lists() + 1, [](std::uint64_t list) { return list; });
   memory.arrays["ListSteps"] = std::move(steps);
@@ -263,7 +270,7 @@ Memory gather_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, cons
   memory.arrays["ListValues"] = std::move(values);
   memory.sizes["most_steps"] = most_steps;
   memory.sizes["list_begins"] = static_cast<std::int64_t>(format.lists()) + 1;
-  memory.sizes["seats"] = static_cast<std::int64_t>(format.seats());
+  memory.sizes["tile_slots"] = static_cast<std::int64_t>(format.tile_slots());
   return memory;
 }
 
@@ -277,7 +284,7 @@ Memory nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, int he
       transformer::ListCut{.height = static_cast<std::uint32_t>(height), .max_list_columns = max_list_columns});
   const transformer::ListReader lists(packed.bytes.span(), packed.format);
   const transformer::ListCounts& counts = packed.format.counts;
-  memory.arrays["Panels"] = vector_of(counts.lists, [&](std::uint64_t l) { return lists.panel(l); });
+  memory.arrays["Panels"] = vector_of(counts.lists, [&](std::uint64_t l) { return lists.row_tile(l); });
   memory.arrays["Patterns"] = vector_of(counts.lists, [&](std::uint64_t l) { return lists.pattern(l); });
   memory.arrays["RPP"] = vector_of(counts.lists + 1, [&](std::uint64_t l) { return lists.rpp(l); });
   memory.arrays["NPP"] = vector_of(counts.lists + 1, [&](std::uint64_t l) { return lists.npp(l); });
@@ -289,8 +296,9 @@ Memory nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, int he
 
 Memory panel_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, const PanelSchedule& schedule,
                          std::uint64_t seed) {
-  const PackedForm form{.height = schedule.ufi, .warp_panels = schedule.warp_panels(), .block_panels = schedule.panels};
-  const std::int64_t round = schedule.warps * schedule.groups * schedule.ufk / transformer::quad_columns;
+  const PackedForm form{
+      .height = schedule.ufi, .warp_row_tiles = schedule.warp_row_tiles(), .block_row_tiles = schedule.row_tiles};
+  const std::int64_t round = schedule.warps * schedule.groups * schedule.ufk / transformer::packet_columns;
   return region_memory(matrix, columns_of_b, form, round, seed);
 }
 
@@ -321,7 +329,7 @@ Memory memory_for(const LoopNest& last, const SparseMatrix& matrix, std::int64_t
     }
     case PackedForm::Kind::regions: {
       const Environment constants = constants_of(last);
-      const auto round = constants.find("round_quads");
+      const auto round = constants.find("round_packets");
       return region_memory(matrix, columns_of_b, form, round == constants.end() ? 0 : round->second, seed);
     }
     case PackedForm::Kind::tasks:

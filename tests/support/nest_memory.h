@@ -12,7 +12,7 @@
 namespace esc::tests {
 
 /// What a nest over `matrix` and `columns_of_b` columns of B runs on at any stage of its lowering: A dense, B drawn
-/// from the seed, C zero, and the packed arrays for panels of `height` rows whose lists hold at most
+/// from the seed, C zero, and the packed arrays for row tiles of `height` rows whose lists hold at most
 /// `max_list_columns`.
 Memory nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, int height, std::uint32_t max_list_columns,
                    std::uint64_t seed);

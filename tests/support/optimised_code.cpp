@@ -54,7 +54,7 @@ bool is_commutative(const llvm::Instruction& instruction) {
                          : llvm::isa<llvm::BinaryOperator>(instruction) && instruction.isCommutative();
 }
 
-/// Of two factors the one that is computed first stands first.
+/// Of two factors the one that is computed first is first.
 void order_operands(llvm::Function& function) {
   std::map<const llvm::Value*, std::size_t> numbers;
   for (const llvm::Argument& argument : function.args()) {

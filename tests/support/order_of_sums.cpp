@@ -10,8 +10,8 @@
 namespace esc::tests {
 namespace {
 
-/// The columns of the panel that a row is in, ascending.
-std::vector<std::int32_t> panel_columns(const SparseMatrix& a, std::int64_t row, std::int64_t height) {
+/// The columns of the row tile that a row is in, ascending.
+std::vector<std::int32_t> row_tile_columns(const SparseMatrix& a, std::int64_t row, std::int64_t height) {
   const std::int64_t first = row / height * height;
   const auto begin = a.column_of.begin() + a.offsets[static_cast<std::size_t>(first)];
   const auto end = a.column_of.begin() + a.offsets[static_cast<std::size_t>(std::min(first + height, a.rows))];
@@ -22,18 +22,18 @@ std::vector<std::int32_t> panel_columns(const SparseMatrix& a, std::int64_t row,
 }  // namespace
 
 OrderOfSums::OrderOfSums(const Schedule& schedule, const SparseMatrix& a) : schedule_(schedule), a_(a) {
-  if (const auto* const panel = std::get_if<PanelSchedule>(&schedule)) {
-    const transformer::RegionCut cut{.height = static_cast<std::uint32_t>(panel->ufi),
-                                     .warp_panels = static_cast<std::uint32_t>(panel->warp_panels()),
-                                     .block_panels = static_cast<std::uint32_t>(panel->panels)};
+  if (const auto* const row_tile = std::get_if<PanelSchedule>(&schedule)) {
+    const transformer::RegionCut cut{.height = static_cast<std::uint32_t>(row_tile->ufi),
+                                     .warp_row_tiles = static_cast<std::uint32_t>(row_tile->warp_row_tiles()),
+                                     .block_row_tiles = static_cast<std::uint32_t>(row_tile->row_tiles)};
     every_column_ = transformer::plan(csr_view(a), cut).counts.every_column;
   }
 }
 
 std::optional<std::vector<std::int32_t>> OrderOfSums::of_row(std::int64_t row) const {
-  if (const auto* const panel = std::get_if<PanelSchedule>(&schedule_)) {
+  if (const auto* const row_tile = std::get_if<PanelSchedule>(&schedule_)) {
     constexpr std::int32_t all = -1;
-    return every_column_ ? std::vector{all} : panel_columns(a_, row, panel->ufi);
+    return every_column_ ? std::vector{all} : row_tile_columns(a_, row, row_tile->ufi);
   }
   const auto* const rows = std::get_if<RowsSchedule>(&schedule_);
   if (rows == nullptr || a_.row_length(row) > rows->task) {

@@ -14,8 +14,8 @@ namespace esc::tests {
 ///
 /// Family atomic adds to C from several blocks, and so does family rows for a row that it cuts: the order is nobody's
 /// promise. A row that family rows does not cut is added up by the places of its non-zeros in the row alone. Family
-/// panel deals out the columns of the row's panel by their places among them, or by their numbers where panels are
-/// stored with every column of the matrix; that a column is an explicit zero of the row changes no sum.
+/// row tile deals out the columns of the row's row tile by their places among them, or by their numbers where row tiles
+/// are stored with every column of the matrix; that a column is an explicit zero of the row changes no sum.
 class OrderOfSums {
  public:
   OrderOfSums(const Schedule& schedule, const SparseMatrix& a);

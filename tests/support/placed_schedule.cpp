@@ -8,12 +8,12 @@ namespace esc::tests {
 namespace {
 
 struct Block {
-  int panels;
+  int row_tiles;
   int rows;
   int share;
 };
 
-/// The first ones have four warps for a window, the others eight.
+/// The first ones have four warps for a K tile, the others eight.
 constexpr int narrow_blocks = 5;
 constexpr std::array<Block, placed_schedules / 2> blocks{{{4, 16, 1},
                                                           {2, 32, 2},
@@ -32,14 +32,14 @@ constexpr std::array<Block, placed_schedules / 2> blocks{{{4, 16, 1},
 StreamSchedule with_placed_values(StreamSchedule schedule, int number, bool is_wide) {
   const Block& block =
       blocks[static_cast<std::size_t>(number / 2 % (is_wide ? static_cast<int>(blocks.size()) : narrow_blocks))];
-  schedule.panels = block.panels;
+  schedule.row_tiles = block.row_tiles;
   schedule.rows = block.rows;
   schedule.share = block.share;
   schedule.warps = block.share * (1 + number % 2);
-  schedule.columns = StreamSchedule::warp_columns * schedule.team_warps();
+  schedule.columns = StreamSchedule::warp_columns * schedule.consumer_group_warps();
   schedule.dense = StreamSchedule::Dense::placed;
-  schedule.ahead = number % 3 == 0 && schedule.copies != StreamSchedule::Copies::lanes &&
-                   schedule.panels * schedule.warps <= StreamSchedule::max_warps_ahead;
+  schedule.ahead = number % 3 == 0 && schedule.copies != StreamSchedule::Copies::cp_async &&
+                   schedule.row_tiles * schedule.warps <= StreamSchedule::max_consumer_warps;
   schedule.stages = schedule.ahead ? std::max(schedule.stages, StreamSchedule::least_stages_ahead) : schedule.stages;
   return schedule;
 }

@@ -5,7 +5,7 @@
 
 namespace esc::tests {
 
-/// Twice as many numbers as there are blocks that values are placed for: with one team, and with two.
+/// Twice as many numbers as there are blocks that values are placed for: with one consumer group, and with two.
 inline constexpr int placed_schedules = 22;
 
 /// The schedule with values that are placed in one of these blocks, and with one of those with 64 columns where it must

@@ -117,17 +117,17 @@ rc::Gen<SparseMatrix> awkward_streamed_matrix(std::int64_t most) {
 rc::Gen<SparseMatrix> wide_streamed_matrix() { return wide_matrix(Elements::streamed); }
 
 rc::Gen<SparseMatrix> windowed_matrix(std::int64_t most_rows) {
-  constexpr std::int64_t window = StreamSchedule::window_columns(2);
-  constexpr std::int64_t of_singles = StreamSchedule::window_columns(4);
+  constexpr std::int64_t k_tile = StreamSchedule::k_tile_columns(2);
+  constexpr std::int64_t of_singles = StreamSchedule::k_tile_columns(4);
   const auto columns =
-      rc::gen::oneOf(rc::gen::element<std::int64_t>(of_singles - 1, of_singles, of_singles + 1, window - 1, window,
-                                                    window + 1, 2 * window, 3 * window - 8),
-                     rc::gen::inRange<std::int64_t>(window, 3 * window), awkward_size(window));
+      rc::gen::oneOf(rc::gen::element<std::int64_t>(of_singles - 1, of_singles, of_singles + 1, k_tile - 1, k_tile,
+                                                    k_tile + 1, 2 * k_tile, 3 * k_tile - 8),
+                     rc::gen::inRange<std::int64_t>(k_tile, 3 * k_tile), awkward_size(k_tile));
   return awkward_matrix(awkward_size(most_rows), columns, Elements::streamed);
 }
 
 rc::Gen<SparseMatrix> lined_matrix(std::int64_t most_rows) {
-  constexpr std::int64_t lines = StreamSchedule::window_columns(2) / 8;
+  constexpr std::int64_t lines = StreamSchedule::k_tile_columns(2) / 8;
   const auto columns = rc::gen::map(rc::gen::oneOf(rc::gen::element<std::int64_t>(1, lines - 1, lines, lines + 1),
                                                    rc::gen::inRange<std::int64_t>(1, 3 * lines)),
                                     [](std::int64_t of_eight) { return 8 * of_eight; });
@@ -136,19 +136,19 @@ rc::Gen<SparseMatrix> lined_matrix(std::int64_t most_rows) {
 
 rc::Gen<SparseMatrix> bursting_matrix() {
   constexpr std::int64_t height = StreamSchedule::max_rows;
-  constexpr std::int64_t window = StreamSchedule::window_columns(2);
+  constexpr std::int64_t k_tile = StreamSchedule::k_tile_columns(2);
   return rc::gen::map(
-      rc::gen::tuple(rc::gen::inRange<std::int64_t>(12, 16), rc::gen::inRange<std::int64_t>(1, window),
+      rc::gen::tuple(rc::gen::inRange<std::int64_t>(12, 16), rc::gen::inRange<std::int64_t>(1, k_tile),
                      rc::gen::inRange<std::uint64_t>(5, 60), rc::gen::inRange<std::uint64_t>(700, 1001),
                      rc::gen::arbitrary<std::uint64_t>()),
       [](const std::tuple<std::int64_t, std::int64_t, std::uint64_t, std::uint64_t, std::uint64_t>& drawn) {
-        const auto& [panels, further_columns, few, many, seed] = drawn;
-        const std::int64_t full_panel = static_cast<std::int64_t>(seed % static_cast<std::uint64_t>(panels));
+        const auto& [row_tiles, further_columns, few, many, seed] = drawn;
+        const std::int64_t full_row_tile = static_cast<std::int64_t>(seed % static_cast<std::uint64_t>(row_tiles));
         SparseMatrix matrix{
-            panels * height - 3, window + further_columns, {0}, {}, {}, element_of(Elements::streamed, seed)};
+            row_tiles * height - 3, k_tile + further_columns, {0}, {}, {}, element_of(Elements::streamed, seed)};
         for (std::int64_t row = 0; row < matrix.rows; ++row) {
           for (std::int64_t column = 0; column < matrix.columns; ++column) {
-            const bool is_full = row / height == full_panel && column < window;
+            const bool is_full = row / height == full_row_tile && column < k_tile;
             if (mix_bits(seed ^ static_cast<std::uint64_t>(row * matrix.columns + column)) % 1000 <
                 (is_full ? many : few)) {
               matrix.column_of.push_back(static_cast<std::int32_t>(column));
@@ -179,32 +179,32 @@ rc::Gen<AtomicSchedule> legal_schedule(std::int64_t bcol) {
 
 rc::Gen<PanelSchedule> legal_panel_schedule(std::int64_t bcol) {
   const auto exponent = rc::gen::inRange(0, 8);
-  const auto most_legal =
-      rc::gen::map(rc::gen::tuple(rc::gen::container<std::array<int, 7>>(exponent), rc::gen::arbitrary<bool>(),
-                                  rc::gen::arbitrary<bool>()),
-                   [bcol](const std::tuple<std::array<int, 7>, bool, bool>& drawn) {
-                     const auto& [exponents, stage, pdl] = drawn;
-                     // A power of two up to `most`, each as likely as the others.
-                     const auto power = [&exponents = exponents](std::size_t at, std::int64_t most) {
-                       return 1 << (exponents[at] % std::bit_width(static_cast<std::uint64_t>(most)));
-                     };
-                     const auto widest = std::bit_ceil(static_cast<std::uint64_t>(bcol));
-                     PanelSchedule schedule{.stage = stage, .pdl = pdl};
-                     schedule.ufi = power(0, PanelSchedule::max_ufi);
-                     schedule.columns = power(
-                         1, std::min<std::int64_t>(PanelSchedule::max_columns, static_cast<std::int64_t>(widest)));
-                     schedule.vector = power(2, std::min(schedule.columns, bcol % 4 == 0 ? 4 : bcol % 2 == 0 ? 2 : 1));
-                     schedule.vector = std::max(schedule.vector, schedule.columns / 32);
-                     if (bcol % schedule.vector != 0) {
-                       schedule.columns = 32;
-                       schedule.vector = 1;
-                     }
-                     schedule.groups = power(3, schedule.warp_groups());
-                     schedule.warps = power(4, PanelSchedule::max_warps);
-                     schedule.panels = schedule.warp_panels() * power(5, PanelSchedule::max_warps / schedule.warps);
-                     schedule.ufk = 4 * power(6, PanelSchedule::max_ufk / 4);
-                     return schedule;
-                   });
+  const auto most_legal = rc::gen::map(
+      rc::gen::tuple(rc::gen::container<std::array<int, 7>>(exponent), rc::gen::arbitrary<bool>(),
+                     rc::gen::arbitrary<bool>()),
+      [bcol](const std::tuple<std::array<int, 7>, bool, bool>& drawn) {
+        const auto& [exponents, stage, pdl] = drawn;
+        // A power of two up to `most`, each as likely as the others.
+        const auto power = [&exponents = exponents](std::size_t at, std::int64_t most) {
+          return 1 << (exponents[at] % std::bit_width(static_cast<std::uint64_t>(most)));
+        };
+        const auto widest = std::bit_ceil(static_cast<std::uint64_t>(bcol));
+        PanelSchedule schedule{.stage = stage, .pdl = pdl};
+        schedule.ufi = power(0, PanelSchedule::max_ufi);
+        schedule.columns =
+            power(1, std::min<std::int64_t>(PanelSchedule::max_columns, static_cast<std::int64_t>(widest)));
+        schedule.vector = power(2, std::min(schedule.columns, bcol % 4 == 0 ? 4 : bcol % 2 == 0 ? 2 : 1));
+        schedule.vector = std::max(schedule.vector, schedule.columns / 32);
+        if (bcol % schedule.vector != 0) {
+          schedule.columns = 32;
+          schedule.vector = 1;
+        }
+        schedule.groups = power(3, schedule.warp_groups());
+        schedule.warps = power(4, PanelSchedule::max_warps);
+        schedule.row_tiles = schedule.warp_row_tiles() * power(5, PanelSchedule::max_warps / schedule.warps);
+        schedule.ufk = 4 * power(6, PanelSchedule::max_ufk / 4);
+        return schedule;
+      });
   return rc::gen::suchThat(most_legal, [bcol](const PanelSchedule& schedule) {
     try {
       check_legal(schedule, bcol);
@@ -252,21 +252,21 @@ rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, const SparseMat
         const auto widest =
             std::min<std::uint64_t>(std::bit_ceil(static_cast<std::uint64_t>(bcol)), StreamSchedule::max_columns);
         schedule.columns = 8 << (widest < 8 ? 0 : numbers[0] % (std::bit_width(widest) - 3));
-        // Most blocks are small: what they do with a unit is the same in large ones.
-        const int most_warps = numbers[1] % 4 == 0 ? StreamSchedule::max_panels : 6;
-        schedule.panels = 1 + numbers[2] % std::min(most_warps, 1 + numbers[1] / 15);
-        schedule.warps = 1 + numbers[1] % (most_warps / schedule.panels);
+        // Most blocks are small: what they do with a packed tile is the same in large ones.
+        const int most_warps = numbers[1] % 4 == 0 ? StreamSchedule::max_row_tiles : 6;
+        schedule.row_tiles = 1 + numbers[2] % std::min(most_warps, 1 + numbers[1] / 15);
+        schedule.warps = 1 + numbers[1] % (most_warps / schedule.row_tiles);
         schedule.stages = 2 + numbers[3] % (StreamSchedule::max_stages - 1);
         schedule.share = schedule.warps % 2 == 0 && numbers[2] % 3 == 0
                              ? (schedule.warps % 4 == 0 && numbers[0] % 2 == 0 ? 4 : 2)
                              : 1;
-        schedule.rows = numbers[3] / 32 % 2 == 0 ? StreamSchedule::strip_rows : StreamSchedule::max_rows;
-        schedule.copies = numbers[3] / 16 % 2 == 0 ? StreamSchedule::Copies::lanes
-                          : numbers[2] % 4 == 1    ? StreamSchedule::Copies::units
-                                                   : StreamSchedule::Copies::bulk;
+        schedule.rows = numbers[3] / 32 % 2 == 0 ? StreamSchedule::m16_tile_rows : StreamSchedule::max_rows;
+        schedule.copies = numbers[3] / 16 % 2 == 0 ? StreamSchedule::Copies::cp_async
+                          : numbers[2] % 4 == 1    ? StreamSchedule::Copies::bulk_a
+                                                   : StreamSchedule::Copies::tma;
         schedule.cluster = numbers[1] / 6 % 3 == 0 ? 2 << numbers[0] / 48 % 3 : 1;
         const auto form = numbers[0] / 16 % 8;
-        schedule.quarters = is_half(element) && form % 2 == 0;
+        schedule.sparse14 = is_half(element) && form % 2 == 0;
         schedule.dense = form == 1                            ? StreamSchedule::Dense::listed
                          : !is_half(element) && form % 4 == 0 ? StreamSchedule::Dense::on
                                                               : StreamSchedule::Dense::off;

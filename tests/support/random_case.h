@@ -27,15 +27,15 @@ rc::Gen<SparseMatrix> wide_half_matrix();
 rc::Gen<SparseMatrix> awkward_streamed_matrix(std::int64_t most);
 rc::Gen<SparseMatrix> wide_streamed_matrix();
 
-/// A matrix of such numbers: of one to three windows of columns, the last one often in part.
+/// A matrix of such numbers: of one to three K tiles of columns, the last one often in part.
 rc::Gen<SparseMatrix> windowed_matrix(std::int64_t most_rows);
 
-/// A matrix of numbers of 16 bits of one to three such windows, whose columns are a multiple of 8, so that B may have
+/// A matrix of numbers of 16 bits of one to three such K tiles, whose columns are a multiple of 8, so that B may have
 /// lines of several rows.
 rc::Gen<SparseMatrix> lined_matrix(std::int64_t most_rows);
 
-/// A matrix as windowed_matrix has them, with many panels of few non-zeros, one of which has nearly all of a window: it
-/// takes several rounds.
+/// A matrix as windowed_matrix has them, with many row tiles of few non-zeros, one of which has nearly all of a K tile:
+/// it takes several rounds.
 rc::Gen<SparseMatrix> bursting_matrix();
 
 /// A schedule of family atomic that is legal for bCol.
@@ -49,16 +49,16 @@ rc::Gen<PanelSchedule> legal_panel_schedule(std::int64_t bcol);
 rc::Gen<RowsSchedule> legal_rows_schedule(std::int64_t bcol);
 
 /// A schedule of family stream that is legal for bCol and the matrix, whatever room its stages take. One of ten places
-/// values, unless there are too many windows of a few columns to go through.
+/// values, unless there are too many K tiles of a few columns to go through.
 rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, const SparseMatrix& matrix);
 
 /// A number of columns of B: 1 to `most`, often 1, a multiple of 32 or one beside it. At most 257.
 rc::Gen<std::int64_t> awkward_bcol(std::int64_t most);
 
 /// A product that a kernel made for bCol may be asked for: often just that one, else fewer, as many or more columns,
-/// with and without gaps between the rows of B and of C; both up to 3 floats behind an aligned address.
+/// with and without gaps between the rows of B and of C; both up to 3 floats after an aligned address.
 rc::Gen<ProductCase> product_case(std::int64_t bcol);
-/// The same of numbers of 16 bits, of which 8 are as wide as 4 floats: both up to 7 behind an aligned address, often at
+/// The same of numbers of 16 bits, of which 8 are as wide as 4 floats: both up to 7 after an aligned address, often at
 /// one.
 rc::Gen<ProductCase> half_product_case(std::int64_t bcol);
 

@@ -9,7 +9,7 @@
 
 #include "generator/support/error.h"
 
-/// What users are refused, for tests: each rule's words stand in one test, others ask for the place.
+/// What users are refused, for tests: each rule's words are in one test, others ask for the place.
 namespace esc::test {
 
 /// The error that `act` ends with; nothing where it accepts what it is given.

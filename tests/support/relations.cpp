@@ -31,13 +31,13 @@ Numbers permutation(std::int64_t count, std::uint64_t seed) {
   return numbers;
 }
 
-/// Panels of so many rows in another order, and the rows of each as well; a short last panel stays the last.
-Numbers permutation_of_panels(std::int64_t rows, std::int64_t height, std::uint64_t seed) {
+/// Row tiles of so many rows in another order, and the rows of each as well; a short last row tile stays the last.
+Numbers permutation_of_row_tiles(std::int64_t rows, std::int64_t height, std::uint64_t seed) {
   Numbers permuted;
-  Numbers panels = permutation(rows / height, seed);
-  panels.push_back(rows / height);
-  for (const std::int64_t panel : panels) {
-    const std::int64_t first = panel * height;
+  Numbers row_tiles = permutation(rows / height, seed);
+  row_tiles.push_back(rows / height);
+  for (const std::int64_t row_tile : row_tiles) {
+    const std::int64_t first = row_tile * height;
     for (const std::int64_t row : permutation(std::min(height, rows - first), seed + 1)) {
       permuted.push_back(first + row);
     }
@@ -196,17 +196,18 @@ std::string rows_violation(const DrawnCase& drawn, const Schedule& schedule, con
   return {};
 }
 
-/// Panels as wholes for every other case: so rows keep their panels, and with these the order of their sums.
+/// Row tiles as wholes for every other case: so rows keep their row tiles, and with these the order of their sums.
 std::string rows_permuted(const DrawnCase& drawn, const Schedule& schedule, const Multiply& multiply) {
-  const Numbers source = drawn.seed % 2 == 0 ? permutation(drawn.a.rows, drawn.seed)
-                                             : permutation_of_panels(drawn.a.rows, panel_height(schedule), drawn.seed);
+  const Numbers source = drawn.seed % 2 == 0
+                             ? permutation(drawn.a.rows, drawn.seed)
+                             : permutation_of_row_tiles(drawn.a.rows, row_tile_height(schedule), drawn.seed);
   return rows_violation(drawn, schedule, multiply, source, 0);
 }
 
 std::string zero_rows_appended(const DrawnCase& drawn, const Schedule& schedule, const Multiply& multiply) {
   Numbers all(index(drawn.a.rows));
   std::iota(all.begin(), all.end(), 0);
-  const auto most = static_cast<std::uint64_t>(2 * panel_height(schedule) + 1);
+  const auto most = static_cast<std::uint64_t>(2 * row_tile_height(schedule) + 1);
   return rows_violation(drawn, schedule, multiply, all, static_cast<std::int64_t>(1 + mix_bits(drawn.seed) % most));
 }
 
@@ -303,7 +304,7 @@ const std::vector<Relation>& relations() {
       {"columns of A and rows of B permuted", true, columns_permuted},
       {"A times two", false, doubled},
       {"B of unit vectors", false, unit_vectors},
-      {"rows of zeros behind A", true, zero_rows_appended},
+      {"rows of zeros after A", true, zero_rows_appended},
       {"the columns of B in two calls", false, columns_split},
   };
   return all;

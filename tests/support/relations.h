@@ -38,7 +38,7 @@ struct Relation {
 /// - columns of A and rows of B permuted: C within rounding
 /// - A times two: C times two, bit by bit
 /// - B of unit vectors: columns of A, bit by bit
-/// - rows of zeros behind A: the other rows of C stay equal, those are zero
+/// - rows of zeros after A: the other rows of C stay equal, those are zero
 /// - the columns of B in two calls: C is equal
 const std::vector<Relation>& relations();
 

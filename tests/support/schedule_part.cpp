@@ -46,16 +46,16 @@ struct KeysOf {
     return {one.ufi, one.ufk, one.warptile, one.threads, one.compaction};
   }
   std::vector<int> operator()(const PanelSchedule& one) const {
-    return {bcol, one.ufi, one.columns, one.vector, one.groups, one.warps, one.panels, one.ufk, one.stage, one.pdl};
+    return {bcol, one.ufi, one.columns, one.vector, one.groups, one.warps, one.row_tiles, one.ufk, one.stage, one.pdl};
   }
   std::vector<int> operator()(const StreamSchedule& one) const {
-    return {bcol,      one.columns, one.panels,
+    return {bcol,      one.columns, one.row_tiles,
             one.warps, one.stages,  one.share,
-            one.rows,  one.pdl,     one.copies == StreamSchedule::Copies::bulk};
+            one.rows,  one.pdl,     one.copies == StreamSchedule::Copies::tma};
   }
   std::vector<int> operator()(const GatherSchedule& one) const { return {bcol, one.sets, one.warps, one.pdl}; }
   std::vector<int> operator()(const BitmapSchedule& one) const {
-    return {bcol, one.columns, one.panels, one.warps, one.stages, one.units, one.has_warpgroups(), one.pdl};
+    return {bcol, one.columns, one.row_tiles, one.warps, one.stages, one.packed_tiles, one.has_warpgroups(), one.pdl};
   }
   std::vector<int> operator()(const RowsSchedule& one) const {
     return {bcol, one.columns, one.vector, one.unroll, one.task, one.light, one.warps, one.pdl};

@@ -24,7 +24,7 @@ const std::set<std::string> type_words = {"const",    "unsigned", "int",      "l
                                           "bool",     "char",     "size_t",   "short", "int32_t",  "int64_t",
                                           "uint32_t", "uint64_t", "uint16_t", "void",  "uintptr_t"};
 
-/// Where a line stands.
+/// Where a line is.
 struct Place {
   int number;          ///< among the lines that read like it, counted from 1
   std::string within;  ///< the class or struct
@@ -67,7 +67,7 @@ class Mutants {
     }
   }
 
-  /// Lines that read alike are told apart by their order, and by the class or struct that they stand in.
+  /// Lines that read alike are told apart by their order, and by the class or struct that they are in.
   void number_lines() {
     std::map<std::string, int> seen;
     std::string within;
@@ -158,7 +158,7 @@ class Mutants {
     }
   }
 
-  /// Expressions that stand as statements, and those that leave a loop.
+  /// Expressions that are as statements, and those that leave a loop.
   void drop_statements() {
     for (std::size_t at = 1; at < words_.size(); ++at) {
       if (is(at, ";")) {
@@ -182,7 +182,7 @@ class Mutants {
     return opening > 0 && (is(opening - 1, "if") || is(opening - 1, "for") || is(opening - 1, "while"));
   }
 
-  /// In braces that follow a parameter list, or that stand in such.
+  /// In braces that follow a parameter list, or that are in such.
   bool is_in_function(std::size_t at) const {
     for (std::size_t open = at; open-- > 0;) {
       if (!is(open, "{") || pair_[open] < at) {
@@ -307,7 +307,7 @@ class Mutants {
     return found;
   }
 
-  /// Of the block around a declaration; of a parameter that behind the parameters.
+  /// Of the block around a declaration; of a parameter that after the parameters.
   std::size_t end_of_scope(std::size_t at) const {
     for (std::size_t open = at; open-- > 0;) {
       if (is(open, "(") && pair_[open] > at) {
@@ -340,7 +340,7 @@ class Mutants {
       if (meant == nullptr) {
         continue;
       }
-      // The one declared last in front of it: the likeliest slip.
+      // The one declared last before it: the likeliest slip.
       const Variable* other = nullptr;
       for (const Variable& variable : all) {
         if (variable.type == meant->type && variable.name != meant->name && is_complete(variable.from, at) &&
@@ -354,7 +354,7 @@ class Mutants {
     }
   }
 
-  /// Whether the declaration at `from` has ended in front of `at`.
+  /// Whether the declaration at `from` has ended before `at`.
   bool is_complete(std::size_t from, std::size_t at) const {
     for (std::size_t next = from; next < at; ++next) {
       if (is(next, ";") || is(next, "{")) {

@@ -7,16 +7,16 @@
 
 namespace esc::tests {
 
-/// One fault in a text, and what tells it apart from others wherever its line stands. It holds what is other than in
+/// One fault in a text, and what tells it apart from others wherever its line is. It holds what is other than in
 /// the text, not a text of its own: there are tens of thousands of them.
 struct TextMutant {
   std::string kind;       ///< "operator", "constant", "dropped statement", ...
   std::string line;       ///< the lines of the fault as they were, blanks run together
   std::string faulty;     ///< the same with the fault
   int place = 1;          ///< which one of the lines that read like its first one, counted from 1
-  std::string within;     ///< the class or struct that the line stands in; empty outside of one
+  std::string within;     ///< the class or struct that the line is in; empty outside of one
   std::size_t begin = 0;  ///< of what it replaces, in the text
-  std::size_t end = 0;    ///< one behind that
+  std::size_t end = 0;    ///< one after that
   std::string replacement;
 
   /// The text, which must be the one that it was drawn from, with the fault.

@@ -9,7 +9,7 @@
 
 namespace esc::tests {
 
-/// A token of a text of C++, and where it stands.
+/// A token of a text of C++, and where it is.
 struct Word {
   clang::tok::TokenKind kind;
   std::size_t begin;

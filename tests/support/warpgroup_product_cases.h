@@ -19,7 +19,7 @@ inline constexpr int kChainSteps = 4;
 inline constexpr int kStepWords = 512;        ///< of A and of B
 inline constexpr int kSumElements = 64 * 64;  ///< of D, for each warpgroup
 
-/// What the words of A and of B are: numbers, or two of float16 or bfloat16, one behind the other along k.
+/// What the words of A and of B are: numbers, or two of float16 or bfloat16, one after the other along k.
 enum class ChainFactors { tensor_float32, float16, bfloat16 };
 
 /// Small integers, whose sums are exact on every machine; numbers within [-2, 2] with all bits of a float or of
@@ -119,7 +119,7 @@ struct TileDistances {
   unsigned stride;
 };
 
-/// Right ones: one behind the other, the other way round, and with gaps. Where lines are of columns the first one is
+/// Right ones: one after the other, the other way round, and with gaps. Where lines are of columns the first one is
 /// without meaning.
 inline std::vector<TileDistances> tile_distances(int columns, bool transposed) {
   const auto around = static_cast<unsigned>(columns / 64 * 1024);

@@ -13,7 +13,7 @@ std::string layer(const std::string& operands, const std::string& body,
   return before + "void layer(" + matrices + (operands.empty() ? "" : ", " + operands) + ") {\n" + body + "\n}\n";
 }
 
-/// The sum gathered in a local, and these statements behind it.
+/// The sum gathered in a local, and these statements after it.
 std::string gathered(const std::string& operands, const std::string& statements,
                      const std::string& start = "float sum = 0;") {
   return layer(operands, "for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) {\n" + start +
@@ -21,7 +21,7 @@ std::string gathered(const std::string& operands, const std::string& statements,
                              statements + "\n}");
 }
 
-/// The sum gathered in C, and these statements behind the loops.
+/// The sum gathered in C, and these statements after the loops.
 std::string behind(const std::string& operands, const std::string& statements, const std::string& before = "") {
   return layer(operands, before +
                              "for (int i = 0; i < M; i++) for (int k = 0; k < K; k++) for (int j = 0; j < N; j++)\n"
@@ -29,7 +29,7 @@ std::string behind(const std::string& operands, const std::string& statements, c
                              statements);
 }
 
-/// A layer whose elements are of a type of 16 bits, the sum gathered in a local, and these statements behind it.
+/// A layer whose elements are of a type of 16 bits, the sum gathered in a local, and these statements after it.
 std::string of_halves(const std::string& type, const std::string& operands, const std::string& statements,
                       const std::string& start = "float sum = 0;", const std::string& product = "A[i][k] * B[k][j]") {
   return "#include <math.h>\nvoid layer(int M, int N, int K, const " + type + " A[M][K], const " + type + " B[K][N], " +

@@ -20,7 +20,7 @@ std::string head(const std::string& iterator, const std::string& upper) {
   return "for (int " + iterator + " = 0; " + iterator + " < " + upper + "; " + iterator + "++) ";
 }
 
-/// A convolution of one image whose filters stand in W, with this parameter for the image and this statement in its
+/// A convolution of one image whose filters are in W, with this parameter for the image and this statement in its
 /// loops.
 std::string convolution(const std::string& image, const std::string& statement) {
   return "void f(const float W[8][3][5][2], " + image + ", float Y[8][6][7]) {\n" + head("f", "8") + head("p", "6") +

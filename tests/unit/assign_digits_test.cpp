@@ -59,7 +59,7 @@ LoopNest nest_of(const Convolution& given) {
   return nest;
 }
 
-/// With a statement behind the product, in the four loops over the output.
+/// With a statement after the product, in the four loops over the output.
 LoopNest followed_by(const Statement& statement, const std::vector<ArrayDeclaration>& operands) {
   LoopNest nest = nest_of({});
   nest.arrays.insert(nest.arrays.end(), operands.begin(), operands.end());
@@ -181,8 +181,7 @@ TEST(AssignDigits, AskForALoopOverImages) {
   given.y_extents.erase(given.y_extents.begin());
   expect_refusal(nest_of(given),
                  "subscript 2*p + r - 1 of X is made of p, the first iterator of columns: expected it alone, with a "
-                 "loop over images around "
-                 "where there is none, be it over one",
+                 "loop over images around where there is none, be it over one",
                  {{0, 0, 0, 0, 0, 0, 0}, Kind::factor, 1});
 }
 
@@ -192,8 +191,7 @@ TEST(AssignDigits, AskForImagesOutside) {
   given.x_extents = {4, 5, Affine::of("batches"), 6};
   expect_refusal(nest_of(given),
                  "X[c][2*p + r - 1][b][q + s] has b as its subscript 3: expected it as the first or second, because "
-                 "its extent is known in a "
-                 "call only",
+                 "its extent is known in a call only",
                  of_x);
   given.x = element("X", {p * 2 + r - 1, b, c, q + s});
   given.x_extents = {5, Affine::of("batches"), 4, 6};
@@ -234,7 +232,7 @@ TEST(AssignDigits, RefuseOtherProducts) {
                  of_x);
   given = {};
   given.loops.emplace_back("t", 3);
-  expect_refusal(nest_of(given), "the update stands in 8 loops: expected three, over rows, reduction and columns",
+  expect_refusal(nest_of(given), "the update is in 8 loops: expected three, over rows, reduction and columns",
                  {{0, 0, 0, 0}});
 }
 

@@ -114,10 +114,10 @@ TEST(AssignRoles, Asks_for_one_update) {
 
 TEST(AssignRoles, Asks_for_three_loops) {
   const std::string expected = ": expected three, over rows, reduction and columns";
-  expect_refusal(nest_of({""}), "the update stands in 0 loops" + expected, {{0}});
-  expect_refusal(nest_of({"r"}), "the update stands in 1 loop" + expected, {{0}});
-  expect_refusal(nest_of({"rc"}), "the update stands in 2 loops" + expected, {{0}});
-  expect_refusal(nest_of({"trdc"}), "the update stands in 4 loops" + expected, {{0, 0, 0, 0}});
+  expect_refusal(nest_of({""}), "the update is in 0 loops" + expected, {{0}});
+  expect_refusal(nest_of({"r"}), "the update is in 1 loop" + expected, {{0}});
+  expect_refusal(nest_of({"rc"}), "the update is in 2 loops" + expected, {{0}});
+  expect_refusal(nest_of({"trdc"}), "the update is in 4 loops" + expected, {{0, 0, 0, 0}});
 }
 
 TEST(AssignRoles, Asks_for_three_arrays_of_one_type) {
@@ -152,7 +152,7 @@ TEST(AssignRoles, Asks_for_matrices_as_they_stand) {
 
 Affine size(const std::string& iterator) { return Affine::of("size_" + iterator); }
 
-/// X[c][d], as PyTorch has a linear layer's input, and Y[c][r], as it has its output; either may stand alone.
+/// X[c][d], as PyTorch has a linear layer's input, and Y[c][r], as it has its output; either may be alone.
 TEST(AssignRoles, Takes_dense_matrices_transposed) {
   for (const bool dense : {false, true}) {
     for (const bool output : {false, true}) {
@@ -226,7 +226,7 @@ TEST(AssignRoles, Asks_for_one_thing_of_each_name) {
   expect_refusal(nest, "d stands for two things here: expected different names", {{0, 0}});
 }
 
-/// A statement in loops over r and c, behind the product's own.
+/// A statement in loops over r and c, after the product's own.
 LoopNest followed_by(const Statement& statement) {
   LoopNest nest = nest_of({});
   nest.arrays.push_back({"bias", {Affine::of("size_r")}, ArrayRole::unknown});
@@ -253,7 +253,7 @@ TEST(AssignRoles, Asks_for_operands_of_rows_and_columns) {
                  "W is a factor of the product: expected another array in what Y becomes",
                  {{1, 0, 0}, Kind::operand, 1});
   expect_refusal(followed_by({{is_nonzero(at("mask", "r", "c"))}, Update{at("Y", "r", "c"), 1.0}}),
-                 "Y is expected to be changed once per element, behind the reduction loop and without a guard",
+                 "Y is expected to be changed once per element, after the reduction loop and without a guard",
                  {{1, 0, 0}});
 }
 

@@ -185,7 +185,7 @@ TEST(Summary, GroupsByColumnsAndClass) {
 
 TEST(Summary, ComparesOursWithThePeers) {
   PairResult slower = example();
-  slower.plain->microseconds = 3.5;  // behind TF32, in front of the exact ones
+  slower.plain->microseconds = 3.5;  // after TF32, before the exact ones
   slower.plain->cold.reset();
   slower.plain->floor.reset();
   slower.programmatic.reset();
@@ -241,8 +241,7 @@ TEST(Table, HasOneCellPerColumn) {
   }
   EXPECT_EQ(pair_table_row(example(), "one", {three_peers, false}),
             "| one | 100x10 | 80.0 | 32 | 2.00 | 1.00 | 4.00 | 3.00 | 6.00 | 2.00 | 1.50 | 1.25 | 4.00 | 3.00 | - | "
-            "2.0e-07 | "
-            "3, 0, 0, 1 | panel:a | panel:b |\n");
+            "2.0e-07 | 3, 0, 0, 1 | panel:a | panel:b |\n");
 }
 
 TEST(Table, HasAColumnForEachPeer) {

@@ -89,13 +89,13 @@ std::string problem_of_serial_packing(const CsrMatrix& matrix, const Packed<Bitm
 
 /// What the units promise beside their values: they follow each other, the columns of lanes are all different, and the
 /// longest one is as long as the words say, where one without words of odd blocks counts one more.
-std::string problem_of_units(const BitmapReader& reader) {
+std::string problem_of_packed_tiles(const BitmapReader& reader) {
   const BitmapFormat& format = reader.format();
   std::uint64_t begin = 0;
   std::uint32_t most_words = 0;
-  for (std::uint64_t number = 0; number < format.units(); ++number) {
-    const BitmapUnit unit = reader.unit(number / format.tiles(), number % format.tiles());
-    if (unit.at != format.unit_at(begin)) {
+  for (std::uint64_t number = 0; number < format.packed_tiles(); ++number) {
+    const BitmapPackedTile packed_tile = reader.packed_tile(number / format.tiles(), number % format.tiles());
+    if (packed_tile.at != format.packed_tile_at(begin)) {
       return "a unit that is not behind the one before";
     }
     std::array<std::uint32_t, bitmap_lanes> even_words{}, odd_words{};
@@ -104,12 +104,12 @@ std::string problem_of_units(const BitmapReader& reader) {
       for (std::uint32_t block = 0; block < bitmap_blocks; ++block) {
         std::uint32_t counts[4] = {};
         for (std::uint32_t p = 0; p < 16; ++p) {
-          ++counts[reader.code(unit, block, lane, p)];
+          ++counts[reader.code(packed_tile, block, lane, p)];
         }
-        auto& words = block % 2 == 0 ? even_words.at(lane) : odd_words.at(reader.odd_column(unit, lane));
+        auto& words = block % 2 == 0 ? even_words.at(lane) : odd_words.at(reader.odd_column(packed_tile, lane));
         words += counts[2] + (counts[1] + counts[3] + 1) / 2;
       }
-      odd_columns.insert(reader.odd_column(unit, lane));
+      odd_columns.insert(reader.odd_column(packed_tile, lane));
     }
     if (odd_columns.size() != bitmap_lanes) {
       return "an odd column of two lanes";
@@ -118,15 +118,15 @@ std::string problem_of_units(const BitmapReader& reader) {
     for (std::uint32_t column = 0; column < bitmap_lanes; ++column) {
       longest = std::max(longest, even_words.at(column) + std::max(odd_words.at(column), 1U));
     }
-    if (longest != unit.words) {
+    if (longest != packed_tile.words) {
       return "another number of words than the longest column has";
     }
-    most_words = std::max(most_words, unit.words);
-    begin += format.unit_bytes(unit.words) / 32;
+    most_words = std::max(most_words, packed_tile.words);
+    begin += format.packed_tile_bytes(packed_tile.words) / 32;
   }
-  return reader.begin(format.panels(), 0) != begin || format.counts.pieces != begin ? "units that end elsewhere"
-         : format.shape.most_words != most_words                                    ? "words that no unit has"
-                                                                                    : "";
+  return reader.begin(format.row_tiles(), 0) != begin || format.counts.pieces != begin ? "units that end elsewhere"
+         : format.shape.most_words != most_words                                       ? "words that no unit has"
+                                                                                       : "";
 }
 
 /// What is wrong with the packed matrix, or nothing.
@@ -141,7 +141,7 @@ std::string problem_of(const CsrMatrix& matrix) {
   if (unpack(packed.bytes.span()) != without_zeros(matrix)) {
     return "another matrix";
   }
-  const std::string problem = problem_of_units(BitmapReader(packed.bytes.span(), packed.format));
+  const std::string problem = problem_of_packed_tiles(BitmapReader(packed.bytes.span(), packed.format));
   if (!problem.empty()) {
     return problem;
   }
@@ -272,18 +272,18 @@ TEST(BitmapPacking, IsForElementsOf16Bits) {
 /// (register 2: the first) and 17 (register 4: the second); 66 (block 1, lane 1, register 0: the first); 128 (block 2,
 /// lane 0, register 0: the first); 194 (block 3, lane 1, register 0: the first). In row 8 stands column 33 (block 0,
 /// lane 0, register 9: the second).
-const CsrMatrix one_unit{
+const CsrMatrix one_packed_tile{
     9, 195, {0, 7, 7, 7, 7, 7, 7, 7, 7, 8}, {0, 1, 8, 17, 66, 128, 194, 33}, {1, 2, 3, 4, 5, 6, 7, 8}, ScalarType::f16};
 
 TEST(BitmapPacking, WritesTheBytesThatTheDescriptionSays) {
   // Lane 0 has four words in even blocks, behind which there is a row, and lane 1 two in odd ones. So lane 0 has the
   // fewest in odd ones and meets itself, lanes 2 to 31 meet those in front of them, and lane 1 has column 31.
-  std::vector<std::uint32_t> unit(1184 / 4);
-  unit[0] = 2 | 1U << 8 | 3U << 16 | 3U << 6;  // block 0, lane 0
-  unit[3] = 1;                                 // block 1, lane 1
-  unit[64] = 1;                                // block 2, lane 0
-  unit[67] = 1;                                // block 3, lane 1
-  auto* const columns = reinterpret_cast<unsigned char*>(&unit[128]);
+  std::vector<std::uint32_t> packed_tile(1184 / 4);
+  packed_tile[0] = 2 | 1U << 8 | 3U << 16 | 3U << 6;  // block 0, lane 0
+  packed_tile[3] = 1;                                 // block 1, lane 1
+  packed_tile[64] = 1;                                // block 2, lane 0
+  packed_tile[67] = 1;                                // block 3, lane 1
+  auto* const columns = reinterpret_cast<unsigned char*>(&packed_tile[128]);
   for (unsigned char lane = 2; lane < 32; ++lane) {
     columns[lane] = static_cast<unsigned char>(lane - 1);
   }
@@ -293,36 +293,36 @@ TEST(BitmapPacking, WritesTheBytesThatTheDescriptionSays) {
   const auto word = [](double low, double high) {
     return std::uint32_t{Float16(low).bits} | std::uint32_t{Float16(high).bits} << 16;
   };
-  unit[136] = word(1, 2);  // row 0, column 0
-  unit[136 + 32] = word(3, 4);
-  unit[136 + 64] = word(8, 0);
-  unit[136 + 96] = word(6, 0);
-  unit[136 + 128 + 31] = word(5, 0);  // the last row
-  unit[136 + 96 + 31] = word(7, 0);
-  const Packed<BitmapFormat> packed = pack(one_unit.view(), BitmapCut{});
+  packed_tile[136] = word(1, 2);  // row 0, column 0
+  packed_tile[136 + 32] = word(3, 4);
+  packed_tile[136 + 64] = word(8, 0);
+  packed_tile[136 + 96] = word(6, 0);
+  packed_tile[136 + 128 + 31] = word(5, 0);  // the last row
+  packed_tile[136 + 96 + 31] = word(7, 0);
+  const Packed<BitmapFormat> packed = pack(one_packed_tile.view(), BitmapCut{});
   std::vector<std::uint32_t> expected(512 / 4);
   std::memcpy(expected.data(), packed.bytes.span().data(), header_bytes);
   expected[256 / 4 + 1] = 1184 / 32;
-  expected.insert(expected.end(), unit.begin(), unit.end());
+  expected.insert(expected.end(), packed_tile.begin(), packed_tile.end());
   EXPECT_TRUE(same_bytes(packed.bytes.span(), std::as_bytes(std::span(expected))));
-  EXPECT_EQ(problem_of(one_unit), "");
+  EXPECT_EQ(problem_of(one_packed_tile), "");
 }
 
 TEST(BitmapFormat, HasTheBytesThatTheDescriptionSays) {
   const BitmapFormat format =
       describe(BitmapShape{{.most_words = 30}, 50, 600, ScalarType::bf16}, {.nonzeros = 900, .pieces = 700});
-  EXPECT_EQ(format.panels(), 4U);
+  EXPECT_EQ(format.row_tiles(), 4U);
   EXPECT_EQ(format.tiles(), 3U);
   EXPECT_EQ(format.begin_at(1, 2), 256U + 5 * 4);
-  EXPECT_EQ(format.units_at, 512U);  // behind 13 begins
-  EXPECT_EQ(format.unit_at(17), 512U + 17 * 32);
+  EXPECT_EQ(format.packed_tiles_at, 512U);  // behind 13 begins
+  EXPECT_EQ(format.packed_tile_at(17), 512U + 17 * 32);
   EXPECT_EQ(format.bytes, 512U + 700 * 32);
   EXPECT_EQ(format.bits_at(1, 3), 28U);
   EXPECT_EQ(format.bits_at(2, 0), 256U);
   EXPECT_EQ(format.odd_column_at(7), 519U);
   EXPECT_EQ(format.words_at(), 544U);
   EXPECT_EQ(format.word_at(2, 5), 544U + 2 * 128 + 5 * 4);
-  EXPECT_EQ(format.unit_bytes(64), 544U + 64 * 128);
+  EXPECT_EQ(format.packed_tile_bytes(64), 544U + 64 * 128);
 }
 
 TEST(BitmapFormat, NamesTheRegistersOfTensorCores) {
@@ -393,7 +393,7 @@ TEST(BitmapPacking, TakesFewBytes) {
 }
 
 const char* const other_bytes = "is not what packing the matrix again gives";
-const char* const outside = "behind the end of the packed matrix";
+const char* const outside = "after the end of the packed matrix";
 
 /// Packed bytes of which some are others, with checksums that match.
 class Damaged {
@@ -411,13 +411,13 @@ class Damaged {
     return *this;
   }
   Damaged& put_bits(std::uint32_t block, std::uint32_t lane, std::uint32_t bits) {
-    return put(format().unit_at(0) + format().bits_at(block, lane), bits);
+    return put(format().packed_tile_at(0) + format().bits_at(block, lane), bits);
   }
   Damaged& put_column(std::uint32_t lane, std::uint8_t byte) {
-    return put(format().unit_at(0) + format().odd_column_at(lane), byte);
+    return put(format().packed_tile_at(0) + format().odd_column_at(lane), byte);
   }
   Damaged& put_word(std::uint32_t row, std::uint32_t column, std::uint32_t word) {
-    return put(format().unit_at(0) + format().word_at(row, column), word);
+    return put(format().packed_tile_at(0) + format().word_at(row, column), word);
   }
   void expect_refused(const char* words) {
     bytes_.seal();
@@ -430,34 +430,40 @@ class Damaged {
 };
 
 TEST(BitmapUnpacking, RefusesBitsThatAreNotThoseOfTheWords) {
-  EXPECT_EQ(unpack(pack(one_unit.view(), BitmapCut{}).bytes.span()), one_unit);
+  EXPECT_EQ(unpack(pack(one_packed_tile.view(), BitmapCut{}).bytes.span()), one_packed_tile);
   const std::uint32_t bits = 2 | 1U << 8 | 3U << 16 | 3U << 6;
-  Damaged(one_unit).put_bits(3, 5, 1).expect_refused(other_bytes);  // a bit without a value
-  Damaged(one_unit).put_bits(0, 0, bits | 1U << 4).expect_refused(other_bytes);
-  Damaged(one_unit).put_bits(0, 0, bits ^ 3).expect_refused(other_bytes);  // one value in place of two
-  Damaged(one_unit).put_bits(0, 0, 0).expect_refused(other_bytes);
-  Damaged(one_unit).put_bits(3, 2, 1).put_word(4, 1, 1).expect_refused(
-      "a non-zero stands in row 0 and column 196 of a matrix of 9 x 195");
-  Damaged(one_unit).put_bits(1, 4, 1).put_word(4, 3, 1).expect_refused("more than the 8 non-zeros");
-  Damaged(one_unit).put_word(0, 0, 0).expect_refused(other_bytes);
-  Damaged(one_unit).put_word(0, 7, 1).expect_refused(other_bytes);  // a word that nobody has
-  Damaged(one_unit).put_word(2, 0, 0x80000000U | Float16(8).bits).expect_refused(other_bytes);  // a half that is left
+  Damaged(one_packed_tile).put_bits(3, 5, 1).expect_refused(other_bytes);  // a bit without a value
+  Damaged(one_packed_tile).put_bits(0, 0, bits | 1U << 4).expect_refused(other_bytes);
+  Damaged(one_packed_tile).put_bits(0, 0, bits ^ 3).expect_refused(other_bytes);  // one value in place of two
+  Damaged(one_packed_tile).put_bits(0, 0, 0).expect_refused(other_bytes);
+  Damaged(one_packed_tile)
+      .put_bits(3, 2, 1)
+      .put_word(4, 1, 1)
+      .expect_refused("a non-zero is in row 0 and column 196 of a matrix of 9 x 195");
+  Damaged(one_packed_tile).put_bits(1, 4, 1).put_word(4, 3, 1).expect_refused("more than the 8 non-zeros");
+  Damaged(one_packed_tile).put_word(0, 0, 0).expect_refused(other_bytes);
+  Damaged(one_packed_tile).put_word(0, 7, 1).expect_refused(other_bytes);  // a word that nobody has
+  Damaged(one_packed_tile)
+      .put_word(2, 0, 0x80000000U | Float16(8).bits)
+      .expect_refused(other_bytes);  // a half that is left
 }
 
 TEST(BitmapUnpacking, RefusesColumnsThatAreNotPaired) {
-  Damaged(one_unit).put_column(5, 3).expect_refused(other_bytes);                   // that of lane 4, too
-  Damaged(one_unit).put_column(5, 3).put_column(4, 4).expect_refused(other_bytes);  // exchanged
-  Damaged(one_unit).put_column(1, 30).expect_refused(other_bytes);                  // where no words are
-  Damaged(one_unit).put_column(1, 0).expect_refused(other_bytes);                   // where others are
-  Damaged(one_unit).put_column(9, 8 | 0x20).expect_refused(other_bytes);            // bits that mean nothing
-  Damaged(one_unit).put_column(9, 8 | 0x80).expect_refused(other_bytes);
-  Damaged(one_unit).put_column(1, 31 | 0x20).expect_refused(outside);  // seven rows
-  Damaged(one_unit).put_column(7, 6 | 0x20).expect_refused(outside);   // more than there may be
-  Damaged(one_unit).put_column(2, 1).expect_refused("word 1 of lane 0 is asked for, of a unit with 1 rows");
-  Damaged(one_unit)
+  Damaged(one_packed_tile).put_column(5, 3).expect_refused(other_bytes);                   // that of lane 4, too
+  Damaged(one_packed_tile).put_column(5, 3).put_column(4, 4).expect_refused(other_bytes);  // exchanged
+  Damaged(one_packed_tile).put_column(1, 30).expect_refused(other_bytes);                  // where no words are
+  Damaged(one_packed_tile).put_column(1, 0).expect_refused(other_bytes);                   // where others are
+  Damaged(one_packed_tile).put_column(9, 8 | 0x20).expect_refused(other_bytes);            // bits that mean nothing
+  Damaged(one_packed_tile).put_column(9, 8 | 0x80).expect_refused(other_bytes);
+  Damaged(one_packed_tile).put_column(1, 31 | 0x20).expect_refused(outside);  // seven rows
+  Damaged(one_packed_tile).put_column(7, 6 | 0x20).expect_refused(outside);   // more than there may be
+  Damaged(one_packed_tile)
+      .put_column(2, 1)
+      .expect_refused("word 1 of lane 0 is asked for, of a packed tile with 1 rows");
+  Damaged(one_packed_tile)
       .put_column(2, 1)
       .put_column(1, 31 | 0x20)
-      .expect_refused("word 3 of lane 0 is asked for, of a unit with 3 rows");
+      .expect_refused("word 3 of lane 0 is asked for, of a packed tile with 3 rows");
 }
 
 TEST(BitmapUnpacking, RefusesUnitsThatDoNotFollowEachOther) {
@@ -478,26 +484,26 @@ TEST(BitmapUnpacking, RefusesUnitsThatDoNotFollowEachOther) {
 }
 
 TEST(BitmapUnpacking, RefusesNumbersThatDisagree) {
-  Damaged(one_unit).put_number("height", 32).expect_refused("field height is 32; it can be 16 to 16");
-  Damaged(one_unit)
+  Damaged(one_packed_tile).put_number("height", 32).expect_refused("field height is 32; it can be 16 to 16");
+  Damaged(one_packed_tile)
       .put_number("element", static_cast<std::uint64_t>(ScalarType::f32))
       .expect_refused("field element is 5; it can be 7 to 8");
-  Damaged(one_unit).put_number("most_words", 65).expect_refused("field most_words is 65; it can be 0 to 64");
-  Damaged(one_unit)
+  Damaged(one_packed_tile).put_number("most_words", 65).expect_refused("field most_words is 65; it can be 0 to 64");
+  Damaged(one_packed_tile)
       .put_number("most_words", 6)
       .expect_refused("field most_words is not what packing the matrix again gives");
-  Damaged(one_unit)
+  Damaged(one_packed_tile)
       .put_number("nonzeros", 9)
       .expect_refused("field nonzeros is not what packing the matrix again gives");
-  Damaged(one_unit).put_number("pieces", 32).expect_refused("field total_bytes does not agree");
-  Damaged(one_unit)
+  Damaged(one_packed_tile).put_number("pieces", 32).expect_refused("field total_bytes does not agree");
+  Damaged(one_packed_tile)
       .put_number("columns", 194)
-      .expect_refused("a non-zero stands in row 0 and column 194 of a matrix of 9 x 194");
-  Damaged(one_unit).put_number("columns", 257).expect_refused("");
+      .expect_refused("a non-zero is in row 0 and column 194 of a matrix of 9 x 194");
+  Damaged(one_packed_tile).put_number("columns", 257).expect_refused("");
 }
 
 TEST(BitmapUnpacking, RefusesWhatIsDamagedAnywhere) {
-  const Packed<BitmapFormat> packed = pack(one_unit.view(), BitmapCut{});
+  const Packed<BitmapFormat> packed = pack(one_packed_tile.view(), BitmapCut{});
   std::vector<std::byte> bytes(packed.bytes.span().begin(), packed.bytes.span().end());
   for (std::byte& byte : bytes) {
     byte ^= std::byte{0x10};

@@ -31,8 +31,8 @@ TEST(Pattern, RanksRowsAmongItsOwn) {
 
 TEST(Census, CountsTheColumnsOfEachPattern) {
   const PatternCensus census = take_census(small, 2);
-  EXPECT_EQ(census.panels, 2);
-  // Panel 0: columns 0 {row 0}, 1 {row 1}, 2 and 3 {both}; panel 1 has one row: columns 0 and 3.
+  EXPECT_EQ(census.row_tiles, 2);
+  // Row tile 0: columns 0 {row 0}, 1 {row 1}, 2 and 3 {both}; row tile 1 has one row: columns 0 and 3.
   const std::map<Pattern, std::int64_t> expected{{{0b01, 2}, 3}, {{0b10, 2}, 1}, {{0b11, 2}, 2}};
   EXPECT_EQ(census.columns, expected);
   EXPECT_EQ(census.enumerated_columns(), 6);

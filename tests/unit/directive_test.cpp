@@ -32,7 +32,7 @@ const std::vector<Written>& one_of_each() {
       {Transform{"A"}, "transform(A, lists)"},
       {Compact{}, "compact()"},
       {MergePatterns{}, "merge()"},
-      {OwnPanels{"i", 4, 2}, "row_tiles(i, block=4, warp=2)"},
+      {AssignRowTiles{"i", 4, 2}, "row_tiles(i, block=4, warp=2)"},
       {TileColumns{"j", 16, 4}, "tile(j, columns=16, vector=4)"},
       {SplitColumns{"k", 8, 4}, "split_k(k, warps=8, lane_groups=4)"},
       {AccumulateSums{}, "accumulate()"},
@@ -48,7 +48,7 @@ const std::vector<Written>& one_of_each() {
       {PackTasks{"A", 32}, "transform(A, tasks, 32)"},
       {AssignTasks{"task", 4, 8}, "assign(task, warps=4, lane_groups=8)"},
       {PlaceEpilogue{}, "epilogue()"},
-      {StreamWindows{"i", 8, 1}, "mainloop(i, row_tiles=8, warps=1)"},
+      {Mainloop{"i", 8, 1}, "mainloop(i, row_tiles=8, warps=1)"},
       {FragmentColumns{"j", 16}, "fragment(j, 16)"},
       {PackFragments{"A"}, "transform(A, sparse24)"},
       {PackDense{"A"}, "transform(A, dense)"},
@@ -56,14 +56,14 @@ const std::vector<Written>& one_of_each() {
       {PackPlaced{"A"}, "transform(A, decompress)"},
       {PackGathered{"A"}, "transform(A, gathered)"},
       {PackBitmap{"A"}, "transform(A, bitmap)"},
-      {QuarterSteps{"A"}, "sparse14(A)"},
-      {PipelineWindows{"k", 3}, "pipeline(k, 3)"},
+      {Sparse14Steps{"A"}, "sparse14(A)"},
+      {PipelineKTiles{"k", 3}, "pipeline(k, 3)"},
       {PipelineTiles{"k", 4, 3}, "pipeline(k, stages=4, stages_a=3)"},
       {StoreTiles{"C"}, "store(C)"},
       {CopyInBulk{}, "copy(tma)"},
-      {CopyUnits{}, "copy(bulk_a)"},
+      {CopyPackedTiles{}, "copy(bulk_a)"},
       {ClusterTurns{"k", 4}, "cluster(k, 4)"},
-      {PlaceAhead{"A"}, "warp_specialize(A)"},
+      {WarpSpecialize{"A"}, "warp_specialize(A)"},
   };
   return all;
 }
@@ -89,10 +89,10 @@ TEST(Directive, TheExamplesAreOneOfEachKind) {
 
 TEST(Directive, OfStreamsHasNumbersWhereTheyAreNotTheUsualOnes) {
   for (const auto& [directive, text] :
-       {Written{StreamWindows{"i", 8, 1, 32}, "mainloop(i, row_tiles=8, warps=1, warp_m=32)"},
-        Written{StreamWindows{"i", 8, 2, 16, 2}, "mainloop(i, row_tiles=8, warps=2, split_k=2)"},
-        Written{StreamWindows{"i", 8, 2, 32, 2}, "mainloop(i, row_tiles=8, warps=2, warp_m=32, split_k=2)"},
-        Written{StreamWindows{"i", 4, 1, 16, 1, 32}, "mainloop(i, row_tiles=4, warps=1, tile_k=32)"},
+       {Written{Mainloop{"i", 8, 1, 32}, "mainloop(i, row_tiles=8, warps=1, warp_m=32)"},
+        Written{Mainloop{"i", 8, 2, 16, 2}, "mainloop(i, row_tiles=8, warps=2, split_k=2)"},
+        Written{Mainloop{"i", 8, 2, 32, 2}, "mainloop(i, row_tiles=8, warps=2, warp_m=32, split_k=2)"},
+        Written{Mainloop{"i", 4, 1, 16, 1, 32}, "mainloop(i, row_tiles=4, warps=1, tile_k=32)"},
         Written{PackBitmap{"A", 4}, "transform(A, bitmap, warps=4)"},
         Written{FragmentColumns{"j", 128, 16}, "fragment(j, 128, warp_n=16)"}}) {
     EXPECT_EQ(print(directive), text);
@@ -113,23 +113,23 @@ TEST(Directive, IsReadAsItIsPrinted) {
 
 TEST(Directive, IsReadInTheWordsOfTheReleaseBefore) {
   const std::vector<Written> old{
-      {OwnPanels{"i", 4, 2}, "own(i, panels=4, warp=2)"},
+      {AssignRowTiles{"i", 4, 2}, "own(i, panels=4, warp=2)"},
       {SplitColumns{"k", 8, 4}, "split(k, warps=8, groups=4)"},
       {ShareSums{}, "share()"},
       {BatchColumns{"k", 8}, "batch(k, 8)"},
       {Overlap{}, "overlap()"},
       {CutRows{"k", 64}, "cut(k, 64)"},
       {AssignTasks{"task", 4, 8}, "assign(task, warps=4, groups=8)"},
-      {StreamWindows{"i", 8, 1, 32, 2, 32}, "stream(i, panels=8, warps=1, rows=32, share=2, window=32)"},
+      {Mainloop{"i", 8, 1, 32, 2, 32}, "stream(i, panels=8, warps=1, rows=32, share=2, window=32)"},
       {FragmentColumns{"j", 128, 16}, "fragment(j, 128, warp=16)"},
       {PackFragments{"A"}, "transform(A, fragments)"},
       {PackListed{"A"}, "transform(A, listed)"},
       {PackPlaced{"A"}, "transform(A, placed)"},
-      {QuarterSteps{"A"}, "quarter(A)"},
+      {Sparse14Steps{"A"}, "quarter(A)"},
       {PipelineTiles{"k", 4, 3, 256}, "pipeline(k, tiles=4, units=3, step=256)"},
       {CopyInBulk{}, "copy(bulk)"},
-      {CopyUnits{}, "copy(units)"},
-      {PlaceAhead{"A"}, "ahead(A)"},
+      {CopyPackedTiles{}, "copy(units)"},
+      {WarpSpecialize{"A"}, "ahead(A)"},
   };
   for (const Written& written : old) {
     EXPECT_EQ(parse_directive(written.text), written.directive) << written.text;
@@ -167,9 +167,9 @@ TEST(Script, HoldsDirectivesBetweenSemicolonsOrOnLines) {
   EXPECT_EQ(parse_script("unroll(i, 2); enumerate(); map(i, grid)"), expected);
   EXPECT_EQ(parse_script("unroll(i, 2)\nenumerate()\nmap(i, grid)\n"), expected);
   EXPECT_EQ(parse_script("unroll(i,2);;enumerate();\n\n  map(i,grid);\r\n"), expected);
-  EXPECT_EQ(
-      parse_script("# panels; of two rows\nunroll(i, 2)  # not four: unroll(i, 4)\nenumerate(); # cases\nmap(i, grid)"),
-      expected);
+  EXPECT_EQ(parse_script(
+                "# row_tiles; of two rows\nunroll(i, 2)  # not four: unroll(i, 4)\nenumerate(); # cases\nmap(i, grid)"),
+            expected);
 }
 
 TEST(Script, OfOneOfEachIsReadAsItIsPrinted) {
@@ -250,7 +250,7 @@ TEST(Script, OfALegalScheduleIsReadAsItIsPrinted) {
       expect_read_as_printed(schedule);
     }
     expect_read_as_printed(
-        StreamSchedule{.columns = bcol < 33 ? 8 : 32, .panels = 2, .warps = 3, .stages = 5, .pdl = bcol > 1});
+        StreamSchedule{.columns = bcol < 33 ? 8 : 32, .row_tiles = 2, .warps = 3, .stages = 5, .pdl = bcol > 1});
   }
 }
 

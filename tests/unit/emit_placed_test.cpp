@@ -17,21 +17,21 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(FragmentBlock, HasAPanelForEachUnit) {
-  const auto block_of = [](std::int64_t height, std::int64_t panels) {
+  const auto block_of = [](std::int64_t height, std::int64_t row_tiles) {
     return fragment_block(
-        {.kind = PackedForm::Kind::fragments, .height = height, .block_panels = panels, .placed_values = true});
+        {.kind = PackedForm::Kind::fragments, .height = height, .block_row_tiles = row_tiles, .placed_values = true});
   };
-  for (const auto& [height, panels, stored_height, stored_panels] : {std::array<std::uint32_t, 4>{16, 4, 16, 4},
-                                                                     {32, 2, 32, 2},
-                                                                     {48, 2, 16, 6},
-                                                                     {80, 1, 16, 5},
-                                                                     {96, 1, 32, 3},
-                                                                     {160, 1, 32, 5},
-                                                                     {176, 1, 16, 11}}) {
-    const transformer::FragmentBlock block = block_of(height, panels);
+  for (const auto& [height, row_tiles, stored_height, stored_row_tiles] : {std::array<std::uint32_t, 4>{16, 4, 16, 4},
+                                                                           {32, 2, 32, 2},
+                                                                           {48, 2, 16, 6},
+                                                                           {80, 1, 16, 5},
+                                                                           {96, 1, 32, 3},
+                                                                           {160, 1, 32, 5},
+                                                                           {176, 1, 16, 11}}) {
+    const transformer::FragmentBlock block = block_of(height, row_tiles);
     EXPECT_EQ(block.height, stored_height) << height;
-    EXPECT_EQ(block.panels, stored_panels) << height;
-    EXPECT_EQ(block.joined * panels, stored_panels) << height;
+    EXPECT_EQ(block.row_tiles, stored_row_tiles) << height;
+    EXPECT_EQ(block.joined * row_tiles, stored_row_tiles) << height;
   }
 }
 
@@ -93,7 +93,7 @@ TEST(PlacedRows, AreFewerWhereLanesHaveFewerRegisters) {
 
 TEST(PlacedRows, AreMoreWhereOtherThreadsLeaveRegisters) {
   StreamSchedule schedule{
-      .columns = 64, .panels = 1, .warps = 8, .share = 4, .ahead = true, .dense = StreamSchedule::Dense::placed};
+      .columns = 64, .row_tiles = 1, .warps = 8, .share = 4, .ahead = true, .dense = StreamSchedule::Dense::placed};
   EXPECT_EQ(schedule.threads(), 512);
   EXPECT_EQ(StreamSchedule::multiplying_registers(schedule.threads()) + StreamSchedule::placing_registers,
             2 * StreamSchedule::thread_registers(schedule.threads()));

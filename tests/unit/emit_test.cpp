@@ -31,7 +31,7 @@ GeneratedLayer layer_of(const SparseMatrix& matrix, const std::string& schedule,
                          .choice = {parse_schedule(schedule), "user"}});
 }
 
-/// 4 x 3 whose panels of 4 rows have the patterns 0b0101 and 0b0010 only.
+/// 4 x 3 whose row tiles of 4 rows have the patterns 0b0101 and 0b0010 only.
 const SparseMatrix two_patterns{4, 3, {0, 1, 2, 3, 3}, {0, 1, 0}, {1, 2, 3}};
 
 std::string as_is(const std::string&, const std::string& text) { return text; }
@@ -46,12 +46,12 @@ TEST(KernelSource, HoldsTheConstantsOfTheLayer) {
 }
 
 TEST(Dispatch, SaysHowManyColumnsThreadsTakeInATurn) {
-  const auto turn = [](const std::string& schedule) {
-    return dispatch_of(layer_of(two_patterns, schedule).layer).turn_columns;
+  const auto iteration = [](const std::string& schedule) {
+    return dispatch_of(layer_of(two_patterns, schedule).layer).iteration_columns;
   };
-  EXPECT_EQ(turn("4-2-2-64"), 128);
-  EXPECT_EQ(turn("4-2-1-32"), 32);
-  EXPECT_EQ(turn("rows: tile=1x8, thread=1x2, unroll_k=2, task=32, light=8, warps=2, pdl=on"), 0)
+  EXPECT_EQ(iteration("4-2-2-64"), 128);
+  EXPECT_EQ(iteration("4-2-1-32"), 32);
+  EXPECT_EQ(iteration("rows: tile=1x8, thread=1x2, unroll_k=2, task=32, light=8, warps=2, pdl=on"), 0)
       << "blocks have tiles of columns";
 }
 

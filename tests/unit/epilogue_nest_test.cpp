@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shipped parts of --epilogue: each computes what its name says, and stands in the documentation as it is.
+// The shipped parts of --epilogue: each computes what its name says, and is in the documentation as it is.
 
 #include "generator/commands/epilogue_nest.h"
 

@@ -44,7 +44,7 @@ ModelEstimate estimate() {
           {.name = "bias", .shape = "64", .why_not = "has 1 dimensions"}}};
 }
 
-/// What stands in the row of a layer.
+/// What is in the row of a layer.
 std::string row_of(const std::string& name) {
   const std::string page = estimate_page(estimate(), false);
   const std::size_t begin = page.find("\n" + name + " ") + 1;

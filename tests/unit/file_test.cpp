@@ -27,7 +27,7 @@ std::atomic<int> changes_of_the_mask = 0;
 
 }  // namespace
 
-/// Stands in front of the system's. The mask for the rights of new files is one for all threads: a change for a moment
+/// Is before the system's. The mask for the rights of new files is one for all threads: a change for a moment
 /// is felt by those that make a file just then, too seldom for a test to wait for it.
 extern "C" mode_t umask(mode_t mask) noexcept {
   ++changes_of_the_mask;

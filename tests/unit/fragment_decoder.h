@@ -37,7 +37,7 @@ class Bytes {
 
 using Places = std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t>;
 
-/// Units as a kernel reads them: lane by lane and register by register, as PTX defines mma.sp.m16n8k32, and for
+/// Packed tiles as a kernel reads them: lane by lane and register by register, as PTX defines mma.sp.m16n8k32, and for
 /// elements of 32 bits m16n8k16, or mma.m16n8k16 and m16n8k8 where steps are dense.
 class Decoder {
  public:
@@ -49,60 +49,62 @@ class Decoder {
     place_bytes_ = shape.placed == 2 ? 2 : 4;
     lists_ = (wide_ ? 4 : 8) * shape.height / 16;
     steps_ = shape.steps;
-    strips_ = shape.height / 16;
-    half_steps_ = steps_ - shape.quarter_steps;
-    metadata_at_ = half_steps_ * strips_ * 512 + shape.quarter_steps * strips_ * 256;
-    quarter_metadata_at_ = metadata_at_ + half_steps_ * strips_ * 64;
-    columns_at_ = quarter_metadata_at_ + shape.quarter_steps * strips_ * 32;
+    m16_tiles_ = shape.height / 16;
+    half_steps_ = steps_ - shape.sparse14_steps;
+    metadata_at_ = half_steps_ * m16_tiles_ * 512 + shape.sparse14_steps * m16_tiles_ * 256;
+    sparse14_metadata_at_ = metadata_at_ + half_steps_ * m16_tiles_ * 64;
+    columns_at_ = sparse14_metadata_at_ + shape.sparse14_steps * m16_tiles_ * 32;
     ends_at_ = columns_at_ + steps_ * (wide_ ? 16 : 32);
     room_ = shape.listed / 2 * 2;
-    unit_bytes_ = placed_             ? (32 + room_ * 6 + 31) / 32 * 32
-                  : shape.listed != 0 ? (lists_ * 80 + shape.listed * (wide_ ? 4 : 2) + 31) / 32 * 32
-                  : dense_ ? 16 * strips_ * 512
-                           : (ends_at_ + (shape.extras == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.extras) + 31) / 32 * 32;
+    packed_tile_bytes_ =
+        placed_             ? (32 + room_ * 6 + 31) / 32 * 32
+        : shape.listed != 0 ? (lists_ * 80 + shape.listed * (wide_ ? 4 : 2) + 31) / 32 * 32
+        : dense_            ? 16 * m16_tiles_ * 512
+                 : (ends_at_ + (shape.residuals == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.residuals) + 31) / 32 * 32;
   }
 
   /// Everything that is stored, as bits. Records a problem where the bytes are not as the definition says.
   Places decode() {
     const FragmentShape& shape = format_.shape;
     const std::int64_t width = placed_ ? 32 : wide_ ? 128 : 256;
-    const std::uint64_t windows = static_cast<std::uint64_t>((shape.columns + width - 1) / width);
-    const std::uint64_t panels = (static_cast<std::uint64_t>(shape.rows) + 16 * strips_ - 1) / (16 * strips_);
-    const std::uint64_t blocks = (panels + shape.block_panels - 1) / shape.block_panels;
+    const std::uint64_t k_tiles = static_cast<std::uint64_t>((shape.columns + width - 1) / width);
+    const std::uint64_t row_tiles = (static_cast<std::uint64_t>(shape.rows) + 16 * m16_tiles_ - 1) / (16 * m16_tiles_);
+    const std::uint64_t blocks = (row_tiles + shape.block_row_tiles - 1) / shape.block_row_tiles;
     const std::uint64_t rounds = format_.counts.rounds;
-    const bool regular = rounds == blocks * windows;
-    const int window_width = windows <= 65536 ? 2 : 4;
-    const std::uint64_t windows_at = (256 + (blocks + 1) * 4 + 255) / 256 * 256;
-    const std::uint64_t units_at =
-        regular ? 256 : (windows_at + rounds * static_cast<std::uint64_t>(window_width) + 255) / 256 * 256;
-    const std::uint64_t units = shape.block_panels / shape.joined;
+    const bool regular = rounds == blocks * k_tiles;
+    const int k_tile_width = k_tiles <= 65536 ? 2 : 4;
+    const std::uint64_t k_tiles_at = (256 + (blocks + 1) * 4 + 255) / 256 * 256;
+    const std::uint64_t packed_tiles_at =
+        regular ? 256 : (k_tiles_at + rounds * static_cast<std::uint64_t>(k_tile_width) + 255) / 256 * 256;
+    const std::uint64_t packed_tiles = shape.block_row_tiles / shape.joined;
     expect(placed_ || (shape.joined == 1 && shape.shares == 1), "numbers of placed values");
-    expect(format_.bytes == units_at + rounds * units * unit_bytes_, "number of bytes");
+    expect(format_.bytes == packed_tiles_at + rounds * packed_tiles * packed_tile_bytes_, "number of bytes");
     std::uint64_t next = 0;
     for (std::uint64_t block = 0; block < blocks; ++block) {
-      const std::uint64_t first = regular ? block * windows : bytes_.number(256 + block * 4, 4);
-      const std::uint64_t end = regular ? first + windows : bytes_.number(256 + block * 4 + 4, 4);
+      const std::uint64_t first = regular ? block * k_tiles : bytes_.number(256 + block * 4, 4);
+      const std::uint64_t end = regular ? first + k_tiles : bytes_.number(256 + block * 4 + 4, 4);
       expect(first == next, "first round of a block");
       std::uint64_t expected = 0;
       for (std::uint64_t round = first; round < end; ++round) {
-        const std::uint64_t window =
+        const std::uint64_t k_tile =
             regular ? round - first
-                    : bytes_.number(windows_at + round * static_cast<std::uint64_t>(window_width), window_width);
-        expect(window == expected || (round > first && window + 1 == expected), "window of a round");
-        if (window == expected) {
+                    : bytes_.number(k_tiles_at + round * static_cast<std::uint64_t>(k_tile_width), k_tile_width);
+        expect(k_tile == expected || (round > first && k_tile + 1 == expected), "K tile of a round");
+        if (k_tile == expected) {
           expect_exponents();
-          earlier_.assign(units, {});
+          earlier_.assign(packed_tiles, {});
         }
-        expected = window + 1;
-        for (std::uint64_t unit = 0; unit < units; ++unit) {
-          at_ = units_at + (round * units + unit) * unit_bytes_;
-          number_of_unit_ = unit;
-          first_row_ = static_cast<std::int64_t>((block * shape.block_panels + unit * shape.joined) * 16 * strips_);
-          first_column_ = static_cast<std::int64_t>(window) * width;
-          decode_unit();
+        expected = k_tile + 1;
+        for (std::uint64_t packed_tile = 0; packed_tile < packed_tiles; ++packed_tile) {
+          at_ = packed_tiles_at + (round * packed_tiles + packed_tile) * packed_tile_bytes_;
+          number_of_packed_tile_ = packed_tile;
+          first_row_ =
+              static_cast<std::int64_t>((block * shape.block_row_tiles + packed_tile * shape.joined) * 16 * m16_tiles_);
+          first_column_ = static_cast<std::int64_t>(k_tile) * width;
+          decode_packed_tile();
         }
       }
-      expect(expected == windows, "last window of a block");
+      expect(expected == k_tiles, "last K tile of a block");
       next = end;
     }
     expect(next == rounds, "number of rounds");
@@ -124,8 +126,9 @@ class Decoder {
     return static_cast<std::int64_t>(bytes_.number(at_ + columns_at_ + at, 1));
   }
 
-  std::uint64_t metadata_of(std::uint64_t step, std::uint32_t strip, std::uint32_t group_id, std::uint32_t half) const {
-    return at_ + metadata_at_ + (step * strips_ + strip) * 64 + group_id * 8 + half * 4;
+  std::uint64_t metadata_of(std::uint64_t step, std::uint32_t m16_tile, std::uint32_t group_id,
+                            std::uint32_t half) const {
+    return at_ + metadata_at_ + (step * m16_tiles_ + m16_tile) * 64 + group_id * 8 + half * 4;
   }
 
   void add(std::int64_t row, std::int64_t column, std::uint64_t bits) {
@@ -134,47 +137,47 @@ class Decoder {
   }
 
   /// The value of a lane's register, for the two columns of K that the lane's place says.
-  void decode_wide_register(std::uint32_t step, std::uint32_t strip, std::uint32_t lane, std::uint32_t number) {
+  void decode_wide_register(std::uint32_t step, std::uint32_t m16_tile, std::uint32_t lane, std::uint32_t number) {
     const std::uint32_t group = lane % 4 + number / 2 * 4;
-    const std::uint64_t word = bytes_.number(metadata_of(step, strip, lane / 4, group / 4), 4);
+    const std::uint64_t word = bytes_.number(metadata_of(step, m16_tile, lane / 4, group / 4), 4);
     const std::uint64_t nibble = word >> (number % 2 * 16 + group % 4 * 4) & 15;
-    const std::uint64_t bits = bytes_.number(at_ + ((step * strips_ + strip) * 32 + lane) * 16 + number * 4, 4);
+    const std::uint64_t bits = bytes_.number(at_ + ((step * m16_tiles_ + m16_tile) * 32 + lane) * 16 + number * 4, 4);
     expect(nibble == 4 || (nibble == 14 && bits != 0), "a place that the tensor core does not know");
     if (bits != 0) {
-      add(strip * 16 + lane / 4 + number % 2 * 8, column_of(step, 2 * group + (nibble == 14 ? 1 : 0)), bits);
+      add(m16_tile * 16 + lane / 4 + number % 2 * 8, column_of(step, 2 * group + (nibble == 14 ? 1 : 0)), bits);
     }
   }
 
-  /// The only value that a register of a quarter step has, of the column that two bits say: bits 0 and 2 of a digit for
+  /// The only value that a register of a 1:4 steps has, of the column that two bits say: bits 0 and 2 of a digit for
   /// the first 16 columns, 1 and 3 for the others.
-  void decode_only_value(std::uint32_t strip, std::uint32_t step, std::uint32_t lane, std::uint32_t number) {
-    const std::uint64_t quarter = (step - half_steps_) * strips_ + strip;
+  void decode_only_value(std::uint32_t m16_tile, std::uint32_t step, std::uint32_t lane, std::uint32_t number) {
+    const std::uint64_t sparse14 = (step - half_steps_) * m16_tiles_ + m16_tile;
     const std::uint64_t bits =
-        bytes_.number(at_ + half_steps_ * strips_ * 512 + (quarter * 32 + lane) * 8 + number * 2, 2);
-    const std::uint64_t word = bytes_.number(at_ + quarter_metadata_at_ + (quarter * 8 + lane / 4) * 4, 4);
+        bytes_.number(at_ + half_steps_ * m16_tiles_ * 512 + (sparse14 * 32 + lane) * 8 + number * 2, 2);
+    const std::uint64_t word = bytes_.number(at_ + sparse14_metadata_at_ + (sparse14 * 8 + lane / 4) * 4, 4);
     const std::uint64_t digit = word >> (number % 2 * 16 + lane % 4 * 4) >> number / 2 & 5;
-    expect(bits != 0 || digit == 0, "places of the value of a quarter step");
+    expect(bits != 0 || digit == 0, "places of the value of a 1:4 steps");
     if (bits != 0) {
       const auto place = static_cast<std::uint32_t>((digit & 1) * 2 + digit / 4);
-      add(strip * 16 + lane / 4 + number % 2 * 8, column_of(step, lane % 4 * 4 + number / 2 * 16 + place), bits);
+      add(m16_tile * 16 + lane / 4 + number % 2 * 8, column_of(step, lane % 4 * 4 + number / 2 * 16 + place), bits);
     }
   }
 
   /// Two values of a lane's register, for the four columns of K that the lane's place says.
-  void decode_register(std::uint32_t step, std::uint32_t strip, std::uint32_t lane, std::uint32_t number) {
+  void decode_register(std::uint32_t step, std::uint32_t m16_tile, std::uint32_t lane, std::uint32_t number) {
     if (step >= half_steps_) {
-      decode_only_value(strip, step, lane, number);
+      decode_only_value(m16_tile, step, lane, number);
       return;
     }
     const std::uint32_t group_id = lane / 4;
     const std::uint32_t thread = lane % 4;
     const std::uint32_t row = number % 2 == 0 ? group_id : group_id + 8;
     const std::uint32_t first_k = thread * 4 + (number < 2 ? 0 : 16);
-    const std::uint64_t word = bytes_.number(metadata_of(step, strip, group_id, first_k / 16), 4);
+    const std::uint64_t word = bytes_.number(metadata_of(step, m16_tile, group_id, first_k / 16), 4);
     const std::uint64_t nibble = word >> (number % 2 * 16) >> (first_k % 16) & 15;
     const std::uint64_t places[] = {nibble & 3, nibble >> 2};
     expect(places[0] < places[1], "places that do not increase");
-    const std::uint64_t pair = bytes_.number(at_ + ((step * strips_ + strip) * 32 + lane) * 16 + number * 4, 4);
+    const std::uint64_t pair = bytes_.number(at_ + ((step * m16_tiles_ + m16_tile) * 32 + lane) * 16 + number * 4, 4);
     const std::uint64_t values[] = {pair & 0xffff, pair >> 16};
     const bool lone = (values[0] == 0) != (values[1] == 0);
     const std::uint64_t filled = values[0] != 0 ? places[0] : places[1];
@@ -183,21 +186,22 @@ class Decoder {
     expect(values[0] != 0 || values[1] != 0 || nibble == 4, "places of no value");
     for (int i = 0; i < 2; ++i) {
       if (values[i] != 0) {
-        add(strip * 16 + row, column_of(step, first_k + static_cast<std::uint32_t>(places[i])), values[i]);
+        add(m16_tile * 16 + row, column_of(step, first_k + static_cast<std::uint32_t>(places[i])), values[i]);
       }
     }
   }
 
-  /// All elements of 8 columns, of which a lane has two, in two rows of a strip.
-  void decode_dense_unit() {
+  /// All elements of 8 columns, of which a lane has two, in two rows of an m16 tile.
+  void decode_dense_packed_tile() {
     for (std::uint32_t step = 0; step < 16; ++step) {
-      for (std::uint32_t strip = 0; strip < strips_; ++strip) {
+      for (std::uint32_t m16_tile = 0; m16_tile < m16_tiles_; ++m16_tile) {
         for (std::uint32_t place = 0; place < 32 * 4; ++place) {
           const std::uint32_t lane = place / 4;
           const std::uint32_t number = place % 4;
-          const std::uint64_t bits = bytes_.number(at_ + ((step * strips_ + strip) * 32 + lane) * 16 + number * 4, 4);
+          const std::uint64_t bits =
+              bytes_.number(at_ + ((step * m16_tiles_ + m16_tile) * 32 + lane) * 16 + number * 4, 4);
           if (bits != 0) {
-            add(strip * 16 + lane / 4 + number % 2 * 8, step * 8 + lane % 4 + number / 2 * 4, bits);
+            add(m16_tile * 16 + lane / 4 + number % 2 * 8, step * 8 + lane % 4 + number / 2 * 4, bits);
           }
         }
       }
@@ -205,65 +209,65 @@ class Decoder {
   }
 
   /// A register of a lane of mma.m16n8k8.
-  void add_listed_float(std::uint32_t step, std::uint32_t strip, std::uint32_t lane, std::uint32_t number,
+  void add_listed_float(std::uint32_t step, std::uint32_t m16_tile, std::uint32_t lane, std::uint32_t number,
                         std::uint64_t bits) {
     const std::uint32_t group_id = lane / 4;
     const std::uint32_t row = number == 0 || number == 2 ? group_id : group_id + 8;
-    add(strip * 16 + row, step * 8 + lane % 4 + (number < 2 ? 0 : 4), bits);
+    add(m16_tile * 16 + row, step * 8 + lane % 4 + (number < 2 ? 0 : 4), bits);
   }
 
   /// The same of a0 to a7 of mma.m16n8k16, two in a register.
-  void add_listed_half(std::uint32_t step, std::uint32_t strip, std::uint32_t lane, std::uint32_t i,
+  void add_listed_half(std::uint32_t step, std::uint32_t m16_tile, std::uint32_t lane, std::uint32_t i,
                        std::uint64_t bits) {
     const std::uint32_t group_id = lane / 4;
     const std::uint32_t row = i < 2 || (i >= 4 && i < 6) ? group_id : group_id + 8;
-    add(strip * 16 + row, step * 16 + lane % 4 * 2 + (i & 1) + (i < 4 ? 0 : 8), bits);
+    add(m16_tile * 16 + row, step * 16 + lane % 4 * 2 + (i & 1) + (i < 4 ? 0 : 8), bits);
   }
 
-  /// What of 32 columns and a strip each lane lists, of four steps of 8 columns or two of 16.
-  void decode_listed_unit() {
+  /// What of 32 columns and an m16 tile each lane lists, of four steps of 8 columns or two of 16.
+  void decode_listed_packed_tile() {
     const int width = wide_ ? 4 : 2;
     const std::uint64_t values_at = at_ + lists_ * 80;
     std::uint64_t next = 0;
     const auto read_next = [&] { return bytes_.number(values_at + next++ * static_cast<std::uint64_t>(width), width); };
     for (std::uint32_t list = 0; list < lists_; ++list) {
-      const auto strip = static_cast<std::uint32_t>(list % strips_);
-      const auto part = static_cast<std::uint32_t>(list / strips_);
+      const auto m16_tile = static_cast<std::uint32_t>(list % m16_tiles_);
+      const auto part = static_cast<std::uint32_t>(list / m16_tiles_);
       for (std::uint32_t lane = 0; lane < 32; ++lane) {
         expect(bytes_.number(at_ + lists_ * 64 + list * 16 + lane / 4 * 2, 2) == next || lane % 4 != 0,
                "where the values of four lanes begin");
         const std::uint64_t listed = bytes_.number(at_ + list * 64 + lane * 2, 2);
         for (std::uint32_t bit = 0; bit < 16; ++bit) {
           if ((listed >> bit & 1) != 0) {
-            expect(next < format_.shape.listed, "more values than a unit lists");
+            expect(next < format_.shape.listed, "more values than a packed tile lists");
             const std::uint64_t bits = next < format_.shape.listed ? read_next() : 0;
             expect(bits != 0, "a zero that is listed");
-            wide_ ? add_listed_float(part * 4 + bit / 4, strip, lane, bit % 4, bits)
-                  : add_listed_half(part * 2 + bit / 8, strip, lane, bit % 8, bits);
+            wide_ ? add_listed_float(part * 4 + bit / 4, m16_tile, lane, bit % 4, bits)
+                  : add_listed_half(part * 2 + bit / 8, m16_tile, lane, bit % 8, bits);
           }
         }
       }
     }
-    while (lists_ * 80 + next * static_cast<std::uint64_t>(width) < unit_bytes_) {
-      expect(read_next() == 0, "values behind the last one");
+    while (lists_ * 80 + next * static_cast<std::uint64_t>(width) < packed_tile_bytes_) {
+      expect(read_next() == 0, "values after the last one");
     }
   }
 
-  /// What a unit with placed values has in the rounds of a window.
+  /// What a packed tile with placed values has in the rounds of a K tile.
   struct EarlierRounds {
     std::int64_t last_place = -1;
     bool is_full = true;
     std::vector<std::pair<int, int>> exponents =
-        {};  ///< of each round the one that stands there, and that of its greatest value
+        {};  ///< of each round the one that is there, and that of its greatest value
   };
 
-  /// The exponent of a round is that of the greatest value that the rounds in front of it have left, and 14 at least.
+  /// The exponent of a round is that of the greatest value that the rounds before it have left, and 14 at least.
   void expect_exponents() {
-    for (const EarlierRounds& unit : earlier_) {
+    for (const EarlierRounds& packed_tile : earlier_) {
       int greatest = 14;
-      for (auto round = unit.exponents.rbegin(); round != unit.exponents.rend(); ++round) {
+      for (auto round = packed_tile.exponents.rbegin(); round != packed_tile.exponents.rend(); ++round) {
         greatest = std::max(greatest, round->second);
-        expect(round->first == greatest, "the exponent of a unit");
+        expect(round->first == greatest, "the exponent of a packed tile");
       }
     }
   }
@@ -295,14 +299,14 @@ class Decoder {
     return {static_cast<std::int64_t>(row), static_cast<std::int64_t>(column)};
   }
 
-  void decode_placed_unit() {
+  void decode_placed_packed_tile() {
     const FragmentShape& shape = format_.shape;
-    const std::uint64_t places_of_share = std::uint64_t{shape.joined} * 16 * strips_ * 32 / shape.shares;
+    const std::uint64_t places_of_share = std::uint64_t{shape.joined} * 16 * m16_tiles_ * 32 / shape.shares;
     const auto begin = [&](std::uint64_t share) { return bytes_.number(at_ + share * 2, 2); };
     const std::uint64_t used = begin(shape.shares);
     const auto exponent = static_cast<int>(bytes_.number(at_ + 20, 4));
-    EarlierRounds& earlier = earlier_[number_of_unit_];
-    expect(begin(0) == 0 && used <= room_, "where the values of a unit begin and end");
+    EarlierRounds& earlier = earlier_[number_of_packed_tile_];
+    expect(begin(0) == 0 && used <= room_, "where the values of a packed tile begin and end");
     if (!problem_.empty()) {
       return;
     }
@@ -321,7 +325,7 @@ class Decoder {
         expect(place_at(number) % place_bytes_ == 0, "a place between two others");
         expect(place / places_of_share == share, "a place of another share");
         expect(taken.insert(place).second, "a place twice");
-        expect(bits != 0 || number + 1 == behind, "a zero in front of a value");
+        expect(bits != 0 || number + 1 == behind, "a zero before a value");
         if (bits == 0) {
           continue;
         }
@@ -352,62 +356,62 @@ class Decoder {
     expect_nothing(2 * (std::uint64_t{shape.shares} + 1), 20);
     expect_nothing(24, 32);
     expect_nothing(32 + 4 * used, 32 + 4 * room_);
-    expect_nothing(32 + 4 * room_ + 2 * used, unit_bytes_);
+    expect_nothing(32 + 4 * room_ + 2 * used, packed_tile_bytes_);
   }
 
-  void decode_unit() {
+  void decode_packed_tile() {
     if (placed_) {
-      decode_placed_unit();
+      decode_placed_packed_tile();
       return;
     }
     if (format_.shape.listed != 0) {
-      decode_listed_unit();
+      decode_listed_packed_tile();
       return;
     }
     if (dense_) {
-      decode_dense_unit();
+      decode_dense_packed_tile();
       return;
     }
     for (std::uint32_t step = 0; step < steps_; ++step) {
       for (std::uint32_t slot = 0; slot < (wide_ ? 16 : 32); ++slot) {
         expect(first_column_ + column_of(step, slot) < format_.shape.columns, "a column outside the matrix");
       }
-      for (std::uint32_t strip = 0; strip < strips_; ++strip) {
+      for (std::uint32_t m16_tile = 0; m16_tile < m16_tiles_; ++m16_tile) {
         for (std::uint32_t lane = 0; lane < 32; ++lane) {
           for (std::uint32_t number = 0; number < 4; ++number) {
-            wide_ ? decode_wide_register(step, strip, lane, number) : decode_register(step, strip, lane, number);
+            wide_ ? decode_wide_register(step, m16_tile, lane, number) : decode_register(step, m16_tile, lane, number);
           }
         }
       }
     }
-    decode_extras();
+    decode_residuals();
   }
 
-  void decode_extras() {
-    std::uint64_t extra = 0;
+  void decode_residuals() {
+    std::uint64_t residual = 0;
     const int width = wide_ ? 4 : 2;
     std::uint64_t value = 0;
     std::uint64_t place = 0;
     const auto read_next = [&] {
-      const std::uint64_t at = at_ + ends_at_ + 8 + 2 * static_cast<std::uint64_t>(width) * extra;
+      const std::uint64_t at = at_ + ends_at_ + 8 + 2 * static_cast<std::uint64_t>(width) * residual;
       value = bytes_.number(at, width);
       place = bytes_.number(at + static_cast<std::uint64_t>(width), width);
     };
-    for (std::uint32_t row_set = 0; row_set < 8 && format_.shape.extras != 0; ++row_set) {
+    for (std::uint32_t row_set = 0; row_set < 8 && format_.shape.residuals != 0; ++row_set) {
       const std::uint64_t end = bytes_.number(at_ + ends_at_ + row_set, 1);
-      expect(extra <= end && end <= format_.shape.extras, "where the extras of a row set end");
-      for (std::uint64_t least = 0; extra < end; ++extra) {
+      expect(residual <= end && end <= format_.shape.residuals, "where the residuals of a row set end");
+      for (std::uint64_t least = 0; residual < end; ++residual) {
         read_next();
         const std::uint64_t of_set = place >> 8;
         const std::uint64_t order = (place & 0xff) * 4 + of_set;
-        expect(of_set < 2 * strips_ && value != 0 && order >= least, "an extra");
+        expect(of_set < 2 * m16_tiles_ && value != 0 && order >= least, "an extra");
         least = order + 1;
         add(static_cast<std::int64_t>(row_set + of_set * 8), static_cast<std::int64_t>(place & 0xff), value);
       }
     }
-    for (; extra < format_.shape.extras; ++extra) {
+    for (; residual < format_.shape.residuals; ++residual) {
       read_next();
-      expect(value == 0 && place == 0, "an extra behind the last one");
+      expect(value == 0 && place == 0, "an extra after the last one");
     }
   }
 
@@ -418,20 +422,20 @@ class Decoder {
   bool placed_ = false;            ///< with two bytes that say where each is
   std::uint64_t place_bytes_ = 0;  ///< of each in its place
   std::uint64_t room_ = 0;         ///< for placed values, which go in pairs
-  std::uint64_t lists_ = 0;        ///< of 32 columns and a strip, where values are listed
+  std::uint64_t lists_ = 0;        ///< of 32 columns and an m16 tile, where values are listed
   std::uint64_t steps_ = 0;
   std::uint64_t half_steps_ = 0;  ///< of them, in front
-  std::uint64_t strips_ = 0;      ///< of 16 rows of a panel
+  std::uint64_t m16_tiles_ = 0;   ///< of 16 rows of a row tile
   std::uint64_t metadata_at_ = 0;
-  std::uint64_t quarter_metadata_at_ = 0;
+  std::uint64_t sparse14_metadata_at_ = 0;
   std::uint64_t columns_at_ = 0;
   std::uint64_t ends_at_ = 0;
-  std::uint64_t unit_bytes_ = 0;
+  std::uint64_t packed_tile_bytes_ = 0;
   std::uint64_t at_ = 0;
   std::int64_t first_row_ = 0;
   std::int64_t first_column_ = 0;
-  std::uint64_t number_of_unit_ = 0;    ///< of a round
-  std::vector<EarlierRounds> earlier_;  ///< of the window, of each unit
+  std::uint64_t number_of_packed_tile_ = 0;  ///< of a round
+  std::vector<EarlierRounds> earlier_;       ///< of the K tile, of each packed tile
   Places found_;
   std::string problem_;
 };

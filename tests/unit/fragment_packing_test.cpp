@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing into fragments: every unit decoded by the definition of mma.sp and mma, for both forms of the matrix, any
-// number of threads and the serial text that generated transformers embed; what the search for slots achieves, the
-// choice of steps and extras, and the unpacker's refusals.
+// Packing into fragments: every packed tile decoded by the definition of mma.sp and mma, for both forms of the matrix,
+// any number of threads and the serial text that generated transformers embed; what the search for slots achieves, the
+// choice of steps and residuals, and the unpacker's refusals.
 
 #include "transformer/fragment_packing.h"
 
@@ -27,21 +27,23 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-constexpr FragmentWeights extra_weight{.extra = 64};
+constexpr FragmentWeights extra_weight{.residual = 64};
 
 TEST(FragmentPacking, RandomMatricesOfEverySparsityAreDecoded) {
   std::uint64_t seed = 0;
   for (const double density : {0.0, 0.02, 0.1, 0.3, 0.4, 0.5, 0.7, 0.95, 1.0}) {
     for (const ScalarType element : {ScalarType::f16, ScalarType::bf16, ScalarType::f32}) {
       const CsrMatrix matrix = random_elements(40, 300, density, ++seed, element);
-      EXPECT_EQ(problem_of(matrix, {.block_panels = 2, .steps = 8, .extras = 4}), "") << density;
-      EXPECT_EQ(problem_of(matrix, {.block_panels = 3, .steps = 16, .extras = 0}), "") << density;
-      EXPECT_EQ(problem_of(matrix, {.block_panels = 1, .steps = 3, .extras = 1}), "") << density;
+      EXPECT_EQ(problem_of(matrix, {.block_row_tiles = 2, .steps = 8, .residuals = 4}), "") << density;
+      EXPECT_EQ(problem_of(matrix, {.block_row_tiles = 3, .steps = 16, .residuals = 0}), "") << density;
+      EXPECT_EQ(problem_of(matrix, {.block_row_tiles = 1, .steps = 3, .residuals = 1}), "") << density;
       if (element != ScalarType::f32) {
-        EXPECT_EQ(problem_of(matrix, {.block_panels = 2, .steps = 8, .quarter_steps = 3, .extras = 4}), "") << density;
-        EXPECT_EQ(problem_of(matrix, {.height = 32, .block_panels = 1, .steps = 5, .quarter_steps = 5}), "") << density;
+        EXPECT_EQ(problem_of(matrix, {.block_row_tiles = 2, .steps = 8, .sparse14_steps = 3, .residuals = 4}), "")
+            << density;
+        EXPECT_EQ(problem_of(matrix, {.height = 32, .block_row_tiles = 1, .steps = 5, .sparse14_steps = 5}), "")
+            << density;
       }
-      EXPECT_EQ(problem_of(matrix, {.height = 32, .block_panels = 1, .steps = 7, .extras = 9}), "") << density;
+      EXPECT_EQ(problem_of(matrix, {.height = 32, .block_row_tiles = 1, .steps = 7, .residuals = 9}), "") << density;
       EXPECT_EQ(problem_of(matrix, choose_fragments(matrix.view(), {2}, extra_weight)), "") << density;
       EXPECT_EQ(problem_of(matrix, choose_fragments(matrix.view(), {1, 32}, extra_weight)), "") << density;
       if (element != ScalarType::f32) {
@@ -58,7 +60,7 @@ TEST(FragmentPacking, OddShapesAndUnevenRowsAreDecoded) {
       for (const ScalarType element : {ScalarType::f16, ScalarType::f32}) {
         for (const std::uint32_t height : {16U, 32U}) {
           EXPECT_EQ(problem_of(random_elements(rows, columns, density, 5, element),
-                               {.height = height, .block_panels = 2, .steps = 7, .extras = 2}),
+                               {.height = height, .block_row_tiles = 2, .steps = 7, .residuals = 2}),
                     "")
               << rows << " x " << columns;
         }
@@ -66,26 +68,26 @@ TEST(FragmentPacking, OddShapesAndUnevenRowsAreDecoded) {
     }
   }
   const auto one_full_row = [](std::int64_t row, std::int64_t) { return row == 21; };
-  const auto full_window = [](std::int64_t row, std::int64_t column) {
+  const auto full_k_tile = [](std::int64_t row, std::int64_t column) {
     return row < 16 && column >= 256 && column < 512;
   };
-  const auto empty_panels = [](std::int64_t row, std::int64_t column) {
+  const auto empty_row_tiles = [](std::int64_t row, std::int64_t column) {
     return row / 16 == 2 && (row + column) % 3 == 0;
   };
   for (const std::uint32_t steps : {1U, 8U, 16U}) {
-    const FragmentCut cut{.block_panels = 4, .steps = steps, .extras = 3};
+    const FragmentCut cut{.block_row_tiles = 4, .steps = steps, .residuals = 3};
     EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::f16, one_full_row), cut), "");
-    EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::bf16, full_window), cut), "");
-    EXPECT_EQ(problem_of(matrix_where(90, 700, ScalarType::f16, empty_panels), cut), "");
-    EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::f32, full_window), cut), "");
-    EXPECT_EQ(problem_of(matrix_where(90, 700, ScalarType::f32, empty_panels), cut), "");
-    const FragmentCut quarter{.block_panels = 4, .steps = steps, .quarter_steps = (steps + 1) / 2, .extras = 3};
-    EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::f16, one_full_row), quarter), "");
-    EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::bf16, full_window), quarter), "");
-    EXPECT_EQ(problem_of(matrix_where(90, 700, ScalarType::f16, empty_panels), quarter), "");
-    const FragmentCut of_two_strips{.height = 32, .block_panels = 2, .steps = steps, .extras = 3};
-    EXPECT_EQ(problem_of(matrix_where(90, 700, ScalarType::bf16, empty_panels), of_two_strips), "");
-    EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::f32, full_window), of_two_strips), "");
+    EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::bf16, full_k_tile), cut), "");
+    EXPECT_EQ(problem_of(matrix_where(90, 700, ScalarType::f16, empty_row_tiles), cut), "");
+    EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::f32, full_k_tile), cut), "");
+    EXPECT_EQ(problem_of(matrix_where(90, 700, ScalarType::f32, empty_row_tiles), cut), "");
+    const FragmentCut sparse14{.block_row_tiles = 4, .steps = steps, .sparse14_steps = (steps + 1) / 2, .residuals = 3};
+    EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::f16, one_full_row), sparse14), "");
+    EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::bf16, full_k_tile), sparse14), "");
+    EXPECT_EQ(problem_of(matrix_where(90, 700, ScalarType::f16, empty_row_tiles), sparse14), "");
+    const FragmentCut of_two_m16_tiles{.height = 32, .block_row_tiles = 2, .steps = steps, .residuals = 3};
+    EXPECT_EQ(problem_of(matrix_where(90, 700, ScalarType::bf16, empty_row_tiles), of_two_m16_tiles), "");
+    EXPECT_EQ(problem_of(matrix_where(40, 700, ScalarType::f32, full_k_tile), of_two_m16_tiles), "");
   }
 }
 
@@ -95,26 +97,26 @@ RC_GTEST_PROP(FragmentPacking, AnyCutOfAnyMatrixIsDecoded, ()) {
   const auto density = *rc::gen::element(0.0, 0.05, 0.2, 0.3, 1.0);
   const auto element = *rc::gen::element(ScalarType::f16, ScalarType::bf16, ScalarType::f32);
   const auto steps = *rc::gen::inRange<std::uint32_t>(1, 17);
-  const auto quarter_steps = element == ScalarType::f32 ? 0 : *rc::gen::inRange<std::uint32_t>(0, steps + 1);
+  const auto sparse14_steps = element == ScalarType::f32 ? 0 : *rc::gen::inRange<std::uint32_t>(0, steps + 1);
   const FragmentCut cut{*rc::gen::element<std::uint32_t>(16, 32), *rc::gen::inRange<std::uint32_t>(1, 17), steps,
-                        quarter_steps, *rc::gen::inRange<std::uint32_t>(0, 65)};
+                        sparse14_steps, *rc::gen::inRange<std::uint32_t>(0, 65)};
   RC_ASSERT(problem_of(random_elements(rows, columns, density, *rc::gen::arbitrary<std::uint64_t>(), element), cut) ==
             "");
 }
 
-/// Packs a matrix of 64 rows that has half of each group, of whole windows of so many columns, and expects each column
+/// Packs a matrix of 64 rows that has half of each group, of whole K tiles of so many columns, and expects each column
 /// at its own number.
-void expect_as_it_is(const CsrMatrix& matrix, std::uint32_t window_columns, std::uint32_t step_slots) {
+void expect_as_it_is(const CsrMatrix& matrix, std::uint32_t k_tile_columns, std::uint32_t step_slots) {
   const FragmentCut cut = choose_fragments(matrix.view(), {4}, extra_weight);
   EXPECT_EQ(cut.steps, 8U);
-  EXPECT_EQ(cut.quarter_steps, 0U);
-  EXPECT_EQ(cut.extras, 0U);
+  EXPECT_EQ(cut.sparse14_steps, 0U);
+  EXPECT_EQ(cut.residuals, 0U);
   const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
   ASSERT_TRUE(packed.format.regular());
   const FragmentReader reader(packed.bytes.span(), packed.format);
   for (std::uint64_t round = 0; round < packed.format.counts.rounds; ++round) {
-    for (std::uint32_t slot = 0; slot < window_columns; ++slot) {
-      ASSERT_EQ(reader.column(packed.format.unit_at(round, 1), slot / step_slots, slot % step_slots), slot);
+    for (std::uint32_t slot = 0; slot < k_tile_columns; ++slot) {
+      ASSERT_EQ(reader.column(packed.format.packed_tile_at(round, 1), slot / step_slots, slot % step_slots), slot);
     }
   }
 }
@@ -124,8 +126,8 @@ TEST(FragmentPacking, DenseStepsHoldEveryElementInItsPlace) {
   for (const double density : {0.0, 0.02, 0.4, 1.0}) {
     for (const std::int64_t columns : {1, 7, 128, 300}) {
       const CsrMatrix matrix = random_elements(45, columns, density, ++seed, ScalarType::f32);
-      EXPECT_EQ(problem_of(matrix, {.block_panels = 2, .dense = 1}), "") << density << ", " << columns;
-      EXPECT_EQ(problem_of(matrix, {.height = 32, .block_panels = 3, .dense = 1}), "") << density << ", " << columns;
+      EXPECT_EQ(problem_of(matrix, {.block_row_tiles = 2, .dense = 1}), "") << density << ", " << columns;
+      EXPECT_EQ(problem_of(matrix, {.height = 32, .block_row_tiles = 3, .dense = 1}), "") << density << ", " << columns;
     }
   }
   EXPECT_EQ(problem_of(random_elements(1, 70001, 0.1, 3, ScalarType::f32), {.dense = 1}), "");
@@ -141,9 +143,9 @@ TEST(FragmentPacking, ListedValuesAreDecoded) {
       for (const double density : {0.0, 0.02, 0.4, 1.0}) {
         for (const std::int64_t columns : {1, 7, 130, 256, 300}) {
           const CsrMatrix matrix = random_elements(45, columns, density, ++seed, element);
-          EXPECT_EQ(problem_of(matrix, {.height = height, .block_panels = 2, .dense = 1, .listed = max_listed}), "")
+          EXPECT_EQ(problem_of(matrix, {.height = height, .block_row_tiles = 2, .dense = 1, .listed = max_listed}), "")
               << density << ", " << columns;
-          EXPECT_EQ(problem_of(matrix, {.height = height, .block_panels = 3, .dense = 1, .listed = 301}), "")
+          EXPECT_EQ(problem_of(matrix, {.height = height, .block_row_tiles = 3, .dense = 1, .listed = 301}), "")
               << density << ", " << columns;
         }
       }
@@ -151,7 +153,7 @@ TEST(FragmentPacking, ListedValuesAreDecoded) {
                 "")
           << "a round for each non-zero";
       EXPECT_EQ(problem_of(matrix_where(40, 700, element, one_full_row),
-                           {.height = height, .block_panels = 4, .dense = 1, .listed = 50}),
+                           {.height = height, .block_row_tiles = 4, .dense = 1, .listed = 50}),
                 "");
       EXPECT_EQ(problem_of(random_elements(3, 70001, 0.001, 3, element), {.height = height, .dense = 1, .listed = 16}),
                 "");
@@ -163,10 +165,10 @@ TEST(FragmentPacking, WhatUnitsDoNotListTakesFurtherRounds) {
   const CsrMatrix matrix = matrix_where(64, 600, ScalarType::bf16,
                                         [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; });
   const auto format_of = [&](std::uint32_t listed) {
-    return plan(matrix.view(), FragmentCut{.block_panels = 2, .dense = 1, .listed = listed});
+    return plan(matrix.view(), FragmentCut{.block_row_tiles = 2, .dense = 1, .listed = listed});
   };
   EXPECT_TRUE(format_of(1024).regular()) << "a quarter of 16 rows and 256 columns";
-  EXPECT_EQ(format_of(1023).counts.rounds, 2U * (2 + 2 + 1)) << "the last window has 88 columns";
+  EXPECT_EQ(format_of(1023).counts.rounds, 2U * (2 + 2 + 1)) << "the last K tile has 88 columns";
   EXPECT_EQ(format_of(352).counts.rounds, 2U * (3 + 3 + 1));
   EXPECT_EQ(format_of(351).counts.rounds, 2U * (3 + 3 + 2));
 }
@@ -177,7 +179,7 @@ RC_GTEST_PROP(FragmentPacking, AnyListsOfAnyMatrixAreDecoded, ()) {
   const auto density = *rc::gen::element(0.0, 0.05, 0.3, 1.0);
   const auto element = *rc::gen::elementOf(packed_elements);
   const FragmentCut cut{.height = *rc::gen::element<std::uint32_t>(16, 32),
-                        .block_panels = *rc::gen::inRange<std::uint32_t>(1, 17),
+                        .block_row_tiles = *rc::gen::inRange<std::uint32_t>(1, 17),
                         .dense = 1,
                         .listed = *rc::gen::inRange<std::uint32_t>(64, 1500)};
   RC_ASSERT(problem_of(random_elements(rows, columns, density, *rc::gen::arbitrary<std::uint64_t>(), element), cut) ==
@@ -209,52 +211,52 @@ TEST(FragmentPacking, AOneOfTwoMatrixOfFloatsStaysAsItIs) {
 
 TEST(FragmentPacking, WhatDoesNotFitTakesFurtherRounds) {
   const CsrMatrix matrix = random_elements(64, 600, 0.5, 9);
-  const FragmentCut cut{.block_panels = 2, .steps = 6, .extras = 4};
+  const FragmentCut cut{.block_row_tiles = 2, .steps = 6, .residuals = 4};
   const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
   EXPECT_FALSE(packed.format.regular());
-  EXPECT_EQ(packed.format.counts.rounds, 2U * (2 + 2 + 1)) << "the last window has 88 columns";
+  EXPECT_EQ(packed.format.counts.rounds, 2U * (2 + 2 + 1)) << "the last K tile has 88 columns";
   EXPECT_EQ(problem_of(matrix, cut), "");
 }
 
 TEST(FragmentPacking, GivesTheSameBytesForAnyNumberOfThreads) {
   for (const std::uint32_t steps : {7U, 8U}) {
     const CsrMatrix matrix = random_elements(100, 900, 0.42, 4);
-    const FragmentCut cut{.block_panels = 3, .steps = steps, .extras = 1};
+    const FragmentCut cut{.block_row_tiles = 3, .steps = steps, .residuals = 1};
     const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
     const FragmentCut choice = choose_fragments(matrix.view(), {3}, extra_weight);
     const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
     EXPECT_TRUE(std::ranges::equal(pack(matrix.view(), cut).bytes.span(), packed.bytes.span()));
     const FragmentCut again = choose_fragments(matrix.view(), {3}, extra_weight);
-    EXPECT_EQ(std::tuple(again.steps, again.quarter_steps, again.extras),
-              std::tuple(choice.steps, choice.quarter_steps, choice.extras));
+    EXPECT_EQ(std::tuple(again.steps, again.sparse14_steps, again.residuals),
+              std::tuple(choice.steps, choice.sparse14_steps, choice.residuals));
   }
 }
 
-/// Searches are shared by those who choose and those who pack, for any blocks, steps and extras.
+/// Searches are shared by those who choose and those who pack, for any blocks, steps and residuals.
 TEST(FragmentPacking, GivesTheSameBytesWithSearchesThatOthersHaveMade) {
   const CsrMatrix matrix = random_elements(100, 900, 0.5, 5);
   FragmentSearches searches(FragmentShape{{}, matrix.rows, matrix.columns, matrix.element});
-  for (const FragmentCut& cut : {FragmentCut{.block_panels = 3, .steps = 9, .extras = 1},
-                                 FragmentCut{.block_panels = 2, .steps = 9, .extras = 30},
-                                 FragmentCut{.block_panels = 3, .steps = 8, .extras = 1},
-                                 FragmentCut{.block_panels = 3, .steps = 9, .extras = 1}}) {
+  for (const FragmentCut& cut : {FragmentCut{.block_row_tiles = 3, .steps = 9, .residuals = 1},
+                                 FragmentCut{.block_row_tiles = 2, .steps = 9, .residuals = 30},
+                                 FragmentCut{.block_row_tiles = 3, .steps = 8, .residuals = 1},
+                                 FragmentCut{.block_row_tiles = 3, .steps = 9, .residuals = 1}}) {
     EXPECT_TRUE(
         std::ranges::equal(pack(matrix.view(), cut, searches).bytes.span(), pack(matrix.view(), cut).bytes.span()));
     for (const FragmentWeights& weight :
-         {extra_weight, FragmentWeights{.extra = 640}, FragmentWeights{.extra = 64, .step = 500}}) {
-      const FragmentCut choice = choose_fragments(matrix.view(), {cut.block_panels}, weight, searches);
-      const FragmentCut alone = choose_fragments(matrix.view(), {cut.block_panels}, weight);
-      EXPECT_EQ(std::tuple(choice.steps, choice.quarter_steps, choice.extras),
-                std::tuple(alone.steps, alone.quarter_steps, alone.extras));
+         {extra_weight, FragmentWeights{.residual = 640}, FragmentWeights{.residual = 64, .step = 500}}) {
+      const FragmentCut choice = choose_fragments(matrix.view(), {cut.block_row_tiles}, weight, searches);
+      const FragmentCut alone = choose_fragments(matrix.view(), {cut.block_row_tiles}, weight);
+      EXPECT_EQ(std::tuple(choice.steps, choice.sparse14_steps, choice.residuals),
+                std::tuple(alone.steps, alone.sparse14_steps, alone.residuals));
     }
   }
 }
 
 TEST(FragmentSearches, AreMadeOnceForEachUnitAndNumberOfSteps) {
   FragmentSearches searches(FragmentShape{{}, 40, 700, ScalarType::f16});
-  WindowRows rows = {};
+  KTileRows rows = {};
   rows.of_column[7] = 3;
-  const UnitSlots& found = searches.find(rows, {9, 2}, 1, 2);
+  const PackedTileSlots& found = searches.find(rows, {9, 2}, 1, 2);
   EXPECT_EQ(&searches.find(rows, {9, 2}, 1, 2), &found);
   EXPECT_NE(&searches.find(rows, {9, 3}, 1, 2), &found);
   EXPECT_NE(&searches.find(rows, {10, 2}, 1, 2), &found);
@@ -263,7 +265,7 @@ TEST(FragmentSearches, AreMadeOnceForEachUnitAndNumberOfSteps) {
 
 TEST(FragmentPacking, OfAnotherMatrixStaysInsideItsBytes) {
   const CsrMatrix matrix = random_elements(40, 500, 0.3, 1);
-  const FragmentFormat format = plan(matrix.view(), FragmentCut{.block_panels = 2, .steps = 6, .extras = 0});
+  const FragmentFormat format = plan(matrix.view(), FragmentCut{.block_row_tiles = 2, .steps = 6, .residuals = 0});
   constexpr std::uint64_t canary = 0x5ca1ab1e5ca1ab1e;
   for (const double density : {0.0, 0.3, 1.0}) {
     std::vector<std::uint64_t> room(format.bytes / 8 + 4096, canary);
@@ -272,13 +274,13 @@ TEST(FragmentPacking, OfAnotherMatrixStaysInsideItsBytes) {
   }
 }
 
-/// What the search leaves over in windows of independent entries.
+/// What the search leaves over in K tiles of independent entries.
 struct Searched {
   double left = 0;         ///< of the non-zeros
   double repetitions = 0;  ///< reads of B at once for the slots of a set, 1 if all residues differ
 };
 
-Searched search_windows(const FragmentShape& shape, double density, int count) {
+Searched search_k_tiles(const FragmentShape& shape, double density, int count) {
   const FragmentElement element = element_of(shape);
   std::mt19937_64 random(11);
   std::bernoulli_distribution nonzero(density);
@@ -286,19 +288,19 @@ Searched search_windows(const FragmentShape& shape, double density, int count) {
   std::uint64_t left = 0;
   std::uint64_t reads = 0;
   const std::uint32_t set_slots = element.set_slots();
-  const std::uint32_t slots_of_unit = 8 * element.step_slots();
+  const std::uint32_t slots_of_packed_tile = 8 * element.step_slots();
   for (int number = 0; number < count; ++number) {
-    WindowRows window = {};
-    for (std::uint32_t column = 0; column < element.window_columns(); ++column) {
+    KTileRows k_tile = {};
+    for (std::uint32_t column = 0; column < element.k_tile_columns(); ++column) {
       for (std::uint32_t row = 0; row < shape.height; ++row) {
-        window.of_column[column] |= nonzero(random) ? 1U << row : 0U;
+        k_tile.of_column[column] |= nonzero(random) ? 1U << row : 0U;
       }
     }
-    UnitSlots slots;
-    search_slots(shape, window, shape.unit_steps(), seed_of(number, 0, 0), slots);
-    nonzeros += count_nonzeros(window);
+    PackedTileSlots slots;
+    search_slots(shape, k_tile, shape.packed_tile_steps(), seed_of(number, 0, 0), slots);
+    nonzeros += count_nonzeros(k_tile);
     left += count_nonzeros(slots.left);
-    for (std::uint32_t set = 0; set < slots_of_unit; set += set_slots) {
+    for (std::uint32_t set = 0; set < slots_of_packed_tile; set += set_slots) {
       std::array<std::uint64_t, 8> of_residue = {};
       for (std::uint32_t slot = set; slot < set + set_slots; ++slot) {
         if (slots.column[slot] != no_column) {
@@ -309,7 +311,7 @@ Searched search_windows(const FragmentShape& shape, double density, int count) {
     }
   }
   return {static_cast<double>(left) / static_cast<double>(nonzeros),
-          static_cast<double>(reads) / (static_cast<double>(slots_of_unit / set_slots) * count)};
+          static_cast<double>(reads) / (static_cast<double>(slots_of_packed_tile / set_slots) * count)};
 }
 
 /// The pieces of 16 bytes that a tensor copy with a swizzle of 128 bytes puts into lines, so many rows of B in each.
@@ -320,7 +322,7 @@ TEST(FragmentElement, HasAResidueForEachPlaceInALine) {
     const auto place_in_line = [&](std::uint32_t column) {
       return (column * (line_pieces / line_rows) % line_pieces) ^ (column / line_rows % line_pieces);
     };
-    for (std::uint32_t column = 0; column < element.window_columns(); ++column) {
+    for (std::uint32_t column = 0; column < element.k_tile_columns(); ++column) {
       const std::uint32_t residue = element.residue_of(column, line_rows);
       ASSERT_LT(residue, element.set_slots());
       ASSERT_EQ(place_in_line(column), place_in_line(element.first_of_residue(residue, line_rows)))
@@ -334,7 +336,7 @@ TEST(FragmentElement, HasAResidueForEachPlaceInALine) {
 
 TEST(FragmentSlots, LeaveAsLittleOverWhereBHasLines) {
   for (const std::uint32_t line_rows : {2U, 4U, 8U}) {
-    const Searched searched = search_windows({{.line_rows = line_rows}, 1, 1, ScalarType::f16}, 0.3, 60);
+    const Searched searched = search_k_tiles({{.line_rows = line_rows}, 1, 1, ScalarType::f16}, 0.3, 60);
     EXPECT_EQ(searched.left, 0) << line_rows;
     EXPECT_LE(searched.repetitions, 1.01) << line_rows;
   }
@@ -342,10 +344,10 @@ TEST(FragmentSlots, LeaveAsLittleOverWhereBHasLines) {
 
 TEST(FragmentSlots, LeaveLittleOver) {
   struct Wish {
-    std::uint32_t height;  ///< of a panel
+    std::uint32_t height;  ///< of a row tile
     ScalarType element;
     double density;
-    int windows;
+    int k_tiles;
     double left;
     double reads;
   };
@@ -368,7 +370,7 @@ TEST(FragmentSlots, LeaveLittleOver) {
                            {32, single, 0.2, 60, 0.01, 1.05},
                            {32, single, 0.1, 60, 0, 1.01}}) {
     const FragmentShape shape{{.height = wish.height}, 1, 1, wish.element};
-    const Searched searched = search_windows(shape, wish.density, wish.windows);
+    const Searched searched = search_k_tiles(shape, wish.density, wish.k_tiles);
     fmt::print("{} rows, {} bits, {:.0f} % zeros: {:.4f} % of the non-zeros left over, {:.2f} reads of B for a set\n",
                wish.height, 8 * element_of(shape).bytes, 100 * (1 - wish.density), 100 * searched.left,
                searched.repetitions);
@@ -402,22 +404,22 @@ TEST(ChooseFragments, TakesFewBytes) {
     const FragmentFormat format = plan(matrix.view(), cut);
     const double bytes = static_cast<double>(format.bytes) / (256 * 1024);
     fmt::print(
-        "{} bits, {:.0f} % zeros: {} steps, {} of them quarter steps, {} extras, {} rounds of {} windows, {:.3f} bytes "
+        "{} bits, {:.0f} % zeros: {} steps, {} of them 1:4 steps, {} residuals, {} rounds of {} K tiles, {:.3f} bytes "
         "an element\n",
-        8 * size_of(wish.element), 100 * (1 - wish.density), cut.steps, cut.quarter_steps, cut.extras,
-        format.counts.rounds, format.blocks() * format.windows(), bytes);
+        8 * size_of(wish.element), 100 * (1 - wish.density), cut.steps, cut.sparse14_steps, cut.residuals,
+        format.counts.rounds, format.blocks() * format.k_tiles(), bytes);
     EXPECT_LE(bytes, wish.bytes) << wish.density;
   }
 }
 
-constexpr FragmentBlock listed_panels(std::uint32_t panels) {
-  return {.panels = panels, .dense_steps = true, .listed_values = true};
+constexpr FragmentBlock listed_panels(std::uint32_t row_tiles) {
+  return {.row_tiles = row_tiles, .dense_steps = true, .listed_values = true};
 }
 
 TEST(ChooseFragments, ListsWhatEveryUnitHas) {
-  const auto has_quarter = [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; };
+  const auto has_sparse14 = [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; };
   for (const ScalarType element : packed_elements) {
-    const CsrMatrix matrix = matrix_where(64, 1024, element, has_quarter);
+    const CsrMatrix matrix = matrix_where(64, 1024, element, has_sparse14);
     const FragmentCut cut = choose_fragments(matrix.view(), listed_panels(2), {});
     EXPECT_EQ(cut.dense, 1U);
     EXPECT_EQ(cut.listed, element == ScalarType::f32 ? 512U : 1024U);
@@ -441,12 +443,13 @@ TEST(ChooseFragments, ListsAsManyValuesAsCountLeast) {
       other.listed = listed;
       const Packed<FragmentFormat> packed = pack(matrix.view(), other);
       const FragmentReader reader(packed.bytes.span(), packed.format);
-      std::uint64_t most_turns = 0;
+      std::uint64_t most_iterations = 0;
       for (std::uint64_t block = 0; block < packed.format.blocks(); ++block) {
         const std::uint64_t rounds = reader.first_round(block + 1) - reader.first_round(block);
-        most_turns = std::max(most_turns, (rounds + weights.rounds_at_once - 1) / weights.rounds_at_once);
+        most_iterations = std::max(most_iterations, (rounds + weights.rounds_at_once - 1) / weights.rounds_at_once);
       }
-      return static_cast<double>(most_turns) * (static_cast<double>(packed.format.unit_bytes()) * 2 + weights.round);
+      return static_cast<double>(most_iterations) *
+             (static_cast<double>(packed.format.packed_tile_bytes()) * 2 + weights.round);
     };
     for (std::uint32_t listed = 150; listed < 2000; listed += 50) {
       EXPECT_LE(counted(cut.listed), counted(listed)) << listed;
@@ -464,66 +467,71 @@ TEST(ChooseFragments, TakesFurtherRoundsRatherThanLongListsForAll) {
   });
   const FragmentFormat format = plan(matrix.view(), choose_fragments(matrix.view(), listed_panels(1), {}));
   EXPECT_GT(format.counts.rounds, 160U);
-  EXPECT_LT(format.bytes, 300000U) << "with lists that hold the dense panel it is 1.4 MB";
+  EXPECT_LT(format.bytes, 300000U) << "with lists that hold the dense row tile it is 1.4 MB";
   EXPECT_TRUE(plan(matrix.view(), choose_fragments(matrix.view(), listed_panels(1), {.round = 1e6})).regular())
       << "where a round takes long";
 }
 
 TEST(FragmentFormat, FollowsFromItsNumbers) {
-  constexpr FragmentShape shape{{.block_panels = 2, .steps = 9, .extras = 3}, 100, 1000, ScalarType::bf16};
+  constexpr FragmentShape shape{{.block_row_tiles = 2, .steps = 9, .residuals = 3}, 100, 1000, ScalarType::bf16};
   constexpr FragmentFormat regular = describe(shape, {5000, 16});
-  static_assert(regular.blocks() == 4 && regular.windows() == 4 && regular.regular());
-  static_assert(regular.unit_bytes() == 9 * (512 + 64 + 32) + 32, "8 bytes and 3 extras");
-  static_assert(regular.units_at == 256 && regular.bytes == 256 + 16 * 2 * regular.unit_bytes());
+  static_assert(regular.blocks() == 4 && regular.k_tiles() == 4 && regular.regular());
+  static_assert(regular.packed_tile_bytes() == 9 * (512 + 64 + 32) + 32, "8 bytes and 3 residuals");
+  static_assert(regular.packed_tiles_at == 256 && regular.bytes == 256 + 16 * 2 * regular.packed_tile_bytes());
   constexpr FragmentFormat irregular = describe(shape, {5000, 17});
   static_assert(!irregular.regular());
-  static_assert(irregular.windows_at == 512 && irregular.units_at == 768);
-  static_assert(irregular.bytes == 768 + 17 * 2 * regular.unit_bytes());
-  constexpr FragmentShape of_two_strips{
-      {.height = 32, .block_panels = 2, .steps = 9, .extras = 3}, 100, 1000, ScalarType::bf16};
-  constexpr FragmentFormat higher = describe(of_two_strips, {5000, 8});
+  static_assert(irregular.k_tiles_at == 512 && irregular.packed_tiles_at == 768);
+  static_assert(irregular.bytes == 768 + 17 * 2 * regular.packed_tile_bytes());
+  constexpr FragmentShape of_two_m16_tiles{
+      {.height = 32, .block_row_tiles = 2, .steps = 9, .residuals = 3}, 100, 1000, ScalarType::bf16};
+  constexpr FragmentFormat higher = describe(of_two_m16_tiles, {5000, 8});
   static_assert(higher.blocks() == 2 && higher.regular());
-  static_assert(higher.unit_bytes() == 9 * (1024 + 128 + 32) + 32, "the columns and the extras are of both strips");
-  constexpr FragmentShape of_quarters{
-      {.height = 32, .block_panels = 2, .steps = 9, .quarter_steps = 4, .extras = 3}, 100, 1000, ScalarType::bf16};
+  static_assert(higher.packed_tile_bytes() == 9 * (1024 + 128 + 32) + 32,
+                "the columns and the residuals are of both m16 tiles");
+  constexpr FragmentShape of_sparse14{
+      {.height = 32, .block_row_tiles = 2, .steps = 9, .sparse14_steps = 4, .residuals = 3},
+      100,
+      1000,
+      ScalarType::bf16};
   constexpr FragmentShape of_dense_steps{
-      {.height = 32, .block_panels = 2, .steps = 9, .extras = 3, .dense = 1}, 100, 1000, ScalarType::f32};
-  static_assert(describe(of_dense_steps, {5000, 16}).unit_bytes() == std::uint64_t{32} * 128 * sizeof(float),
+      {.height = 32, .block_row_tiles = 2, .steps = 9, .residuals = 3, .dense = 1}, 100, 1000, ScalarType::f32};
+  static_assert(describe(of_dense_steps, {5000, 16}).packed_tile_bytes() == std::uint64_t{32} * 128 * sizeof(float),
                 "all elements, and nothing else");
   static_assert(describe(of_dense_steps, {5000, 16}).shape.steps == 16 &&
-                describe(of_dense_steps, {5000, 16}).shape.extras == 0);
+                describe(of_dense_steps, {5000, 16}).shape.residuals == 0);
   constexpr FragmentShape of_lists{
-      {.height = 32, .block_panels = 2, .steps = 9, .quarter_steps = 4, .extras = 3, .dense = 1, .listed = 100},
+      {.height = 32, .block_row_tiles = 2, .steps = 9, .sparse14_steps = 4, .residuals = 3, .dense = 1, .listed = 100},
       100,
       1000,
       ScalarType::bf16};
   constexpr FragmentFormat listed = describe(of_lists, {5000, 8});
   static_assert(listed.is_dense() && listed.is_listed() && listed.shape.steps == 16 &&
-                listed.shape.quarter_steps == 0 && listed.shape.extras == 0);
-  static_assert(listed.unit_bytes() == 1504, "16 times 64 bytes of bits and 16 of begins, and 100 values");
+                listed.shape.sparse14_steps == 0 && listed.shape.residuals == 0);
+  static_assert(listed.packed_tile_bytes() == 1504, "16 times 64 bytes of bits and 16 of begins, and 100 values");
   constexpr FragmentShape of_lists_of_floats{
-      {.height = 32, .block_panels = 2, .dense = 1, .listed = 100}, 100, 1000, ScalarType::f32};
-  static_assert(describe(of_lists_of_floats, {5000, 16}).unit_bytes() == 1056,
+      {.height = 32, .block_row_tiles = 2, .dense = 1, .listed = 100}, 100, 1000, ScalarType::f32};
+  static_assert(describe(of_lists_of_floats, {5000, 16}).packed_tile_bytes() == 1056,
                 "half as many lists, of values that are twice as wide");
   constexpr FragmentShape of_sparse_steps{
-      {.block_panels = 2, .steps = 9, .extras = 3, .listed = 100}, 100, 1000, ScalarType::bf16};
+      {.block_row_tiles = 2, .steps = 9, .residuals = 3, .listed = 100}, 100, 1000, ScalarType::bf16};
   static_assert(describe(of_sparse_steps, {5000, 16}) == regular, "only dense steps have lists");
-  static_assert(describe(of_quarters, {5000, 8}).unit_bytes() == higher.unit_bytes() - 4 * (512 + 64),
+  static_assert(describe(of_sparse14, {5000, 8}).packed_tile_bytes() == higher.packed_tile_bytes() - 4 * (512 + 64),
                 "half of the values and of the metadata of four steps");
-  EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256, ScalarType::f16}, {0, 65537}).window, ScalarType::u16);
-  EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256 + 1, ScalarType::f16}, {0, 65538}).window, ScalarType::u32);
+  EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256, ScalarType::f16}, {0, 65537}).k_tile, ScalarType::u16);
+  EXPECT_EQ(describe(FragmentShape{{}, 1, 65536 * 256 + 1, ScalarType::f16}, {0, 65538}).k_tile, ScalarType::u32);
 }
 
 TEST(FragmentCut, ThatCannotBeIsRefused) {
   CsrMatrix matrix = random_elements(4, 4, 1, 1);
-  for (const FragmentCut& cut : {FragmentCut{.height = 24}, FragmentCut{.height = 48}, FragmentCut{.block_panels = 0},
-                                 FragmentCut{.block_panels = 17}, FragmentCut{.steps = 0}, FragmentCut{.steps = 17},
-                                 FragmentCut{.steps = 3, .quarter_steps = 4}, FragmentCut{.extras = 255},
-                                 FragmentCut{.dense = 2}, FragmentCut{.dense = 1, .listed = 8193}}) {
+  for (const FragmentCut& cut :
+       {FragmentCut{.height = 24}, FragmentCut{.height = 48}, FragmentCut{.block_row_tiles = 0},
+        FragmentCut{.block_row_tiles = 17}, FragmentCut{.steps = 0}, FragmentCut{.steps = 17},
+        FragmentCut{.steps = 3, .sparse14_steps = 4}, FragmentCut{.residuals = 255}, FragmentCut{.dense = 2},
+        FragmentCut{.dense = 1, .listed = 8193}}) {
     EXPECT_THROW(pack(matrix.view(), cut), std::invalid_argument);
   }
-  EXPECT_THAT([] { pack(random_elements(4, 4, 1, 1, ScalarType::f32).view(), FragmentCut{.quarter_steps = 1}); },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("quarter steps are of elements of 16 bits")));
+  EXPECT_THAT([] { pack(random_elements(4, 4, 1, 1, ScalarType::f32).view(), FragmentCut{.sparse14_steps = 1}); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("1:4 steps are of elements of 16 bits")));
   EXPECT_THAT([&] { pack(matrix.view(), FragmentCut{.dense = 1}); },
               ThrowsMessage<std::invalid_argument>(
                   HasSubstr("dense steps that store every element are of elements of 32 bits")));
@@ -544,13 +552,13 @@ TEST(UnpackFragments, RefusesChangedBytes) {
     ScalarType element;
   };
   for (const auto& [cut, element] :
-       {Case{{.block_panels = 2, .steps = 1, .extras = 2}, ScalarType::f16},
-        Case{{.block_panels = 1, .steps = 5, .extras = 1}, ScalarType::f16},
-        Case{{.block_panels = 1, .steps = 4, .quarter_steps = 3, .extras = 1}, ScalarType::f16},
-        Case{{.block_panels = 1, .steps = 3, .extras = 2}, ScalarType::f32},
-        Case{{.height = 32, .block_panels = 1, .steps = 2, .extras = 3}, ScalarType::f32},
-        Case{{.block_panels = 2, .dense = 1}, ScalarType::f32},
-        Case{{.block_panels = 2, .dense = 1, .listed = 100}, ScalarType::bf16},
+       {Case{{.block_row_tiles = 2, .steps = 1, .residuals = 2}, ScalarType::f16},
+        Case{{.block_row_tiles = 1, .steps = 5, .residuals = 1}, ScalarType::f16},
+        Case{{.block_row_tiles = 1, .steps = 4, .sparse14_steps = 3, .residuals = 1}, ScalarType::f16},
+        Case{{.block_row_tiles = 1, .steps = 3, .residuals = 2}, ScalarType::f32},
+        Case{{.height = 32, .block_row_tiles = 1, .steps = 2, .residuals = 3}, ScalarType::f32},
+        Case{{.block_row_tiles = 2, .dense = 1}, ScalarType::f32},
+        Case{{.block_row_tiles = 2, .dense = 1, .listed = 100}, ScalarType::bf16},
         Case{{.height = 32, .dense = 1, .listed = 300}, ScalarType::f32}}) {
     // Of the payload few, as each is searched for slots again.
     expect_changed_bytes_refused(random_elements(20, 40, 0.4, 7, element), cut, 11);
@@ -559,16 +567,16 @@ TEST(UnpackFragments, RefusesChangedBytes) {
 
 TEST(UnpackFragments, RefusesQuarterStepsOfFloats) {
   const Packed<FragmentFormat> packed =
-      pack(random_elements(20, 40, 0.4, 7, ScalarType::f32).view(), FragmentCut{.steps = 3, .extras = 2});
+      pack(random_elements(20, 40, 0.4, 7, ScalarType::f32).view(), FragmentCut{.steps = 3, .residuals = 2});
   ChangeableBytes changed(packed.bytes.span());
-  changed.put_number(position_of(packed.format, "quarter_steps"), 1).seal_header();
+  changed.put_number(position_of(packed.format, "sparse14_steps"), 1).seal_header();
   EXPECT_THAT([&] { unpack(changed.bytes()); },
-              ThrowsMessage<FormatError>(HasSubstr("the header field quarter_steps does not agree")));
+              ThrowsMessage<FormatError>(HasSubstr("the header field sparse14_steps does not agree")));
 }
 
 TEST(UnpackFragments, RefusesDenseStepsOfHalves) {
   const Packed<FragmentFormat> packed =
-      pack(random_elements(20, 40, 0.4, 7).view(), FragmentCut{.steps = 3, .extras = 2});
+      pack(random_elements(20, 40, 0.4, 7).view(), FragmentCut{.steps = 3, .residuals = 2});
   ChangeableBytes changed(packed.bytes.span());
   changed.put_number(position_of(packed.format, "dense"), 1).seal_header();
   EXPECT_THAT([&] { unpack(changed.bytes()); },
@@ -577,21 +585,21 @@ TEST(UnpackFragments, RefusesDenseStepsOfHalves) {
 
 TEST(UnpackFragments, RefusesListsWithoutDenseSteps) {
   const Packed<FragmentFormat> packed =
-      pack(random_elements(20, 40, 0.4, 7).view(), FragmentCut{.steps = 3, .extras = 2});
+      pack(random_elements(20, 40, 0.4, 7).view(), FragmentCut{.steps = 3, .residuals = 2});
   ChangeableBytes changed(packed.bytes.span());
   changed.put_number(position_of(packed.format, "listed"), 200).seal_header();
   EXPECT_THAT([&] { unpack(changed.bytes()); },
               ThrowsMessage<FormatError>(HasSubstr("the header field listed does not agree")));
 }
 
-/// Whatever bits and begins are, values are read of the unit's list alone.
+/// Whatever bits and begins are, values are read of the packed tile's list alone.
 TEST(UnpackFragments, RefusesListsThatBeginElsewhere) {
   for (const ScalarType element : {ScalarType::f16, ScalarType::f32}) {
     const Packed<FragmentFormat> packed =
         pack(random_elements(16, 40, 0.4, 7, element).view(), FragmentCut{.dense = 1, .listed = 300});
     const std::uint64_t lists = element == ScalarType::f32 ? 4 : 8;
-    const std::uint64_t begins_at = packed.format.units_at + lists * 64;
-    for (std::uint64_t at = packed.format.units_at; at < begins_at + lists * 16; at += 2) {
+    const std::uint64_t begins_at = packed.format.packed_tiles_at + lists * 64;
+    for (std::uint64_t at = packed.format.packed_tiles_at; at < begins_at + lists * 16; at += 2) {
       for (const std::uint16_t number : {0, 0xffff, at < begins_at ? 0 : 299}) {
         ChangeableBytes changed(packed.bytes.span());
         if (std::uint16_t intact = 0; std::memcpy(&intact, &changed.bytes()[at], 2), intact != number) {
@@ -605,7 +613,8 @@ TEST(UnpackFragments, RefusesListsThatBeginElsewhere) {
 
 TEST(UnpackFragments, SaysWhatIsWrong) {
   const CsrMatrix matrix = random_elements(40, 300, 0.5, 7);
-  const Packed<FragmentFormat> packed = pack(matrix.view(), FragmentCut{.block_panels = 2, .steps = 6, .extras = 2});
+  const Packed<FragmentFormat> packed =
+      pack(matrix.view(), FragmentCut{.block_row_tiles = 2, .steps = 6, .residuals = 2});
   const FragmentFormat& format = packed.format;
   ASSERT_FALSE(format.regular());
   const auto refused = [&](auto damage, const char* words) {
@@ -621,18 +630,18 @@ TEST(UnpackFragments, SaysWhatIsWrong) {
   number_refused("element", 6, "the header field element is 6; it can be 5 to 8, but not 6");
   number_refused("steps", 17, "the header field steps is 17; it can be 1 to 16");
   number_refused("steps", 7, "the header field total_bytes does not agree");
-  number_refused("quarter_steps", 7, "the header field quarter_steps is 7; it can be 0 to 6");
-  number_refused("quarter_steps", 1, "the header field total_bytes does not agree");
+  number_refused("sparse14_steps", 7, "the header field sparse14_steps is 7; it can be 0 to 6");
+  number_refused("sparse14_steps", 1, "the header field total_bytes does not agree");
   number_refused("rounds", 3, "the header field rounds is 3");
   number_refused("nonzeros", format.counts.nonzeros - 1, "there are more than the");
   refused([&](ChangeableBytes& p) { p.put(format.first_round_at(1), std::uint32_t{0xffffffff}).seal(); },
-          "behind the end of the packed matrix");
+          "after the end of the packed matrix");
   refused([&](ChangeableBytes& p) { p.put(format.first_round_at(2), std::uint32_t{0xffffffff}).seal(); },
-          "behind the end of the packed matrix");
-  refused([&](ChangeableBytes& p) { p.put(format.window_at(0), std::uint16_t{2}).seal(); }, "of a matrix of 40 x 300");
+          "after the end of the packed matrix");
+  refused([&](ChangeableBytes& p) { p.put(format.k_tile_at(0), std::uint16_t{2}).seal(); }, "of a matrix of 40 x 300");
   refused(
       [&](ChangeableBytes& p) {
-        p.bytes()[format.units_at - 1] = std::byte{1};
+        p.bytes()[format.packed_tiles_at - 1] = std::byte{1};
         p.seal();
       },
       "is not what packing the matrix again gives");

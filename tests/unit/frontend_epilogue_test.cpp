@@ -40,7 +40,7 @@ Memory random_memory(const LoopNest& nest) {
   return memory;
 }
 
-/// The same memory for the nest in canonical names: the arrays stand in the same order.
+/// The same memory for the nest in canonical names: the arrays are in the same order.
 Memory with_names_of(const LoopNest& canonical, const LoopNest& nest, const Memory& memory) {
   Memory result{small_sizes, {}};
   for (std::size_t at = 0; at < nest.arrays.size(); ++at) {
@@ -290,7 +290,7 @@ TEST(FrontendEpilogue, FollowsTransposedMatrices) {
   EXPECT_EQ(canonical.find_array("residual_")->extents, (std::vector{Affine::of("M"), Affine::of("N")}));
   EXPECT_EQ(canonical.find_array("residual_")->layout, canonical.array(ArrayRole::output).layout);
   EXPECT_TRUE(canonical.find_array("residual_")->layout.has_value());
-  EXPECT_FALSE(canonical.find_array("plain_")->layout.has_value()) << "one row of C behind the other";
+  EXPECT_FALSE(canonical.find_array("plain_")->layout.has_value()) << "one row of C after the other";
   EXPECT_EQ(print(canonical.epilogue->value), "sum_ + bias_[i] * residual_[i][j] - plain_[i][j]");
   EXPECT_EQ(parse_loop_nest(print_function(nest), "printed.c"), nest);
 }

@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
         "", "\n", "int x ;",
         "// a comment that is a good deal longer than the hundred columns which lines of "
         "generated code may have, so that it is broken\nint x; // and another one, which "
-        "stands behind a declaration, and is also too long to stay there\n",
+        "is after a declaration, and is also too long to stay there\n",
         "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint f(void);\n#ifdef __cplusplus\n}\n#endif\n",
         "static const int table[] = {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,"
         "28,29,30,31,32,33,34,35,36,37,38,39,40};\n",

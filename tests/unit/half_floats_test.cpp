@@ -36,7 +36,7 @@ struct Definition {
 
   static std::uint32_t infinity() { return ((1U << exponent_bits) - 1) << fraction_bits; }
 
-  /// The magnitudes of all finite numbers, and the power of two behind them, which rounds to infinity.
+  /// The magnitudes of all finite numbers, and the power of two after them, which rounds to infinity.
   static std::vector<double> magnitudes() {
     std::vector<double> all;
     for (std::uint32_t bits = 0; bits < infinity(); ++bits) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of 16 bits in the packed formats: where their bits stand, and that every format gives them back.
+// Elements of 16 bits in the packed formats: where their bits are, and that every format gives them back.
 
 #include <gmock/gmock.h>
 
@@ -53,7 +53,7 @@ TYPED_TEST(HalfPacking, EveryFormatGivesTheMatrixBack) {
       const DenseMatrix dense = random_matrix(rows, columns, density, ++seed);
       for (const std::uint32_t height : {1U, 3U, 8U}) {
         expect_packed<TypeParam>(dense, ListCut{.height = height, .max_list_columns = 7});
-        expect_packed<TypeParam>(dense, RegionCut{.height = height, .warp_panels = 2, .block_panels = 4});
+        expect_packed<TypeParam>(dense, RegionCut{.height = height, .warp_row_tiles = 2, .block_row_tiles = 4});
       }
       expect_packed<TypeParam>(dense, TaskCut{.longest = 16, .light = 4, .block_heavy = 2, .block_light = 3});
     }
@@ -79,7 +79,7 @@ TYPED_TEST(HalfPacking, BitsStandWhereTheFormatsSay) {
     EXPECT_EQ(bits_at(lists, annz.at(index)), expected[index]);
     EXPECT_EQ(tasks.format.value_at(index), tasks.format.pair_at(index) + 4);
     EXPECT_EQ(bits_at(tasks, tasks.format.value_at(index)), expected[index]);
-    EXPECT_EQ(bits_at(tasks, tasks.format.value_at(index) + 2), 0) << "behind the value of a pair";
+    EXPECT_EQ(bits_at(tasks, tasks.format.value_at(index) + 2), 0) << "after the value of a pair";
   }
   EXPECT_EQ(regions.format.values_of(1) - regions.format.values_of(0), 4U * 2);
   EXPECT_EQ(bits_at(regions, regions.format.values_of(0)), expected[0]);

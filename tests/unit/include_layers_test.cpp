@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Includes run one way. The table says in which order the rooms of the project stand, and the files of the emulator;
-// whoever includes may take from what stands before, never from what stands behind.
+// Includes run one way. The table says in which order the rooms of the project are, and the files of the emulator;
+// whoever includes may take from what is before, never from what is after.
 
 #include <gtest/gtest.h>
 
@@ -166,7 +166,7 @@ TEST(Includes, Run_only_from_higher_rooms_to_lower_ones) {
     ASSERT_LT(place, kOrder.size()) << file << " belongs to no room of the table";
     for (const std::string& include : includes) {
       ++seen;
-      EXPECT_LE(place_of(include), place) << file << " includes " << include << ", which stands above it";
+      EXPECT_LE(place_of(include), place) << file << " includes " << include << ", which is above it";
     }
   });
   EXPECT_GT(seen, 500u) << "the sources were not found";
@@ -206,7 +206,7 @@ TEST(Includes, Form_no_circle) {
              }) != 0;
   }
   for (const auto& [name, includes] : graph) {
-    ADD_FAILURE() << name << " includes what includes it, or stands above such a circle";
+    ADD_FAILURE() << name << " includes what includes it, or is above such a circle";
   }
 }
 

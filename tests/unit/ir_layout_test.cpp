@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the elements of a matrix stand in an array of any dimensions.
+// Where the elements of a matrix are in an array of any dimensions.
 
 #include <gtest/gtest.h>
 
@@ -123,8 +123,8 @@ TEST(Layout, PlacesImagesAndLeavesOutTheirPadding) {
                           std::int64_t q) { return placed.offset((c * 3 + r) * 2 + s, (b * 3 + p) * 5 + q, 150); };
   EXPECT_EQ(offset(3, 1, 1, 1, 2, 4), 150 + 3 * 30 + 4 * 6 + 5);
   EXPECT_EQ(offset(0, 1, 0, 0, 0, 0), 0);
-  EXPECT_EQ(offset(0, 0, 0, 0, 0, 0), std::nullopt) << "in front of the first line";
-  EXPECT_EQ(offset(0, 2, 0, 1, 2, 0), std::nullopt) << "behind the last line";
+  EXPECT_EQ(offset(0, 0, 0, 0, 0, 0), std::nullopt) << "before the first line";
+  EXPECT_EQ(offset(0, 2, 0, 1, 2, 0), std::nullopt) << "after the last line";
 }
 
 TEST(Layout, PlacesTheElementsOfALineInOneRun) {

@@ -152,28 +152,32 @@ TEST(InterpretThreads, TakesABarrierOfTheWarpForAnOrderWithinIt) {
   EXPECT_THAT(defect_of([&] { run(blocks({warps})); }), HasSubstr("race: two parallel iterations write and read S["));
 }
 
-/// Two teams of two lanes, of one warp in all, where each lane leaves something and reads what stands at a place.
-LoopNest teams(Scope scope, const Affine& place) {
-  const Affine own = Affine::of("team", 2) + lane;
+/// Two consumer groups of two lanes, of one warp in all, where each lane leaves something and reads what is at a place.
+LoopNest consumer_groups(Scope scope, const Affine& place) {
+  const Affine own = Affine::of("consumer_group", 2) + lane;
   const Block body{store(at("T", own), 1.0 + Expression(own)), barrier(scope), store(at("C", own), at("T", place))};
-  LoopNest nest = blocks({loop("team", 2, Mapping::warp_digit, {lanes(body)})});
+  LoopNest nest = blocks({loop("consumer_group", 2, Mapping::warp_digit, {lanes(body)})});
   std::get<Loop>(nest.body.front().content).upper = 1;
   nest.arrays.push_back({"T", {4}, ArrayRole::shared});
-  nest.team = "team";
+  nest.consumer_group = "consumer_group";
   return nest;
 }
 
 TEST(InterpretThreads, TakesABarrierOfTheTeamForAnOrderWithinIt) {
-  EXPECT_EQ(run(teams(Scope::team, Affine::of("team", 2) + other)), (std::vector<double>{2, 1, 4, 3}));
-  EXPECT_THAT(defect_of([&] { run(teams(Scope::team, Affine(3) - Affine::of("team", 2) - lane)); }),
+  EXPECT_EQ(run(consumer_groups(Scope::consumer_group, Affine::of("consumer_group", 2) + other)),
+            (std::vector<double>{2, 1, 4, 3}));
+  EXPECT_THAT(defect_of([&] {
+                run(consumer_groups(Scope::consumer_group, Affine(3) - Affine::of("consumer_group", 2) - lane));
+              }),
               HasSubstr("race: two parallel iterations write and read T["));
-  EXPECT_EQ(run(teams(Scope::block, Affine(3) - Affine::of("team", 2) - lane)), (std::vector<double>{4, 3, 2, 1}));
+  EXPECT_EQ(run(consumer_groups(Scope::block, Affine(3) - Affine::of("consumer_group", 2) - lane)),
+            (std::vector<double>{4, 3, 2, 1}));
 }
 
 TEST(InterpretThreads, FindsABarrierOfTeamsWhereThereAreNone) {
-  LoopNest nest = teams(Scope::team, Affine::of("team", 2) + lane);
-  nest.team.clear();
-  EXPECT_THAT(defect_of([&] { run(nest); }), HasSubstr("a barrier of teams in a nest that has some"));
+  LoopNest nest = consumer_groups(Scope::consumer_group, Affine::of("consumer_group", 2) + lane);
+  nest.consumer_group.clear();
+  EXPECT_THAT(defect_of([&] { run(nest); }), HasSubstr("a barrier of consumer groups in a nest that has some"));
 }
 
 TEST(InterpretThreads, FindsABarrierThatNotAllReach) {

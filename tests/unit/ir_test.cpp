@@ -32,7 +32,7 @@ TEST(Affine, AddsAndSubtractsLikeTerms) {
 
 TEST(Affine, SubstitutesWithTheCoefficient) {
   const Affine affine = Affine::of("i", 4) + Affine::of("j") + 1;
-  EXPECT_EQ(print(affine.substitute("i", Affine::of("panel", 2) + 3)), "j + 8*panel + 13");
+  EXPECT_EQ(print(affine.substitute("i", Affine::of("row_tile", 2) + 3)), "j + 8*row_tile + 13");
   EXPECT_EQ(affine.substitute("k", 5), affine);
 }
 

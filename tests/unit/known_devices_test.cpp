@@ -67,7 +67,7 @@ TEST(KnownDevices, RefuseWhatIsNoFigure) {
   EXPECT_THAT(reason(lines_of_a_device + "capability 90 measured here\n"), HasSubstr("said twice"));
   EXPECT_THAT(reason(lines_of_a_device + "l2_gigabytes -3 measured here\n"), HasSubstr("'-3' is no number above 0"));
   EXPECT_THAT(reason(lines_of_a_device + "l2_gigabytes 3 guessed here\n"), HasSubstr("neither measured nor"));
-  EXPECT_THAT(reason(lines_of_a_device + "l2_gigabytes 3 measured\n"), HasSubstr("says nothing behind its key"));
+  EXPECT_THAT(reason(lines_of_a_device + "l2_gigabytes 3 measured\n"), HasSubstr("says nothing after its key"));
   EXPECT_THAT(reason("name new\nproduct New\ncapability 9.5 measured here\n"), HasSubstr("no whole number"));
   EXPECT_THAT(reason("name new\nproduct New\n"), HasSubstr("new.txt: says nothing of capability"));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nests whose subscripts and bounds are loaded from arrays of integers, and whose values from tables of constants:
-// read, interpreted on those arrays, written and read back, and what they are to the steps behind the front end.
+// read, interpreted on those arrays, written and read back, and what they are to the steps after the front end.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ Matrix draw_matrix(std::mt19937& random) {
   return matrix;
 }
 
-/// A product over stored elements: the function behind its sizes, where its arrays are called R (or begins and ends),
+/// A product over stored elements: the function after its sizes, where its arrays are called R (or begins and ends),
 /// I, V, B and C.
 struct Stored {
   const char* name;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of B that are gathered from a ring of windows in shared memory.
+// Rows of B that are gathered from a ring of K tiles in shared memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "generator/ir/linear_nk_nest.h"
 #include "generator/ir/print.h"
 #include "generator/lower/pack_gathered.h"
-#include "generator/lower/ring_windows.h"
+#include "generator/lower/ring_k_tiles.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule.h"
 #include "tests/support/run_size.h"
@@ -21,7 +21,7 @@ std::vector<Directive> in_front(int warp = 4, int columns = 32, int vector = 4, 
   return {Unroll{"i", 3},
           Enumerate{},
           MergePatterns{},
-          OwnPanels{"i", 8, warp},
+          AssignRowTiles{"i", 8, warp},
           TileColumns{"j", columns, vector},
           SplitColumns{"k", warps, groups},
           AccumulateSums{}};
@@ -29,48 +29,48 @@ std::vector<Directive> in_front(int warp = 4, int columns = 32, int vector = 4, 
 
 const LoopNest accumulated = lower(spmm_nest(), in_front());
 const LoopNest packed = pack_gathered(accumulated, {"A"});
-const LoopNest ringed = ring_windows(packed, {"k", 4});
+const LoopNest ringed = ring_k_tiles(packed, {"k", 4});
 
 TEST(PackGathered, GivesEachRowAListForEachWindow) {
   const std::string text = print(packed);
-  EXPECT_THAT(text, HasSubstr("// windows = ceil(K / 256)\n"));
-  EXPECT_THAT(text, HasSubstr("int steps = ListSteps[block][window][set];\n"));
-  EXPECT_THAT(text, HasSubstr("unsigned int k = ListColumns[block][window][set][step][place + 4*u][n];\n"));
+  EXPECT_THAT(text, HasSubstr("// k_tiles = ceil(K / 256)\n"));
+  EXPECT_THAT(text, HasSubstr("int steps = ListSteps[block][k_tile][set];\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int k = ListColumns[block][k_tile][set][step][place + 4*u][n];\n"));
   EXPECT_THAT(
       text,
-      HasSubstr("if (j + v < N) sums[4*u + v] += ListValues[block][window][set][step][place + 4*u][n] * B[k][j + v];"));
+      HasSubstr("if (j + v < N) sums[4*u + v] += ListValues[block][k_tile][set][step][place + 4*u][n] * B[k][j + v];"));
   EXPECT_EQ(packed.packed.kind, PackedForm::Kind::gathered);
   EXPECT_EQ(packed.packed.height, 12);
-  EXPECT_EQ(packed.packed.block_panels, 2);
+  EXPECT_EQ(packed.packed.block_row_tiles, 2);
 }
 
 TEST(PackGathered, LooksRowsUpThatStandByTheirLengths) {
-  EXPECT_THAT(print(packed), HasSubstr("row = row_at(Rows, first_seat + e / vector_width * warp_panels);\n"));
+  EXPECT_THAT(print(packed), HasSubstr("row = row_at(Rows, first_tile_slot + e / vector_width * warp_row_tiles);\n"));
   EXPECT_THAT(print(packed),
               HasSubstr("if (row < M) store_columns(C[row][at], sums[e], vector_width, at < N ? N - at : 0);"));
 }
 
 TEST(RingWindows, HasAWarpThatAsksForATurnsOperands) {
   const std::string text = print(ringed);
-  EXPECT_THAT(text, HasSubstr("// StagedB[stages][window_columns][tile_columns]: shared memory of a block\n"));
+  EXPECT_THAT(text, HasSubstr("// StagedB[stages][k_tile_columns][tile_columns]: shared memory of a block\n"));
   EXPECT_THAT(text, HasSubstr("role = warp_of_block / block_sets;\n"));
   EXPECT_THAT(text, HasSubstr("set = warp_of_block % block_sets;\n"));
-  EXPECT_THAT(text, HasSubstr("wait_for_release(window);\n"));
-  EXPECT_THAT(text, HasSubstr("copy_rows(B, StagedB, window, tile, place * group_lanes + lane, K, N);\n"));
+  EXPECT_THAT(text, HasSubstr("wait_for_release(k_tile);\n"));
+  EXPECT_THAT(text, HasSubstr("copy_rows(B, StagedB, k_tile, tile, place * group_lanes + lane, K, N);\n"));
   EXPECT_EQ(ringed.constant("block_warps"), 3);
   EXPECT_EQ(ringed.constant("threads_per_block"), 96);
 }
 
 TEST(RingWindows, AsksForTheFirstListsInFrontOfTheTurns) {
   const std::string text = print(ringed);
-  EXPECT_LT(text.find("copy_lists("), text.find("for (window = 0"));
+  EXPECT_LT(text.find("copy_lists("), text.find("for (K tile = 0"));
 }
 
 TEST(RingWindows, ReleasesWhatIsMultiplied) {
   const std::string text = print(ringed);
   EXPECT_THAT(text, HasSubstr("multiply_gathered(StagedListSteps, StagedListColumns, StagedListValues, StagedB, "
-                              "window, set, place, lane, sums);"));
-  EXPECT_LT(text.find("multiply_gathered("), text.find("release_turn(window);"));
+                              "k_tile, set, place, lane, sums);"));
+  EXPECT_LT(text.find("multiply_gathered("), text.find("release_iteration(k_tile);"));
 }
 
 TEST(GatherPipeline, TakesLegalSchedules) {
@@ -94,9 +94,9 @@ INSTANTIATE_TEST_SUITE_P(
                     "choose --dtype f32 or tf32"},
         StepRefusal{"gather columns", [] { pack_gathered(lower(linear_nk_nest(ScalarType::f32), in_front()), {"A"}); },
                     "choose --layout kn, or a schedule of family panel"},
-        StepRefusal{"ring of three", [] { ring_windows(packed, {"k", 3}); }, "the nearest legal value is 4"},
-        StepRefusal{"ring twice", [] { ring_windows(ringed, {"k", 4}); },
-                    "the windows are copied already; pipeline once"}));
+        StepRefusal{"ring of three", [] { ring_k_tiles(packed, {"k", 3}); }, "the nearest legal value is 4"},
+        StepRefusal{"ring twice", [] { ring_k_tiles(ringed, {"k", 4}); },
+                    "the K tiles are copied already; pipeline once"}));
 
 }  // namespace
 }  // namespace esc

@@ -13,32 +13,32 @@ using namespace panel_nests;
 const std::vector<Pattern> one_pattern{{0b11, 2}};
 
 INSTANTIATE_TEST_SUITE_P(
-    Panel, RefusedStep,
+    RowTile, RefusedStep,
     testing::Values(
         StepRefusal{
             "merge too early", [] { merge_patterns(canonical, {}); },
-            "merge(): the columns of the panels are not enumerated; unroll the row loop and enumerate its patterns "
+            "merge(): the columns of the row tiles are not enumerated; unroll the row loop and enumerate its patterns "
             "first"},
         StepRefusal{"merge twice", [] { merge_patterns(merged, {}); }, "are not enumerated"},
         StepRefusal{"merge one of three",
                     [] { merge_patterns(enumerate(unroll(canonical, {"i", 2}), one_pattern), {}); },
                     "only 1 of 3 patterns are enumerated; enumerate all patterns: the union leaves none out"},
-        StepRefusal{"panels unknown", [] { own_panels(merged, {"x", 1, 1}); },
+        StepRefusal{"row tiles unknown", [] { assign_row_tiles(merged, {"x", 1, 1}); },
                     "no row loop 'x' to map to the grid; the loops of the nest are i, j"},
-        StepRefusal{"panels of columns", [] { own_panels(merged, {"j", 1, 1}); }, "no row loop 'j'"},
-        StepRefusal{"panels too early", [] { own_panels(enumerated, {"i", 1, 1}); },
+        StepRefusal{"row tiles of columns", [] { assign_row_tiles(merged, {"j", 1, 1}); }, "no row loop 'j'"},
+        StepRefusal{"row tiles too early", [] { assign_row_tiles(enumerated, {"i", 1, 1}); },
                     "the patterns under loop 'i' are not merged; unroll the row loop and merge its patterns first"},
-        StepRefusal{"panels twice", [] { own_panels(owned, {"i", 1, 1}); }, "no row loop 'i'"},
-        StepRefusal{"0 panels", [] { own_panels(merged, {"i", 0, 1}); },
-                    "panels=0 is outside 1 to 128; the nearest legal value is 1"},
-        StepRefusal{"129 panels", [] { own_panels(merged, {"i", 129, 1}); }, "the nearest legal value is 128"},
-        StepRefusal{"0 in a warp", [] { own_panels(merged, {"i", 4, 0}); },
+        StepRefusal{"row tiles twice", [] { assign_row_tiles(owned, {"i", 1, 1}); }, "no row loop 'i'"},
+        StepRefusal{"0 row tiles", [] { assign_row_tiles(merged, {"i", 0, 1}); },
+                    "block=0 is outside 1 to 128; the nearest legal value is 1"},
+        StepRefusal{"129 row tiles", [] { assign_row_tiles(merged, {"i", 129, 1}); }, "the nearest legal value is 128"},
+        StepRefusal{"0 in a warp", [] { assign_row_tiles(merged, {"i", 4, 0}); },
                     "warp=0 is outside 1 to 32; the nearest legal value is 1"},
-        StepRefusal{"33 in a warp", [] { own_panels(merged, {"i", 66, 33}); }, "the nearest legal value is 32"},
-        StepRefusal{"5 panels by 2", [] { own_panels(merged, {"i", 5, 2}); },
-                    "panels=5 is no multiple of warp=2; the nearest legal value is 4"},
-        StepRefusal{"1 panel by 2", [] { own_panels(merged, {"i", 1, 2}); }, "the nearest legal value is 2"},
-        StepRefusal{"17 warps", [] { own_panels(merged, {"i", 34, 2}); },
+        StepRefusal{"33 in a warp", [] { assign_row_tiles(merged, {"i", 66, 33}); }, "the nearest legal value is 32"},
+        StepRefusal{"5 row tiles by 2", [] { assign_row_tiles(merged, {"i", 5, 2}); },
+                    "block=5 is no multiple of warp=2; the nearest legal value is 4"},
+        StepRefusal{"1 row tile by 2", [] { assign_row_tiles(merged, {"i", 1, 2}); }, "the nearest legal value is 2"},
+        StepRefusal{"17 warps", [] { assign_row_tiles(merged, {"i", 34, 2}); },
                     "a block of 17 warps is more than 16; the nearest legal value is 32"},
         StepRefusal{"tiles too early", [] { tile_columns(merged, {"j", 32, 4}); },
                     "the rows are not mapped to the grid; map the row loop first"},
@@ -56,8 +56,9 @@ INSTANTIATE_TEST_SUITE_P(
                     "vector=4 does not divide columns=6; the nearest legal value is 2"},
         StepRefusal{"vector 3", [] { tile_columns(owned, {"j", 6, 3}); },
                     "vector=3 is no power of two; the nearest legal value is 2"},
-        StepRefusal{"too many lanes", [] { tile_columns(owned, {"j", 128, 4}); },
-                    "32 lanes for each of 2 panels are more than a warp's 32; the nearest legal value is columns=64"},
+        StepRefusal{
+            "too many lanes", [] { tile_columns(owned, {"j", 128, 4}); },
+            "32 lanes for each of 2 row tiles are more than a warp's 32; the nearest legal value is columns=64"},
         StepRefusal{"split too early", [] { split_columns(owned, {"k", 1, 1}); },
                     "the columns of C are not mapped to the grid; map the column loop first"},
         StepRefusal{"split unmapped", [] { split_columns(merged, {"k", 1, 1}); },
@@ -85,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"three rows halved",
                     [] {
                       const LoopNest rows = enumerate(unroll(canonical, {"i", 3}), std::nullopt);
-                      const LoopNest owned_rows = own_panels(merge_patterns(rows, {}), {"i", 4, 2});
+                      const LoopNest owned_rows = assign_row_tiles(merge_patterns(rows, {}), {"i", 4, 2});
                       shuffle_sums(
                           accumulate_sums(split_columns(tile_columns(owned_rows, {"j", 8, 2}), {"k", 1, 4}), {}), {});
                     },
@@ -102,12 +103,12 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"share packed", [] { share_sums(pack_regions(shuffled, {"A"}), {}); },
                     "reduce_warps(): the sparse array is already packed"},
         StepRefusal{"share vectors", [] { share_sums(vectorize(shuffled, {"j"}), {}); },
-                    "share before the data is transformed and vectorized"},
+                    "give reduce_warps() before transform() and vectorize()"},
         StepRefusal{"share too early", [] { share_sums(accumulated, {}); },
                     "accumulate the sums and shuffle them first"},
         StepRefusal{"share one warp",
                     [] { share_sums(shuffle_sums(accumulate_sums(split_columns(tiled, {"k", 1, 4}), {}), {}), {}); },
-                    "one warp has a panel to itself; leave reduce_warps() out, or split over several warps"},
+                    "one warp has a row tile to itself; leave reduce_warps() out, or split over several warps"},
         StepRefusal{"share twice", [] { share_sums(shared, {}); },
                     "the sums of the warps are already added up; share once"},
         StepRefusal{"pack dense", [] { pack_regions(shared, {"B"}); }, "'B' is not a sparse array of the nest"},
@@ -118,8 +119,8 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"vectorize too early", [] { vectorize(dealt, {"j"}); }, "the sums are not in registers"},
         StepRefusal{"vectorize unknown", [] { vectorize(packed, {"x"}); },
                     "'x' does not run over the columns of a lane; name the loop over columns of C, once it is mapped"},
-        StepRefusal{"vectorize rows", [] { vectorize(packed, {"seat"}); },
-                    "'seat' does not run over the columns of a lane"},
+        StepRefusal{"vectorize rows", [] { vectorize(packed, {"tile_slot"}); },
+                    "'tile_slot' does not run over the columns of a lane"},
         StepRefusal{"vectorize twice", [] { vectorize(vectorized, {"j"}); }, "vectorize once"},
         StepRefusal{"batch too early", [] { batch_columns(packed, {"k", 4}); },
                     "rows of B are not loaded in parts; vectorize the columns of C first"},
@@ -147,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "'A' is already prefetched or staged; stage once"},
         StepRefusal{"overlap unpacked", [] { overlap(shared, {}); }, "the sparse array is not packed"},
         StepRefusal{"overlap twice", [] { overlap(overlapped, {}); },
-                    "the kernel already overlaps with the one in front; overlap once"},
+                    "the kernel already overlaps with the one before; overlap once"},
         StepRefusal{"unroll enumerated columns", [] { unroll(enumerate(canonical, std::nullopt), {"i", 2}); },
                     "unroll(i, 2): the statements of loop 'i' are already transformed; unroll the row loop before "
                     "anything else"},
@@ -155,17 +156,15 @@ INSTANTIATE_TEST_SUITE_P(
                     [] { unroll(merge_patterns(enumerate(canonical, std::nullopt), {}), {"i", 2}); },
                     "are already transformed"}));
 
-/// The places of what overlaps are found once everything else stands.
+/// The places of what overlaps are found once everything else is.
 TEST(PanelPipeline, EndsWithOverlap) {
   const std::string legal =
       "unroll(i, 2); enumerate(); merge(); row_tiles(i, block=1, warp=1); tile(j, columns=32, vector=4); split_k(k, "
-      "warps=1, "
-      "lane_groups=4); "
-      "accumulate(); shuffle(); transform(A, regions); vectorize(j); unroll_k(k, 4); pdl()";
+      "warps=1, lane_groups=4); accumulate(); shuffle(); transform(A, regions); vectorize(j); unroll_k(k, 4); pdl()";
   EXPECT_NO_THROW(lower(spmm_nest(), parse_script(legal)));
   try {
     lower(spmm_nest(), parse_script(legal + "; prefetch(A)"));
-    FAIL() << "a step behind pdl() is refused";
+    FAIL() << "a step after pdl() is refused";
   } catch (const ScheduleError& refusal) {
     EXPECT_EQ(refusal.place(), "prefetch(A)");
     EXPECT_EQ(refusal.remedy(), "give pdl() last");

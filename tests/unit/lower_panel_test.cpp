@@ -16,29 +16,29 @@ using testing::Not;
 
 using namespace panel_nests;
 
-// Must apply: a nest, and what stands in the result.
+// Must apply: a nest, and what is in the result.
 
 TEST(MergePatterns, LeavesOneLoopOverTheRowsForAnyNonZeroOne) {
   EXPECT_EQ(print(merged),
-            "// panel_height = 2\n"
+            "// row_tile_height = 2\n"
             "for (i = 0; i < M; i += 2)\n"
             "  for (j = 0; j < N; j++)\n"
             "    for (k : columns(i, any of 0b11))\n"
-            "      for (u = 0; u < panel_height; u++)  // unrolled\n"
+            "      for (u = 0; u < row_tile_height; u++)  // unrolled\n"
             "        if (i + u < M) C[i + u][j] += A[i + u][k] * B[k][j];\n");
   EXPECT_TRUE(merged.explicit_zeros);
 }
 
-TEST(OwnPanels, GivesPanelsToBlocksWarpsAndLanes) {
+TEST(AssignRowTiles, GivesPanelsToBlocksWarpsAndLanes) {
   const std::string text = print(owned);
   EXPECT_THAT(text, HasSubstr("// blocks = ceil(M / 8)\n"));
   EXPECT_THAT(text, HasSubstr("grid (block = 0; block < blocks; block++)  // block = blockIdx.x\n"
                               "  warps (set = 0; set < block_sets; set++)  // set = a digit of threadIdx.x / 32\n"
-                              "    lanes (place = 0; place < warp_panels; place++) {"));
+                              "    lanes (place = 0; place < warp_row_tiles; place++) {"));
   EXPECT_THAT(text, HasSubstr("unsigned int set_of_grid = set * blocks + block;\n"
-                              "      unsigned int seat = set_of_grid * warp_panels + place;\n"
-                              "      unsigned int panel = seat;\n"
-                              "      unsigned int i = panel * panel_height;\n"
+                              "      unsigned int tile_slot = set_of_grid * warp_row_tiles + place;\n"
+                              "      unsigned int row_tile = tile_slot;\n"
+                              "      unsigned int i = row_tile * row_tile_height;\n"
                               "      for (j = 0; j < N; j++)\n"));
   EXPECT_EQ(owned.constant("block_sets"), 2);
   EXPECT_EQ(owned.constant("block_rows"), 8);
@@ -56,7 +56,7 @@ TEST(TileColumns, GivesEachLaneConsecutiveColumns) {
 
 TEST(SplitColumns, DealsColumnsInTurnAndAddsAtomically) {
   const std::string text = print(dealt);
-  EXPECT_THAT(text, HasSubstr("warps (part = 0; part < panel_warps; part++)"));
+  EXPECT_THAT(text, HasSubstr("warps (part = 0; part < row_tile_warps; part++)"));
   EXPECT_THAT(text,
               HasSubstr("lanes (group = 0; group < sharing_groups; group++)  // group = a digit of threadIdx.x % 32\n"
                         "            lanes (lane = 0;"));
@@ -102,37 +102,39 @@ TEST(ShuffleSums, StoresWhatOneWarpHas) {
 
 TEST(ShareSums, AddsOverWarpsBehindABarrierAndStoresOnce) {
   const std::string text = print(shared);
-  EXPECT_THAT(text, HasSubstr("// shared_sums[panel_warps][outputs]: shared memory of a block\n"));
+  EXPECT_THAT(text, HasSubstr("// shared_sums[row_tile_warps][outputs]: shared memory of a block\n"));
   EXPECT_THAT(text, HasSubstr("shared_sums[part][place_in_block + w] = sums[e + w];"));
   EXPECT_THAT(text, HasSubstr("barrier;  // of the block\n"));
   EXPECT_THAT(text, HasSubstr("total[w] += shared_sums[other][output + w];"));
-  EXPECT_THAT(text, HasSubstr("stored_panels[s] = seat_of_store;"));
-  EXPECT_THAT(text,
-              HasSubstr("unsigned int row = stored_panels[s] * panel_height + output / tile_columns % panel_height;"));
+  EXPECT_THAT(text, HasSubstr("stored_row_tiles[s] = tile_slot_of_store;"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("unsigned int row = stored_row_tiles[s] * row_tile_height + output / tile_columns % row_tile_height;"));
   EXPECT_THAT(text, HasSubstr("if (row < M && at + w < N) C[row][at + w] = total[w];"));
   EXPECT_THAT(text, Not(HasSubstr("atomicAdd")));
 }
 
 TEST(PackRegions, ReadsQuadsOfThePanelAtASeat) {
   const std::string text = print(packed);
-  EXPECT_THAT(text, HasSubstr("panel = panel_at(Numbers, seat);\n"));
-  EXPECT_THAT(text, HasSubstr("stored_panel = panel_at(Numbers, seat_of_store);\n"));
-  EXPECT_THAT(text, HasSubstr("quads, first_of_panel = find_panel(Quads, set_of_grid, seat);\n"));
-  EXPECT_THAT(text, HasSubstr("for (quad = group + warp_first; quad < quads; quad += dealt_quads)\n"));
-  EXPECT_THAT(text, HasSubstr("unsigned int k = Columns[first_of_panel][4*quad + s];\n"));
-  EXPECT_THAT(text, HasSubstr("if (j + v < N) sums[2*u + v] += Values[first_of_panel][4*quad + s][u] * B[k][j + v];"));
+  EXPECT_THAT(text, HasSubstr("row_tile = row_tile_at(Numbers, tile_slot);\n"));
+  EXPECT_THAT(text, HasSubstr("stored_row_tile = row_tile_at(Numbers, tile_slot_of_store);\n"));
+  EXPECT_THAT(text, HasSubstr("packets, first_of_row_tile = find_row_tile(Packets, set_of_grid, tile_slot);\n"));
+  EXPECT_THAT(text, HasSubstr("for (packet = group + warp_first; packet < packets; packet += cyclic_packets)\n"));
+  EXPECT_THAT(text, HasSubstr("unsigned int k = Columns[first_of_row_tile][4*packet + s];\n"));
+  EXPECT_THAT(text,
+              HasSubstr("if (j + v < N) sums[2*u + v] += Values[first_of_row_tile][4*packet + s][u] * B[k][j + v];"));
   EXPECT_THAT(text, Not(HasSubstr("columns(")));
   EXPECT_THAT(text, Not(HasSubstr("A[i")));
   EXPECT_EQ(packed.packed.kind, PackedForm::Kind::regions);
   EXPECT_EQ(packed.packed.warps, 3);
-  EXPECT_EQ(packed.constant("dealt_quads"), 12);
+  EXPECT_EQ(packed.constant("cyclic_packets"), 12);
 }
 
 TEST(Vectorize, MovesTheColumnsOfALaneAtOnce) {
   const std::string text = print(vectorized);
   EXPECT_THAT(text, HasSubstr("clamp_columns(columns, j, N);\n"));
   EXPECT_THAT(text, HasSubstr("load_part(part_of_b, B[k], columns);\n"));
-  EXPECT_THAT(text, HasSubstr("sums[2*u + v] += Values[first_of_panel][4*quad + s][u] * part_of_b[v];"));
+  EXPECT_THAT(text, HasSubstr("sums[2*u + v] += Values[first_of_row_tile][4*packet + s][u] * part_of_b[v];"));
   EXPECT_THAT(text, HasSubstr("store_vector(shared_sums[part][place_in_block], sums[e], stored_width);"));
   EXPECT_THAT(text, HasSubstr("add_vector(total[0], shared_sums[other][output], output_width);"));
   EXPECT_THAT(text, HasSubstr("if (row < M) store_columns(C[row][at], total[0], output_width, at < N ? N - at : 0);"));
@@ -150,48 +152,50 @@ TEST(Vectorize, AddsAtOnceWhereOthersAddToo) {
 
 TEST(BatchColumns, TakesQuadsInRounds) {
   const std::string text = print(batched);
-  EXPECT_THAT(text, HasSubstr("here = find_quad(first_of_panel, group + warp_first);\n"));
-  EXPECT_THAT(text, HasSubstr("for (quad = warp_first; quad < quads; quad += round_quads) {\n"));
-  EXPECT_THAT(text, HasSubstr("clear_quad(current[q]);\n"));
-  EXPECT_THAT(text, HasSubstr("if (q * dealt_quads < left) {\n"));
-  EXPECT_THAT(text, HasSubstr("load_quad(current[q], Columns, Values, first_of_panel, here, q * dealt_quads, "));
-  EXPECT_THAT(text, HasSubstr("here += round_quads;\n                left += -round_quads;\n"));
-  EXPECT_THAT(text, HasSubstr("multiply_quad(current[q], B, columns, sums);\n"));
+  EXPECT_THAT(text, HasSubstr("here = find_packet(first_of_row_tile, group + warp_first);\n"));
+  EXPECT_THAT(text, HasSubstr("for (packet = warp_first; packet < packets; packet += round_packets) {\n"));
+  EXPECT_THAT(text, HasSubstr("clear_packet(current[q]);\n"));
+  EXPECT_THAT(text, HasSubstr("if (q * cyclic_packets < left) {\n"));
+  EXPECT_THAT(text,
+              HasSubstr("load_packet(current[q], Columns, Values, first_of_row_tile, here, q * cyclic_packets, "));
+  EXPECT_THAT(text, HasSubstr("here += round_packets;\n                left += -round_packets;\n"));
+  EXPECT_THAT(text, HasSubstr("multiply_packet(current[q], B, columns, sums);\n"));
 }
 
 TEST(Prefetch, AsksOneIterationEarlier) {
   const std::string text = print(prefetched);
   EXPECT_THAT(text, HasSubstr("registers next = 0;\n"));
-  EXPECT_LT(text.find("load_quad(next[q]"), text.find("stored_panels[s] = "));
-  EXPECT_LT(text.find("stored_panels[s] = "), text.find("for (quad = warp_first"));
-  EXPECT_THAT(text, HasSubstr("current[q] = next[q];\n                  clear_quad(next[q]);\n"));
+  EXPECT_LT(text.find("load_packet(next[q]"), text.find("stored_row_tiles[s] = "));
+  EXPECT_LT(text.find("stored_row_tiles[s] = "), text.find("for (packet = warp_first"));
+  EXPECT_THAT(text, HasSubstr("current[q] = next[q];\n                  clear_packet(next[q]);\n"));
 }
 
 TEST(StageRegions, CopiesTheQuadsOfEachWarpAndReadsTheCopy) {
   const std::string text = print(staged);
   EXPECT_THAT(text, HasSubstr("// StagedColumns[block_copies][staged_steps]: shared memory of a block\n"));
-  EXPECT_THAT(text,
-              HasSubstr("here = stage_quads(Columns, Values, StagedColumns, StagedValues, first_of_panel, quads, part, "
-                        "copy, group);\n"));
-  EXPECT_THAT(text, HasSubstr("wait_for_copies();\n              barrier;  // of the warp\n              for (quad"));
-  EXPECT_THAT(text, HasSubstr("load_quad(current[q], StagedColumns, StagedValues, copy, here, q * sharing_groups, "));
-  EXPECT_THAT(text, Not(HasSubstr("find_quad")));
+  EXPECT_THAT(
+      text,
+      HasSubstr("here = stage_packets(Columns, Values, StagedColumns, StagedValues, first_of_row_tile, packets, part, "
+                "copy, group);\n"));
+  EXPECT_THAT(text, HasSubstr("wait_for_copies();\n              barrier;  // of the warp\n              for (packet"));
+  EXPECT_THAT(text, HasSubstr("load_packet(current[q], StagedColumns, StagedValues, copy, here, q * sharing_groups, "));
+  EXPECT_THAT(text, Not(HasSubstr("find_packet")));
 }
 
 TEST(Overlap, WaitsLateAndTriggersBehindTheWait) {
   const std::string text = print(overlapped);
   const auto trigger = text.find("allow_successor();");
   const auto wait = text.find("wait_for_predecessor();");
-  EXPECT_LT(text.find("load_quad(next"), wait);
+  EXPECT_LT(text.find("load_packet(next"), wait);
   EXPECT_LT(wait, trigger);
-  EXPECT_LT(trigger, text.find("multiply_quad"));
+  EXPECT_LT(trigger, text.find("multiply_packet"));
   const std::string copied = print(overlap(staged, {}));
-  EXPECT_LT(copied.find("stage_quads"), copied.find("wait_for_predecessor();"));
+  EXPECT_LT(copied.find("stage_packets"), copied.find("wait_for_predecessor();"));
   EXPECT_LT(copied.find("wait_for_predecessor();"), copied.find("wait_for_copies();"));
   EXPECT_LT(copied.find("wait_for_copies();"), copied.find("allow_successor();"));
 }
 
-/// Staged panels with x + bias[i] for each sum x.
+/// Staged row tiles with x + bias[i] for each sum x.
 LoopNest staged_with_bias(const std::string& schedule) {
   LoopNest nest = spmm_nest();
   nest.arrays.push_back({"bias", {Affine::of("M")}, ArrayRole::operand});
@@ -205,13 +209,13 @@ LoopNest staged_with_bias(const std::string& schedule) {
 TEST(PlaceEpilogue, AsksForCopiesBeforeAnythingWaitsForAPanel) {
   const std::string text =
       print(staged_with_bias("panel:ufi=2,columns=32,vector=4,groups=4,warps=8,panels=2,ufk=8,stage=on"));
-  const std::size_t copies = text.find("stage_quads(");
+  const std::size_t copies = text.find("stage_packets(");
   const std::size_t barrier = text.find("barrier;  // of the warp", copies);
-  const std::size_t panel = text.find("panel_at(", copies);
+  const std::size_t row_tile = text.find("row_tile_at(", copies);
   const std::size_t read = text.find("early_bias_[s] = bias_[row]", copies);
   ASSERT_NE(read, std::string::npos) << text;
-  EXPECT_LT(barrier, panel) << text;
-  EXPECT_LT(panel, read) << text;
+  EXPECT_LT(barrier, row_tile) << text;
+  EXPECT_LT(row_tile, read) << text;
   EXPECT_LT(read, text.find("wait_for_copies();")) << text;
 }
 

@@ -44,12 +44,12 @@ const LoopNest vectorized = vectorize(shuffled, {"j"});
 const LoopNest batched = batch_columns(vectorized, {"k", 2});
 const LoopNest prefetched = prefetch(batched, {"A"});
 
-// Must apply: a nest, and what stands in the result.
+// Must apply: a nest, and what is in the result.
 
 TEST(CutRows, LeavesPiecesOfTheColumnsOfARow) {
   EXPECT_EQ(print(cut),
             "// pieces = ceil(K / 128)\n"
-            "// panel_height = 1\n"
+            "// row_tile_height = 1\n"
             "for (i = 0; i < M; i++)\n"
             "  for (piece = 0; piece < pieces; piece++) {\n"
             "    int count = size(columns(i, any of 0b1));\n"
@@ -64,7 +64,7 @@ TEST(CutRows, LeavesPiecesOfTheColumnsOfARow) {
 
 TEST(PackTasks, ReadsTheNonZerosOfEachTask) {
   EXPECT_EQ(print(packed),
-            "// panel_height = 1\n"
+            "// row_tile_height = 1\n"
             "for (task = 0; task < tasks; task++) {\n"
             "  int i = Rows[task];\n"
             "  int first = First[task];\n"
@@ -129,7 +129,8 @@ TEST(ShuffleSums, AddsOverTheGroupsOfHeavyTasksAlone) {
 }
 
 TEST(Vectorize, DeliversSumsOfATask) {
-  EXPECT_THAT(print(vectorized), HasSubstr("deliver(C[row][at], sums[e], stored_width, at < N ? N - at : 0, split);"));
+  EXPECT_THAT(print(vectorized),
+              HasSubstr("epilogue_store(C[row][at], sums[e], stored_width, at < N ? N - at : 0, split);"));
 }
 
 TEST(BatchColumns, TakesSeveralNonZerosOfATask) {
@@ -184,8 +185,8 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"cut unknown", [] { cut_rows(merged, {"x", 4}); },
                     "there is no loop over merged columns 'x' to cut"},
         StepRefusal{"cut twice", [] { cut_rows(cut, {"k", 4}); }, "and cut once"},
-        StepRefusal{"cut panels", cut_pairs_of_rows,
-                    "a panel has 2 rows, and only rows can be cut; unroll the row loop by 1"},
+        StepRefusal{"cut row tiles", cut_pairs_of_rows,
+                    "a row tile has 2 rows, and only rows can be cut; unroll the row loop by 1"},
         StepRefusal{"cut to nothing", [] { cut_rows(merged, {"k", 0}); },
                     "task=0 is outside 1 to 512; the nearest legal value is 1"},
         StepRefusal{"cut to 513", [] { cut_rows(merged, {"k", 513}); }, "the nearest legal value is 512"},
@@ -204,7 +205,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "there is no loop 'i' over tasks to map to the grid"},
         StepRefusal{"map unknown", [] { assign_tasks(packed, {"x", 1, 1}); }, "the loops of the nest are task, j, c"},
         StepRefusal{"17 warps", [] { assign_tasks(packed, {"task", 17, 1}); }, "warps=17 is outside 1 to 16"},
-        StepRefusal{"0 groups", [] { assign_tasks(packed, {"task", 1, 0}); }, "groups=0 is outside 1 to 32"},
+        StepRefusal{"0 groups", [] { assign_tasks(packed, {"task", 1, 0}); }, "lane_groups=0 is outside 1 to 32"},
         StepRefusal{"tiles too early", [] { tile_columns(packed, {"j", 8, 2}); }, "are not mapped to the grid"},
         StepRefusal{"tiles twice", [] { tile_columns(tiled, {"j", 8, 2}); }, "there is no column loop 'j'"},
         StepRefusal{"too many lanes", [] { tile_columns(assigned, {"j", 32, 4}); }, "more than a warp's 32"},
@@ -214,9 +215,9 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"shuffle too early", [] { shuffle_sums(tiled, {}); }, "the sums are not in registers"},
         StepRefusal{"shuffle twice", [] { shuffle_sums(shuffled, {}); }, "shuffle once"},
         StepRefusal{"share tasks", [] { share_sums(shuffled, {}); },
-                    "the sums of the warps of a panel are not in their registers"},
+                    "the sums of the warps of a row tile are not in their registers"},
         StepRefusal{"batch by 9", [] { batch_columns(vectorized, {"k", 9}); },
-                    "unroll=9 is outside 1 to 8; the nearest legal value is 8"},
+                    "unroll_k=9 is outside 1 to 8; the nearest legal value is 8"},
         StepRefusal{"stage tasks", [] { stage_regions(batched, {"A"}); }, "'A' is not stored in regions"}));
 
 }  // namespace

@@ -34,7 +34,7 @@ const LoopNest coarsened = coarsen(on_lanes, {"k", 2});
 const LoopNest transformed = transform_data(coarsened, {"A"});
 const LoopNest compacted = compact(transformed);
 
-// Must apply: a nest, and what stands in the result.
+// Must apply: a nest, and what is in the result.
 
 TEST(Canonicalize, OrdersTheLoopsRowColumnReduction) {
   EXPECT_EQ(list_iterators(canonical.body), "i, j, k");
@@ -91,8 +91,8 @@ TEST(Enumerate, LeavesOutPatternsThatTheMatrixDoesNotHave) {
 
 TEST(MapBlocks, GivesEachPatternOfEachPanelABlock) {
   const std::string text = print(on_grid);
-  EXPECT_THAT(text, HasSubstr("// panels = ceil(M / 2)\ngrid (block = 0; block < 3*panels; block++)"));
-  EXPECT_THAT(text, HasSubstr("int panel = block / 3;\n  int i = 2*panel;\n  int choice = block % 3;\n"));
+  EXPECT_THAT(text, HasSubstr("// row_tiles = ceil(M / 2)\ngrid (block = 0; block < 3*row_tiles; block++)"));
+  EXPECT_THAT(text, HasSubstr("int row_tile = block / 3;\n  int i = 2*row_tile;\n  int choice = block % 3;\n"));
   EXPECT_THAT(text, HasSubstr("for (k : columns(i, 0b11)) {\n          atomicAdd(&C[i][j], A[i][k] * B[k][j]);"));
 }
 

@@ -158,7 +158,7 @@ TEST(Sample, PowerLawRowsGoWithTheInverseOfTheirRank) {
   for (std::size_t row = 0; row < 1000; ++row) {
     lengths.push_back(matrix.offsets[row + 1] - matrix.offsets[row]);
   }
-  EXPECT_FALSE(std::is_sorted(lengths.rbegin(), lengths.rend())) << "long rows do not stand first";
+  EXPECT_FALSE(std::is_sorted(lengths.rbegin(), lengths.rend())) << "long rows are not first";
   std::sort(lengths.rbegin(), lengths.rend());
   // 20,000 non-zeros over the harmonic sum of 1,000 ranks, 7.485.
   for (const std::int64_t rank : {1, 2, 10, 100}) {

@@ -70,7 +70,7 @@ TEST(MeasuredProducts, RefuseWhatIsNoneOfThem) {
     return test::refusal_of([&] { measurements_in(head + line + "\n", "file.txt"); });
   };
   EXPECT_EQ(refusal(of_product + " 0:1.5"), "accepted");
-  EXPECT_THAT(refusal(of_product + " 1:1.5"), HasSubstr("file.txt:3: there is no schedule 1 in front of it"));
+  EXPECT_THAT(refusal(of_product + " 1:1.5"), HasSubstr("file.txt:3: there is no schedule 1 before it"));
   for (const std::string time : {"0:-1", "0", "0:x", "0:1.5x", ":1.5"}) {
     EXPECT_THAT(refusal(of_product + " " + time), HasSubstr("is no number of a schedule and its time")) << time;
   }
@@ -82,9 +82,9 @@ TEST(MeasuredProducts, RefuseWhatIsNoneOfThem) {
 TEST(MeasuredProducts, KeepTheFastestOfEachFamilyAndSomeOthers) {
   std::vector<TimedSchedule> schedules;
   for (int stages = 2; stages <= 5; ++stages) {
-    for (int panels = 1; panels <= 8; ++panels) {
+    for (int row_tiles = 1; row_tiles <= 8; ++row_tiles) {
       schedules.push_back(
-          {StreamSchedule{.panels = panels, .warps = 1, .stages = stages}, 100.0 - panels - 8 * stages});
+          {StreamSchedule{.row_tiles = row_tiles, .warps = 1, .stages = stages}, 100.0 - row_tiles - 8 * stages});
     }
   }
   schedules.push_back(timed("panel:ufi=2,warps=4", 500));

@@ -39,7 +39,7 @@ TEST(Measurement, IsOfNoOtherCase) {
   others[0].first.schedule = parse_schedule("panel:warps=2");
   others[0].second = "schedule that was measured is another one";
   others[1].first.scattered = false;
-  others[1].second = "stand in blocks";
+  others[1].second = "are in blocks";
   others[2].first.dtype = "bf16";
   others[2].second = "is of f32";
   others[3].first.layout = "nk";

@@ -31,7 +31,7 @@ inline std::string header_entry(const std::string& name, const std::string& type
          std::to_string(begin) + ", " + std::to_string(end) + "]}";
 }
 
-/// A .safetensors file of tensors, one behind the other.
+/// A .safetensors file of tensors, one after the other.
 class SafetensorsText {
  public:
   SafetensorsText& add(const std::string& name, const std::string& type, const std::string& shape,

@@ -170,7 +170,7 @@ TEST(Survey, SaysWhatTheMatricesSay) {
   EXPECT_EQ(surveyed, 17U);
 }
 
-/// Sizes that end inside, at and behind a word of bits and a chunk of elements.
+/// Sizes that end inside, at and after a word of bits and a chunk of elements.
 TEST(Survey, TakesMatricesOfAnySize) {
   std::mt19937 random(7);
   for (const auto& [rows, columns] : std::vector<std::pair<int, int>>{

@@ -66,7 +66,7 @@ constexpr Convolution convolutions[] = {{2, 3, 7, 6, 4, 3, 3, 1, 1, 1},
                                         {3, 1, 8, 7, 2, 2, 3, 3, 2, 2},
                                         {1, 4, 5, 5, 3, 1, 1, 1, 0, 1}};
 
-/// Where the element stands; the channels are the last dimension or the second.
+/// Where the element is; the channels are the last dimension or the second.
 std::size_t place(bool is_last, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w, std::int64_t channels,
                   std::int64_t height, std::int64_t width) {
   return static_cast<std::size_t>(is_last ? ((n * height + h) * width + w) * channels + c

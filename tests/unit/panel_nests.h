@@ -2,12 +2,12 @@
 #pragma once
 
 #include "generator/lower/accumulate_sums.h"
+#include "generator/lower/assign_row_tiles.h"
 #include "generator/lower/batch_columns.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/lower/enumerate.h"
 #include "generator/lower/merge_patterns.h"
 #include "generator/lower/overlap.h"
-#include "generator/lower/own_panels.h"
 #include "generator/lower/pack_regions.h"
 #include "generator/lower/prefetch.h"
 #include "generator/lower/share_sums.h"
@@ -25,7 +25,7 @@ namespace esc::panel_nests {
 inline const LoopNest canonical = canonicalize(spmm_nest());
 inline const LoopNest enumerated = enumerate(unroll(canonical, {"i", 2}), std::nullopt);
 inline const LoopNest merged = merge_patterns(enumerated, {});
-inline const LoopNest owned = own_panels(merged, {"i", 4, 2});
+inline const LoopNest owned = assign_row_tiles(merged, {"i", 4, 2});
 inline const LoopNest tiled = tile_columns(owned, {"j", 8, 2});
 inline const LoopNest dealt = split_columns(tiled, {"k", 3, 4});
 inline const LoopNest accumulated = accumulate_sums(dealt, {});

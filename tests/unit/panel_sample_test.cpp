@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sample that an emulation of a large matrix covers: which blocks run and which rows are then compared.
 
-#include "generator/verify/panel_sample.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "generator/emit/region_text.h"
 #include "generator/matrix/sample.h"
 #include "generator/patterns/csr_view.h"
+#include "generator/verify/row_tile_sample.h"
 #include "transformer/pack.h"
 #include "transformer/packed_reader.h"
 
@@ -24,47 +23,48 @@ SparseMatrix power_law() {
 
 std::int64_t count(const std::vector<bool>& rows) { return std::ranges::count(rows, true); }
 
-TEST(PanelSample, CoversEverythingWhereThatIsLittleWork) {
+TEST(RowTileSample, CoversEverythingWhereThatIsLittleWork) {
   const auto packed = transformer::pack(csr_view(power_law()), transformer::TaskCut{.longest = 32, .light = 4});
-  const PanelSample sample(packed.bytes.span(), 1000, 1000);
+  const RowTileSample sample(packed.bytes.span(), 1000, 1000);
   EXPECT_TRUE(sample.covers_all());
   EXPECT_EQ(count(sample.rows()), 2000);
   EXPECT_EQ(sample.blocks(packed.format.blocks(), 2).size(), 2 * packed.format.blocks());
 }
 
-TEST(PanelSample, TakesEveryThirdPanelOfListsWithAllItsBlocks) {
+TEST(RowTileSample, TakesEveryThirdPanelOfListsWithAllItsBlocks) {
   const auto packed = transformer::pack(csr_view(power_law()), transformer::ListCut{.height = 4});
-  const PanelSample sample(packed.bytes.span(), 3000, 1000);
+  const RowTileSample sample(packed.bytes.span(), 3000, 1000);
   EXPECT_FALSE(sample.covers_all());
   EXPECT_EQ(count(sample.rows()), 4 * 167);
   std::uint64_t expected = 0;
   const transformer::ListReader lists(packed.bytes.span(), packed.format);
   for (std::uint64_t list = 0; list < packed.format.counts.lists; ++list) {
-    expected += lists.panel(list) % 3 == 0 ? 1 : 0;
+    expected += lists.row_tile(list) % 3 == 0 ? 1 : 0;
   }
   EXPECT_EQ(sample.blocks(packed.format.counts.lists, 1).size(), expected);
 }
 
-TEST(PanelSample, TakesEveryFourthBlockOfRegionsWithItsRows) {
-  const auto packed = transformer::pack(csr_view(power_law()), transformer::RegionCut{.height = 2, .block_panels = 4});
-  const PanelSample sample(packed.bytes.span(), 4000, 1000);
+TEST(RowTileSample, TakesEveryFourthBlockOfRegionsWithItsRows) {
+  const auto packed =
+      transformer::pack(csr_view(power_law()), transformer::RegionCut{.height = 2, .block_row_tiles = 4});
+  const RowTileSample sample(packed.bytes.span(), 4000, 1000);
   EXPECT_EQ(count(sample.rows()), 8 * 63);
   const std::vector<std::uint64_t> blocks = sample.blocks(250, 2);
   EXPECT_EQ(blocks.size(), 2U * 63);
-  for (const std::uint64_t turn : blocks) {
-    EXPECT_EQ(turn % 250 * block_stride(250) % 250 % 4, 0U) << "the grid takes its blocks in steps";
+  for (const std::uint64_t iteration : blocks) {
+    EXPECT_EQ(iteration % 250 * block_stride(250) % 250 % 4, 0U) << "the grid takes its blocks in steps";
   }
   EXPECT_LT(blocks[62], 250U);
   EXPECT_EQ(blocks[63], 250 + blocks[0]);
 }
 
 /// All blocks of a covered row run, those of a row that is split included, and what runs is little of the whole.
-TEST(PanelSample, TakesAllBlocksOfTheRowsOfTasksThatItCovers) {
+TEST(RowTileSample, TakesAllBlocksOfTheRowsOfTasksThatItCovers) {
   const auto packed = transformer::pack(
       csr_view(power_law()), transformer::TaskCut{.longest = 32, .light = 4, .block_heavy = 4, .block_light = 16});
   const transformer::TaskFormat& format = packed.format;
   const transformer::TaskReader reader(packed.bytes.span(), format);
-  const PanelSample sample(packed.bytes.span(), 10000, 1000);
+  const RowTileSample sample(packed.bytes.span(), 10000, 1000);
   const std::vector<std::uint64_t> chosen = sample.blocks(format.blocks(), 1);
   const std::set<std::uint64_t> blocks(chosen.begin(), chosen.end());
   std::vector<bool> complete(2000, true);
@@ -84,7 +84,7 @@ TEST(PanelSample, TakesAllBlocksOfTheRowsOfTasksThatItCovers) {
 }
 
 /// The first block has tasks of the long row alone, and that row is too long for the sample.
-TEST(PanelSample, CoversSomeRowWhereOneIsLongerThanItAll) {
+TEST(RowTileSample, CoversSomeRowWhereOneIsLongerThanItAll) {
   SparseMatrix matrix;
   matrix.rows = 30;
   matrix.columns = 4000;
@@ -98,7 +98,7 @@ TEST(PanelSample, CoversSomeRowWhereOneIsLongerThanItAll) {
   }
   const auto packed = transformer::pack(
       csr_view(matrix), transformer::TaskCut{.longest = 32, .light = 4, .block_heavy = 4, .block_light = 16});
-  const PanelSample sample(packed.bytes.span(), 1000000, 1000);
+  const RowTileSample sample(packed.bytes.span(), 1000000, 1000);
   EXPECT_FALSE(sample.rows()[0]);
   EXPECT_GT(count(sample.rows()), 0);
   EXPECT_LT(sample.blocks(packed.format.blocks(), 1).size(), 4U);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placed values, as words and as two halves each: units decoded by the definition, packed on any number of threads and
-// by the serial text, how values are ordered for the banks of shared memory, how many of them a unit is given, and what
-// the unpacker refuses.
+// Placed values, as words and as two halves each: packed tiles decoded by the definition, packed on any number of
+// threads and by the serial text, how values are ordered for the banks of shared memory, how many of them a packed tile
+// is given, and what the unpacker refuses.
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
@@ -32,17 +32,17 @@ constexpr ScalarType single = ScalarType::f32;
 
 constexpr std::array orders{placed_words, placed_halves};
 
-/// Who has a unit, and who puts its values in their places, and as what.
+/// Who has a packed tile, and who puts its values in their places, and as what.
 struct Parts {
   std::uint32_t joined = 1;
   std::uint32_t shares = 1;
   std::uint32_t placed = placed_words;
 };
 
-constexpr FragmentCut placed_cut(std::uint32_t height, std::uint32_t panels, std::uint32_t listed,
+constexpr FragmentCut placed_cut(std::uint32_t height, std::uint32_t row_tiles, std::uint32_t listed,
                                  const Parts& parts = {}) {
   return {.height = height,
-          .block_panels = panels,
+          .block_row_tiles = row_tiles,
           .dense = 1,
           .listed = listed,
           .placed = parts.placed,
@@ -50,9 +50,9 @@ constexpr FragmentCut placed_cut(std::uint32_t height, std::uint32_t panels, std
           .shares = parts.shares};
 }
 
-constexpr FragmentBlock placed_panels(std::uint32_t panels, std::uint32_t height = strip_rows,
-                                      const Parts& parts = {}) {
-  return {.panels = panels,
+constexpr FragmentBlock placed_row_tiles(std::uint32_t row_tiles, std::uint32_t height = m16_tile_rows,
+                                         const Parts& parts = {}) {
+  return {.row_tiles = row_tiles,
           .height = height,
           .dense_steps = true,
           .listed_values = true,
@@ -124,8 +124,9 @@ TEST_P(PlacedOrder, IsDecoded) {
   EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, 1, single), placed_cut(16, 1, 1, parts(1, 1))), "")
       << "lists with bits";
   EXPECT_EQ(problem_of(random_elements(3, 70001, 0.002, 3, single), placed_cut(16, 1, 8, parts(1, 1))), "");
-  EXPECT_EQ(problem_of(random_elements(192, 64, 1, 4, single), placed_cut(32, 6, max_unit_places, parts(6, 8))), "")
-      << "every place of the greatest unit";
+  EXPECT_EQ(problem_of(random_elements(192, 64, 1, 4, single), placed_cut(32, 6, max_packed_tile_places, parts(6, 8))),
+            "")
+      << "every place of the greatest packed tile";
 }
 
 RC_GTEST_PROP(PlacedValues, OfAnyMatrixAreDecoded, ()) {
@@ -134,9 +135,9 @@ RC_GTEST_PROP(PlacedValues, OfAnyMatrixAreDecoded, ()) {
   const auto density = *rc::gen::element(0.0, 0.05, 0.3, 0.7, 1.0);
   const auto height = *rc::gen::element<std::uint32_t>(16, 32);
   const auto joined = *rc::gen::inRange<std::uint32_t>(1, 7);
-  const auto units = *rc::gen::inRange<std::uint32_t>(1, max_fragment_panels / joined + 1);
+  const auto packed_tiles = *rc::gen::inRange<std::uint32_t>(1, max_fragment_row_tiles / joined + 1);
   const Parts parts{joined, *rc::gen::element<std::uint32_t>(1, 2, 4, 8), *rc::gen::elementOf(orders)};
-  const FragmentCut cut = placed_cut(height, joined * units, *rc::gen::inRange<std::uint32_t>(20, 2000), parts);
+  const FragmentCut cut = placed_cut(height, joined * packed_tiles, *rc::gen::inRange<std::uint32_t>(20, 2000), parts);
   RC_ASSERT(pack(CsrMatrix{1, 1, {0, 0}, {}, {}, single}.view(), cut).format.is_placed());
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   RC_ASSERT(problem_of(random_elements(rows, columns, density, seed, single), cut) == "");
@@ -147,9 +148,10 @@ TEST_P(PlacedOrder, IsDecodedWhateverValuesAre) {
   std::uint64_t seed = 400;
   for (const auto& draw : {drawn_normal, drawn_of_many_powers, drawn_denormal, drawn_of_ends}) {
     for (const std::uint32_t listed : {200U, 3000U}) {
-      for (const Parts& of_unit : {parts(1, 1), parts(2, 4), parts(6, 8)}) {
+      for (const Parts& of_packed_tile : {parts(1, 1), parts(2, 4), parts(6, 8)}) {
         for (int matrices = 0; matrices < 5; ++matrices) {
-          EXPECT_EQ(problem_of(drawn_elements(100, 70, 0.4, ++seed, draw), placed_cut(16, 6, listed, of_unit)), "")
+          EXPECT_EQ(problem_of(drawn_elements(100, 70, 0.4, ++seed, draw), placed_cut(16, 6, listed, of_packed_tile)),
+                    "")
               << seed;
         }
       }
@@ -180,11 +182,12 @@ TEST(PlacedValues, ThatHaveNoRoomTakeFurtherRounds) {
   for (const std::uint32_t shares : {1U, 2U, 4U, 8U}) {
     const Parts parts{1, shares};
     EXPECT_TRUE(format_of(128, parts).regular()) << "a quarter of 16 rows and 32 columns";
-    EXPECT_EQ(format_of(127, parts).counts.rounds, 2U * (2 + 2 + 1)) << "the last window has 16 columns";
+    EXPECT_EQ(format_of(127, parts).counts.rounds, 2U * (2 + 2 + 1)) << "the last K tile has 16 columns";
     EXPECT_EQ(format_of(63, parts).counts.rounds, 2U * (3 + 3 + 2));
     const Parts joined{2, shares};
     EXPECT_TRUE(format_of(256, joined).regular());
-    EXPECT_EQ(format_of(255, joined).counts.rounds, 2U * (2 + 2 + 1)) << "the panels of a unit have its room together";
+    EXPECT_EQ(format_of(255, joined).counts.rounds, 2U * (2 + 2 + 1))
+        << "the row tiles of a packed tile have its room together";
     EXPECT_EQ(format_of(254, joined).bytes, format_of(255, joined).bytes) << "values go in pairs";
   }
 }
@@ -202,7 +205,7 @@ TEST_P(PlacedOrder, TakesRoomForAZeroWhereAShareHasAnOddNumber) {
   EXPECT_EQ(problem_of(matrix, placed_cut(16, 1, 15, parts(1, 8))), "");
 }
 
-/// What is left for a further round stands in later shares, and in later places of the share that is cut.
+/// What is left for a further round is in later shares, and in later places of the share that is cut.
 TEST_P(PlacedOrder, IsThatInWhichValuesAreTaken) {
   const Packed<FragmentFormat> packed =
       pack(random_elements(64, 32, 0.5, 4, single).view(), placed_cut(32, 2, 200, parts(2, 4)));
@@ -212,15 +215,15 @@ TEST_P(PlacedOrder, IsThatInWhichValuesAreTaken) {
   std::int64_t last = -1;
   std::uint64_t nonzeros = 0;
   for (std::uint64_t round = 0; round < format.counts.rounds; ++round) {
-    const std::uint64_t unit = format.unit_at(round, 0);
+    const std::uint64_t packed_tile = format.packed_tile_at(round, 0);
     std::set<std::int64_t> places;
-    for (std::uint32_t number = 0; number < reader.placed_values(unit); ++number) {
-      const ExtraValue found = reader.placed_value(unit, number);
+    for (std::uint32_t number = 0; number < reader.placed_values(packed_tile); ++number) {
+      const ResidualValue found = reader.placed_value(packed_tile, number);
       if (found.value != 0) {
         places.insert(format.place_order().place_of({found.row, found.column}));
       }
     }
-    EXPECT_EQ(reader.placed_values(unit) == 200, round + 1 < format.counts.rounds);
+    EXPECT_EQ(reader.placed_values(packed_tile) == 200, round + 1 < format.counts.rounds);
     EXPECT_LT(last, *places.begin());
     last = *places.rbegin();
     nonzeros += places.size();
@@ -228,24 +231,24 @@ TEST_P(PlacedOrder, IsThatInWhichValuesAreTaken) {
   EXPECT_EQ(nonzeros, format.counts.nonzeros);
 }
 
-/// How many values of a matrix of two panels are stored at once with another one of their bank, and how many at least,
-/// whoever orders them. A thread has two values that stand beside each other; the first ones of 32 threads are stored
-/// at once, then the second ones.
+/// How many values of a matrix of two row tiles are stored at once with another one of their bank, and how many at
+/// least, whoever orders them. A thread has two values that are beside each other; the first ones of 32 threads are
+/// stored at once, then the second ones.
 struct RepeatedBanks {
   std::uint64_t found = 0;
   std::uint64_t least = 0;
   std::uint64_t values = 0;
 };
 
-/// How many values may be stored in turns of such sizes, of which the greatest ones stand in front, without a bank
-/// twice in one: at most what some turns behind store together and of each bank as many as there are turns in front of
-/// these.
+/// How many values may be stored in iterations of such sizes, of which the greatest ones are in front, without a bank
+/// twice in one: at most what some iterations after store together and of each bank as many as there are iterations
+/// before these.
 std::uint64_t most_without_repetition(const std::array<std::uint64_t, 32>& of_bank,
-                                      const std::vector<std::uint64_t>& turns) {
+                                      const std::vector<std::uint64_t>& iterations) {
   std::uint64_t most = ~std::uint64_t{0};
-  for (std::size_t in_front = 0; in_front <= turns.size(); ++in_front) {
+  for (std::size_t in_front = 0; in_front <= iterations.size(); ++in_front) {
     std::uint64_t sum =
-        std::accumulate(turns.begin() + static_cast<std::ptrdiff_t>(in_front), turns.end(), std::uint64_t{0});
+        std::accumulate(iterations.begin() + static_cast<std::ptrdiff_t>(in_front), iterations.end(), std::uint64_t{0});
     for (const std::uint64_t count : of_bank) {
       sum += std::min<std::uint64_t>(count, in_front);
     }
@@ -259,29 +262,31 @@ RepeatedBanks repeated_banks(double density, const Parts& parts) {
   const Packed<FragmentFormat> packed =
       pack(random_elements(64, 32, density, 6, single).view(), placed_cut(32, 2, 2048, parts));
   const Bytes bytes(packed.bytes.span());
-  const auto number_at = [&](std::uint64_t at, int width) { return bytes.number(packed.format.units_at + at, width); };
+  const auto number_at = [&](std::uint64_t at, int width) {
+    return bytes.number(packed.format.packed_tiles_at + at, width);
+  };
   const auto begin = [&](std::uint32_t share) { return number_at(packed.format.share_begin_at(share), 2); };
   RepeatedBanks repeated{.values = packed.format.counts.nonzeros};
   for (std::uint32_t share = 0; share < shares; ++share) {
     std::array<std::uint64_t, 32> of_bank = {};
-    std::vector<std::uint64_t> turns;
+    std::vector<std::uint64_t> iterations;
     for (std::uint64_t chunk = begin(share); chunk < begin(share + 1); chunk += 64) {
       for (std::uint64_t first = chunk; first < chunk + 2; ++first) {
         std::set<std::uint64_t> different;
-        turns.push_back(0);
+        iterations.push_back(0);
         for (std::uint64_t number = first; number < std::min(chunk + 64, begin(share + 1)); number += 2) {
           if (number_at(packed.format.listed_at(number), 4) != 0) {
             const std::uint64_t bank = number_at(packed.format.place_at(number), 2) / 4 % 32;
             different.insert(bank);
             ++of_bank.at(bank);
-            ++turns.back();
+            ++iterations.back();
           }
         }
-        repeated.found += turns.back() - different.size();
+        repeated.found += iterations.back() - different.size();
       }
     }
-    repeated.least +=
-        std::accumulate(turns.begin(), turns.end(), std::uint64_t{0}) - most_without_repetition(of_bank, turns);
+    repeated.least += std::accumulate(iterations.begin(), iterations.end(), std::uint64_t{0}) -
+                      most_without_repetition(of_bank, iterations);
   }
   return repeated;
 }
@@ -309,9 +314,9 @@ TEST(PlacedValues, HaveTheSameBytesForAnyNumberOfThreads) {
 
 TEST(PlacedFormat, FollowsFromItsNumbers) {
   constexpr FragmentShape shape{{.height = 32,
-                                 .block_panels = 2,
+                                 .block_row_tiles = 2,
                                  .steps = 9,
-                                 .extras = 3,
+                                 .residuals = 3,
                                  .dense = 1,
                                  .listed = 101,
                                  .placed = 1,
@@ -322,58 +327,61 @@ TEST(PlacedFormat, FollowsFromItsNumbers) {
                                 single};
   constexpr FragmentFormat format = describe(shape, {5000, 64});
   static_assert(format.is_dense() && format.is_listed() && format.is_placed());
-  static_assert(format.shape.steps == placed_steps && format.shape.extras == 0);
+  static_assert(format.shape.steps == placed_steps && format.shape.residuals == 0);
   static_assert(format.shape.joined == 2 && format.shape.shares == 4);
   static_assert(format.place_order().place_bytes() == 4 && !format.place_order().has_halves());
-  static_assert(format.window_columns() == 32 && format.windows() == 32 && format.blocks() == 2 && format.regular());
-  static_assert(format.round_units() == 1 && format.unit_places() == 64 * 32 && format.share_places() == 16 * 32);
+  static_assert(format.k_tile_columns() == 32 && format.k_tiles() == 32 && format.blocks() == 2 && format.regular());
+  static_assert(format.round_packed_tiles() == 1 && format.packed_tile_places() == 64 * 32 &&
+                format.share_places() == 16 * 32);
   static_assert(format.placed_room() == 100 && format.share_begin_at(4) == 8, "values go in pairs");
-  static_assert(format.listed_at(0) == 32 && format.place_at(0) == 32 + 400 && format.unit_bytes() == 640,
+  static_assert(format.listed_at(0) == 32 && format.place_at(0) == 32 + 400 && format.packed_tile_bytes() == 640,
                 "32 bytes of begins and of the exponent, and 6 for a value");
-  static_assert(format.unit_at(1, 0) == 256 + 640 && format.bytes == 256 + 64 * 640, "of two panels together");
-  static_assert(describe(FragmentShape{shape, 1, 65536 * 32, single}, {0, 65536}).window == ScalarType::u16);
-  static_assert(describe(FragmentShape{shape, 1, 65536 * 32 + 1, single}, {0, 65537}).window == ScalarType::u32);
+  static_assert(format.packed_tile_at(1, 0) == 256 + 640 && format.bytes == 256 + 64 * 640,
+                "of two row tiles together");
+  static_assert(describe(FragmentShape{shape, 1, 65536 * 32, single}, {0, 65536}).k_tile == ScalarType::u16);
+  static_assert(describe(FragmentShape{shape, 1, 65536 * 32 + 1, single}, {0, 65537}).k_tile == ScalarType::u32);
   const auto with = [&](std::uint32_t FragmentShape::* number, std::uint32_t value) {
     FragmentShape other = shape;
     other.*number = value;
     return describe(other, {5000, 16});
   };
-  EXPECT_EQ(with(&FragmentShape::listed, 0).windows(), 8U) << "all elements are in their places";
+  EXPECT_EQ(with(&FragmentShape::listed, 0).k_tiles(), 8U) << "all elements are in their places";
   EXPECT_EQ(with(&FragmentShape::dense, 0).shape.steps, 9U);
   EXPECT_EQ(with(&FragmentShape::listed, 2).shape.placed, placed_words);
   const FragmentFormat as_halves = with(&FragmentShape::placed, placed_halves);
   EXPECT_TRUE(as_halves.is_placed() && as_halves.place_order().has_halves());
-  EXPECT_EQ(std::tuple(as_halves.unit_bytes(), as_halves.unit_places(), as_halves.shape.joined, as_halves.shape.shares),
+  EXPECT_EQ(std::tuple(as_halves.packed_tile_bytes(), as_halves.packed_tile_places(), as_halves.shape.joined,
+                       as_halves.shape.shares),
             std::tuple(640U, 64U * 32, 2U, 4U));
   FragmentShape of_halves = shape;
   of_halves.element = ScalarType::f16;
   FragmentShape too_high = shape;
-  too_high.block_panels = too_high.joined = 7;
+  too_high.block_row_tiles = too_high.joined = 7;
   for (const FragmentFormat& other :
        {with(&FragmentShape::listed, 0), with(&FragmentShape::dense, 0), with(&FragmentShape::placed, 0),
-        with(&FragmentShape::listed, 1), with(&FragmentShape::block_panels, 3), describe(of_halves, {5000, 8}),
+        with(&FragmentShape::listed, 1), with(&FragmentShape::block_row_tiles, 3), describe(of_halves, {5000, 8}),
         describe(too_high, {5000, 8})}) {
     EXPECT_FALSE(other.is_placed());
     EXPECT_EQ(std::tuple(other.shape.placed, other.shape.joined, other.shape.shares), std::tuple(0U, 1U, 1U));
-    EXPECT_EQ(other.round_units(), other.shape.block_panels);
+    EXPECT_EQ(other.round_packed_tiles(), other.shape.block_row_tiles);
   }
   EXPECT_TRUE(describe(of_halves, {5000, 8}).is_listed());
-  EXPECT_EQ(describe(of_halves, {5000, 8}).windows(), 4U);
-  EXPECT_EQ(with(&FragmentShape::listed, 1).windows(), 8U);
-  too_high.block_panels = too_high.joined = 6;
+  EXPECT_EQ(describe(of_halves, {5000, 8}).k_tiles(), 4U);
+  EXPECT_EQ(with(&FragmentShape::listed, 1).k_tiles(), 8U);
+  too_high.block_row_tiles = too_high.joined = 6;
   EXPECT_TRUE(describe(too_high, {5000, 32}).is_placed()) << "192 rows";
 }
 
 TEST_P(PlacedOrder, HasAPlaceForEachElement) {
   const PlaceOrder order{GetParam()};
-  for (std::uint32_t place = 0; place < max_unit_places; ++place) {
+  for (std::uint32_t place = 0; place < max_packed_tile_places; ++place) {
     const RowColumn element = order.element_of(place);
     EXPECT_LT(element.column, placed_columns);
     EXPECT_EQ(order.place_of(element), place);
   }
   EXPECT_EQ(std::pair(order.element_of(255).row, order.element_of(255).column), std::pair(7U, 31U));
   EXPECT_EQ(std::pair(order.element_of(256).row, order.element_of(256).column), std::pair(8U, 0U));
-  EXPECT_EQ(order.place_of({191, 31}), max_unit_places - 1);
+  EXPECT_EQ(order.place_of({191, 31}), max_packed_tile_places - 1);
 }
 
 TEST(PlacedWords, StandInTilesOfFourColumns) {
@@ -383,7 +391,7 @@ TEST(PlacedWords, StandInTilesOfFourColumns) {
   static_assert(order.bank_of(31) == 31 && order.bank_of(32) == 0 && order.bank_of(255) == 31);
 }
 
-/// Columns 4 from each other stand in a bank, so the tensor core takes them as one register.
+/// Columns 4 from each other are in a bank, so the tensor core takes them as one register.
 TEST(PlacedHalves, StandInTilesOfEightColumns) {
   constexpr PlaceOrder order{placed_halves};
   static_assert(order.place_bytes() == 2 && order.tile_columns() == 8);
@@ -396,30 +404,30 @@ TEST(PlacedHalves, StandInTilesOfEightColumns) {
 TEST(ChoosePlaced, GivesRoomForWhatEveryUnitHas) {
   const CsrMatrix matrix =
       matrix_where(64, 256, single, [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; });
-  const FragmentCut cut = choose_fragments(matrix.view(), placed_panels(2), {});
+  const FragmentCut cut = choose_fragments(matrix.view(), placed_row_tiles(2), {});
   EXPECT_EQ(cut.placed, placed_words);
   EXPECT_EQ(cut.listed, (832U - 32) / 6 / 2 * 2 + 1)
       << "128 and a zero, as many pairs as fill the last 32 bytes, and one of a pair";
   EXPECT_TRUE(plan(matrix.view(), cut).regular());
-  const FragmentCut joined = choose_fragments(matrix.view(), placed_panels(4, 16, {4, 8}), {});
+  const FragmentCut joined = choose_fragments(matrix.view(), placed_row_tiles(4, 16, {4, 8}), {});
   EXPECT_EQ(std::tuple(joined.placed, joined.joined, joined.shares), std::tuple(placed_words, 4U, 8U));
   EXPECT_EQ(joined.listed, (99U * 32 - 32) / 6 / 2 * 2 + 1) << "512, and a zero for each share";
   EXPECT_TRUE(plan(matrix.view(), joined).regular());
-  const FragmentCut halves = choose_fragments(matrix.view(), placed_panels(4, 16, {4, 8, placed_halves}), {});
+  const FragmentCut halves = choose_fragments(matrix.view(), placed_row_tiles(4, 16, {4, 8, placed_halves}), {});
   EXPECT_EQ(std::tuple(halves.placed, halves.joined, halves.shares, halves.listed),
             std::tuple(placed_halves, 4U, 8U, joined.listed));
   EXPECT_TRUE(plan(matrix.view(), halves).regular());
   const CsrMatrix full = random_elements(32, 64, 1, 1, single);
-  EXPECT_EQ(choose_fragments(full.view(), placed_panels(1, 32), {}).listed, (194U * 32 - 32) / 6 / 2 * 2 + 1);
+  EXPECT_EQ(choose_fragments(full.view(), placed_row_tiles(1, 32), {}).listed, (194U * 32 - 32) / 6 / 2 * 2 + 1);
   const CsrMatrix empty = random_elements(20, 50, 0, 1, single);
-  EXPECT_TRUE(plan(empty.view(), choose_fragments(empty.view(), placed_panels(2), {})).regular());
+  EXPECT_TRUE(plan(empty.view(), choose_fragments(empty.view(), placed_row_tiles(2), {})).regular());
 }
 
 /// Also where every share has a zero besides.
 TEST(ChoosePlaced, GivesRoomForAZeroOfEachShare) {
   const CsrMatrix matrix = matrix_where(
       16, 256, single, [](std::int64_t row, std::int64_t column) { return row % 8 == 0 && column % 8 == 0; });
-  const FragmentCut cut = choose_fragments(matrix.view(), placed_panels(1, 16, {1, 8}), {.round = 1e6});
+  const FragmentCut cut = choose_fragments(matrix.view(), placed_row_tiles(1, 16, {1, 8}), {.round = 1e6});
   EXPECT_GE(cut.listed, 16U);
   EXPECT_TRUE(plan(matrix.view(), cut).regular());
 }
@@ -429,13 +437,15 @@ TEST(ChoosePlaced, GivesTheRoomWithWhichTheBusiestBlockCountsLeast) {
   for (const Parts& parts : {Parts{}, Parts{2, 4}, Parts{2, 4, placed_halves}}) {
     for (const FragmentWeights& weights :
          {FragmentWeights{}, FragmentWeights{.round = 500}, FragmentWeights{.rounds_at_once = 2}}) {
-      const FragmentCut cut = choose_fragments(matrix.view(), placed_panels(2, 16, parts), weights);
+      const FragmentCut cut = choose_fragments(matrix.view(), placed_row_tiles(2, 16, parts), weights);
       const auto counted = [&](std::uint32_t listed) {
         const Packed<FragmentFormat> packed = pack(matrix.view(), placed_cut(16, 2, listed, parts));
         const FragmentReader reader(packed.bytes.span(), packed.format);
         const std::uint64_t rounds = std::max(reader.first_round(1), reader.first_round(2) - reader.first_round(1));
-        const double turns = std::ceil(static_cast<double>(rounds) / weights.rounds_at_once);
-        return turns * (static_cast<double>(packed.format.unit_bytes()) * packed.format.round_units() + weights.round);
+        const double iterations = std::ceil(static_cast<double>(rounds) / weights.rounds_at_once);
+        return iterations *
+               (static_cast<double>(packed.format.packed_tile_bytes()) * packed.format.round_packed_tiles() +
+                weights.round);
       };
       for (std::uint32_t listed = 50; listed < 1040; listed += 25) {
         EXPECT_LE(counted(cut.listed), counted(listed)) << listed << " in place of " << cut.listed;
@@ -449,7 +459,7 @@ TEST(PlacedCut, ThatCannotBeIsRefused) {
   const auto refusal = ThrowsMessage<std::invalid_argument>(HasSubstr("placed values are of elements of 32 bits"));
   for (const std::uint32_t placed : orders) {
     EXPECT_THAT([&] { pack(halves.view(), placed_cut(16, 1, 10, {1, 1, placed})); }, refusal);
-    EXPECT_THAT([&] { choose_fragments(halves.view(), placed_panels(1, 16, {1, 1, placed}), {}); }, refusal);
+    EXPECT_THAT([&] { choose_fragments(halves.view(), placed_row_tiles(1, 16, {1, 1, placed}), {}); }, refusal);
   }
   const CsrMatrix matrix = random_elements(4, 4, 1, 1, single);
   EXPECT_THROW(pack(matrix.view(), FragmentCut{.dense = 1, .listed = 10, .placed = 3}), std::invalid_argument);
@@ -468,17 +478,17 @@ TEST(UnpackPlaced, RefusesChangedBytes) {
   }
 }
 
-/// Packed bytes of one unit and an empty one, of which others are tried.
+/// Packed bytes of one packed tile and an empty one, of which others are tried.
 struct OtherBytes {
   Packed<FragmentFormat> packed;
   Bytes bytes{packed.bytes.span()};
 
   const FragmentFormat& format() const { return packed.format; }
-  std::uint64_t number(std::uint64_t at, int width) const { return bytes.number(format().units_at + at, width); }
+  std::uint64_t number(std::uint64_t at, int width) const { return bytes.number(format().packed_tiles_at + at, width); }
   template <typename Number>
   std::vector<std::byte> with(std::uint64_t at, Number value) const {
     ChangeableBytes changed(packed.bytes.span());
-    changed.put(format().units_at + at, value).seal();
+    changed.put(format().packed_tiles_at + at, value).seal();
     return changed.bytes();
   }
   template <typename Number>
@@ -489,7 +499,7 @@ struct OtherBytes {
   }
 };
 
-/// Whatever begins and places are, values are read of the unit alone, and each once.
+/// Whatever begins and places are, values are read of the packed tile alone, and each once.
 TEST(UnpackPlaced, RefusesOtherBeginsAndPlaces) {
   for (const Parts& parts : {Parts{1, 4}, Parts{2, 8}, Parts{1, 4, placed_halves}, Parts{2, 8, placed_halves}}) {
     const OtherBytes other{pack(drawn_elements(25, 30, 0.4, 7, drawn_normal).view(), placed_cut(16, 2, 500, parts))};
@@ -509,8 +519,8 @@ TEST(UnpackPlaced, RefusesOtherBeginsAndPlaces) {
       const auto place = static_cast<std::uint16_t>(other.number(format.place_at(value), 2));
       other.refused(format.place_at(value), static_cast<std::uint16_t>(other.number(format.place_at(value - 1), 2)));
       other.refused(format.place_at(value), static_cast<std::uint16_t>(place + 1));
-      other.refused(format.place_at(value),
-                    static_cast<std::uint16_t>(place + format.place_order().place_bytes() * format.unit_places()));
+      other.refused(format.place_at(value), static_cast<std::uint16_t>(place + format.place_order().place_bytes() *
+                                                                                   format.packed_tile_places()));
       other.refused(format.place_at(value), std::uint16_t{0xffff});
     }
     other.refused(format.place_at(end), std::uint16_t{4});
@@ -520,7 +530,7 @@ TEST(UnpackPlaced, RefusesOtherBeginsAndPlaces) {
 
 TEST(UnpackPlaced, RefusesOtherExponents) {
   const OtherBytes other{pack(drawn_elements(16, 30, 0.4, 7, drawn_normal).view(), placed_cut(16, 2, 300, {1, 4}))};
-  const std::uint64_t of_empty = other.format().unit_bytes() + exponent_at;
+  const std::uint64_t of_empty = other.format().packed_tile_bytes() + exponent_at;
   EXPECT_EQ(other.number(of_empty, 4), least_exponent);
   EXPECT_GT(other.number(exponent_at, 4), least_exponent);
   for (const std::uint32_t exponent :
@@ -554,9 +564,9 @@ TEST(UnpackPlaced, RefusesPlacesOfOtherSteps) {
                   ThrowsMessage<FormatError>(HasSubstr(std::string("the header field ") + name + " does not agree")));
     }
   };
-  refused(random_elements(20, 40, 0.4, 7, single), {.block_panels = 2, .steps = 3, .extras = 200});
-  refused(random_elements(20, 40, 0.4, 7, single), {.block_panels = 2, .dense = 1});
-  refused(random_elements(20, 40, 0.4, 7), {.block_panels = 2, .dense = 1, .listed = 400});
+  refused(random_elements(20, 40, 0.4, 7, single), {.block_row_tiles = 2, .steps = 3, .residuals = 200});
+  refused(random_elements(20, 40, 0.4, 7, single), {.block_row_tiles = 2, .dense = 1});
+  refused(random_elements(20, 40, 0.4, 7), {.block_row_tiles = 2, .dense = 1, .listed = 400});
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace esc {
 
-/// A schedule that is not legal for a number of columns of B, and words of the refusal: of each rule they stand in one
+/// A schedule that is not legal for a number of columns of B, and words of the refusal: of each rule they are in one
 /// row, the others have the value alone that is named as the nearest legal one.
 struct ScheduleRefusal {
   const char* schedule;

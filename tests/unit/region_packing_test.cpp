@@ -24,68 +24,69 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-/// What a panel means, computed from the definition of the format alone: its columns, and their values in its rows.
+/// What a row tile means, computed from the definition of the format alone: its columns, and their values in its rows.
 struct PlainPanel {
   std::vector<std::int64_t> columns;
   std::vector<std::vector<float>> values;
 };
 
-std::vector<PlainPanel> plain_panels(const DenseMatrix& matrix, std::int64_t height) {
-  std::vector<PlainPanel> panels;
+std::vector<PlainPanel> plain_row_tiles(const DenseMatrix& matrix, std::int64_t height) {
+  std::vector<PlainPanel> row_tiles;
   for (std::int64_t first = 0; first < matrix.rows; first += height) {
-    PlainPanel& panel = panels.emplace_back();
+    PlainPanel& row_tile = row_tiles.emplace_back();
     for (std::int64_t k = 0; k < matrix.columns; ++k) {
       std::vector<float> values;
       for (std::int64_t i = first; i < first + height; ++i) {
         values.push_back(i < matrix.rows && matrix.at(i, k) != 0.0F ? matrix.at(i, k) : 0.0F);
       }
       if (std::ranges::any_of(values, [](float value) { return value != 0.0F; })) {
-        panel.columns.push_back(k);
-        panel.values.push_back(values);
+        row_tile.columns.push_back(k);
+        row_tile.values.push_back(values);
       }
     }
   }
-  return panels;
+  return row_tiles;
 }
 
-/// What is wrong with the place of a panel; empty when nothing is. With every column stored, the steps are the columns.
+/// What is wrong with the place of a row tile; empty when nothing is. With every column stored, the steps are the
+/// columns.
 std::string difference(const RegionReader& reader, const RegionFormat& format, std::uint64_t place,
-                       const PlainPanel& panel) {
+                       const PlainPanel& row_tile) {
   const bool every_column = format.counts.every_column;
   std::size_t index = 0;
   for (std::uint64_t step = 0; step < reader.steps(place); ++step) {
-    const bool there =
-        index < panel.columns.size() && (!every_column || panel.columns[index] == static_cast<std::int64_t>(step));
-    const std::int64_t column = there                   ? panel.columns[index]
-                                : every_column          ? static_cast<std::int64_t>(step)
-                                : panel.columns.empty() ? 0
-                                                        : panel.columns.back();
+    const bool there = index < row_tile.columns.size() &&
+                       (!every_column || row_tile.columns[index] == static_cast<std::int64_t>(step));
+    const std::int64_t column = there                      ? row_tile.columns[index]
+                                : every_column             ? static_cast<std::int64_t>(step)
+                                : row_tile.columns.empty() ? 0
+                                                           : row_tile.columns.back();
     if (reader.column(place, step) != column) {
       return "a column";
     }
     for (std::uint32_t row = 0; row < format.shape.height; ++row) {
-      if (reader.value(place, step, row) != (there ? panel.values[index][row] : 0.0F)) {
+      if (reader.value(place, step, row) != (there ? row_tile.values[index][row] : 0.0F)) {
         return "a value";
       }
     }
     index += there ? 1 : 0;
   }
-  return index == panel.columns.size() ? "" : "a panel's length";
+  return index == row_tile.columns.size() ? "" : "a row tile's length";
 }
 
-/// The first place that is not what the definition says; empty when there is none. Panels of a class ascend, panels are
-/// of the shortest class that is long enough, and each has one place.
-std::string difference(const Packed<RegionFormat>& packed, const std::vector<PlainPanel>& panels) {
+/// The first place that is not what the definition says; empty when there is none. Row tiles of a class ascend, row
+/// tiles are of the shortest class that is long enough, and each has one place.
+std::string difference(const Packed<RegionFormat>& packed, const std::vector<PlainPanel>& row_tiles) {
   const RegionFormat& format = packed.format;
   const RegionReader reader(packed.bytes.span(), format);
-  const auto count = static_cast<std::int64_t>(panels.size());
+  const auto count = static_cast<std::int64_t>(row_tiles.size());
   std::size_t seen = 0;
   std::int64_t previous = -1;
   for (std::uint64_t place = 0; place < format.block_places(); ++place) {
-    const std::int64_t panel = reader.panel(place);
-    if (place >= format.first_place(format.counts.class_count) || panel >= count) {
-      if (panel < count || (format.has_numbers() && panel != count)) {
-        return "a place without a panel";
+    const std::int64_t row_tile = reader.row_tile(place);
+    if (place >= format.first_place(format.counts.class_count) || row_tile >= count) {
+      if (row_tile < count || (format.has_numbers() && row_tile != count)) {
+        return "a place without a row tile";
       }
       continue;
     }
@@ -93,17 +94,17 @@ std::string difference(const Packed<RegionFormat>& packed, const std::vector<Pla
     if (place == format.first_place(own)) {
       previous = -1;
     }
-    const PlainPanel& plain = panels[static_cast<std::size_t>(panel)];
-    if (panel <= previous || (!format.counts.every_column && own != format.class_of_columns(plain.columns.size()))) {
-      return "a panel's place";
+    const PlainPanel& plain = row_tiles[static_cast<std::size_t>(row_tile)];
+    if (row_tile <= previous || (!format.counts.every_column && own != format.class_of_columns(plain.columns.size()))) {
+      return "a row tile's place";
     }
-    previous = panel;
+    previous = row_tile;
     ++seen;
     if (const std::string problem = difference(reader, format, place, plain); !problem.empty()) {
       return problem;
     }
   }
-  return seen == panels.size() ? "" : "the number of panels";
+  return seen == row_tiles.size() ? "" : "the number of row tiles";
 }
 
 rc::Gen<RegionCut> region_cuts() {
@@ -112,8 +113,8 @@ rc::Gen<RegionCut> region_cuts() {
   };
   return rc::gen::map(rc::gen::tuple(power(3), power(4), power(2)),
                       [](const std::tuple<unsigned, unsigned, unsigned>& drawn) {
-                        const auto& [height, warp_panels, sets] = drawn;
-                        return RegionCut{height, warp_panels, warp_panels * sets};
+                        const auto& [height, warp_row_tiles, sets] = drawn;
+                        return RegionCut{height, warp_row_tiles, warp_row_tiles * sets};
                       });
 }
 
@@ -132,7 +133,7 @@ RC_GTEST_PROP(RegionPacking, FollowsTheDefinitionAndGivesTheMatrixBack, ()) {
   const RegionCut cut = *region_cuts();
   const CsrMatrix csr = to_csr(matrix, true);
   const Packed<RegionFormat> packed = pack(csr.view(), cut);
-  RC_ASSERT(difference(packed, plain_panels(matrix, cut.height)) == "");
+  RC_ASSERT(difference(packed, plain_row_tiles(matrix, cut.height)) == "");
   RC_ASSERT(packed.format == plan(csr.view(), cut));
   RC_ASSERT(packed.format == std::get<RegionFormat>(read_format(packed.bytes.span())));
   RC_ASSERT(unpack(packed.bytes.span()) == to_csr(matrix));
@@ -144,7 +145,7 @@ RC_GTEST_PROP(RegionPacking, FollowsTheDefinitionAndGivesTheMatrixBack, ()) {
   RC_ASSERT(same_bytes(std::as_bytes(std::span(serial)), packed.bytes.span()));
 }
 
-/// A format that another matrix has is refused, and nothing behind its bytes is written.
+/// A format that another matrix has is refused, and nothing after its bytes is written.
 RC_GTEST_PROP(RegionPacking, OfAnotherMatrixStaysInsideItsBytes, ()) {
   const DenseMatrix matrix = drawn_matrix();
   const RegionCut cut = *region_cuts();
@@ -159,14 +160,14 @@ RC_GTEST_PROP(RegionPacking, OfAnotherMatrixStaysInsideItsBytes, ()) {
 }
 
 TEST(RegionFormat, HasTheBytesThatTheDescriptionSays) {
-  // 3 x 24, panels of 1 row: 6 columns, none, and 1.
+  // 3 x 24, row tiles of 1 row: 6 columns, none, and 1.
   DenseMatrix matrix{3, 24, std::vector<float>(72, 0.0F)};
   for (std::int64_t column = 0; column < 6; ++column) {
     matrix.at(0, 2 * column) = static_cast<float>(column + 1);
   }
   matrix.at(2, 23) = 9;
-  const Packed<RegionFormat> packed = pack(to_csr(matrix).view(), RegionCut{.block_panels = 2});
-  // A class of 2 quads, one of 1 and one of none; 4 places in 2 blocks.
+  const Packed<RegionFormat> packed = pack(to_csr(matrix).view(), RegionCut{.block_row_tiles = 2});
+  // A class of 2 packets, one of 1 and one of none; 4 places in 2 blocks.
   ASSERT_EQ(packed.format.counts.class_count, 3U);
   EXPECT_EQ(packed.format.blocks(), 2U);
   EXPECT_EQ(packed.format.values_at, 256U + 128);
@@ -202,7 +203,7 @@ TEST(RegionFormat, StoresUnevenRowsInAboutTheirOwnBytes) {
     }
   }
   const CsrMatrix csr = to_csr(matrix);
-  EXPECT_LT(plan(csr.view(), RegionCut{.block_panels = 4}).bytes, 8 * csr.values.size() * 3 / 2);
+  EXPECT_LT(plan(csr.view(), RegionCut{.block_row_tiles = 4}).bytes, 8 * csr.values.size() * 3 / 2);
 }
 
 TEST(RegionFormat, CountsColumnsBeyondSixteenBits) {
@@ -217,21 +218,21 @@ TEST(RegionFormat, CountsColumnsBeyondSixteenBits) {
 TEST(RegionCut, ThatCannotBeAreRefused) {
   const DenseMatrix matrix{2, 2, {1, 0, 0, 1}};
   for (const RegionCut& cut :
-       {RegionCut{.height = 0}, RegionCut{.height = 9}, RegionCut{.warp_panels = 0},
-        RegionCut{.warp_panels = 3, .block_panels = 3}, RegionCut{.warp_panels = 64, .block_panels = 64},
-        RegionCut{.warp_panels = 2, .block_panels = 3}}) {
+       {RegionCut{.height = 0}, RegionCut{.height = 9}, RegionCut{.warp_row_tiles = 0},
+        RegionCut{.warp_row_tiles = 3, .block_row_tiles = 3}, RegionCut{.warp_row_tiles = 64, .block_row_tiles = 64},
+        RegionCut{.warp_row_tiles = 2, .block_row_tiles = 3}}) {
     EXPECT_THROW(pack(to_csr(matrix).view(), cut), std::invalid_argument);
   }
 }
 
-/// Panels of two rows in two classes, so that places have numbers.
+/// Row tiles of two rows in two classes, so that places have numbers.
 struct Regions {
   Packed<RegionFormat> packed = [] {
     DenseMatrix matrix = random_matrix(9, 40, 0.4, 7);
     for (std::int64_t column = 8; column < 40; ++column) {
       matrix.at(8, column) = 0;
     }
-    return pack(to_csr(matrix).view(), RegionCut{.height = 2, .warp_panels = 2, .block_panels = 2});
+    return pack(to_csr(matrix).view(), RegionCut{.height = 2, .warp_row_tiles = 2, .block_row_tiles = 2});
   }();
   ChangeableBytes intact{packed.bytes.span()};
 
@@ -276,14 +277,15 @@ TEST(UnpackRegions, SaysWhatIsWrong) {
           "format version 9; this program reads version 3");
   refused([](ChangeableBytes& p) { p.put_number(0, 8); }, "the header is damaged");
   refused([](ChangeableBytes& p) { p.bytes().resize(p.bytes().size() + 128); }, "its header says");
-  number_refused("rows", 8, "the header field panels of a class is");
+  number_refused("rows", 8, "the header field row tiles of a class is");
   number_refused("every_column", 1, "the header field total_bytes does not agree");
   number_refused("height", 0, "the header field height is 0; it can be 1 to 8");
-  number_refused("warp_panels", 3, "the header field warp_panels is 3; it can be a power of two from 1 to 32");
-  number_refused("block_panels", 3, "the header field block_panels is 3; it can be a multiple of 2 from 2 to 65536");
+  number_refused("warp_row_tiles", 3, "the header field warp_row_tiles is 3; it can be a power of two from 1 to 32");
+  number_refused("block_row_tiles", 3,
+                 "the header field block_row_tiles is 3; it can be a multiple of 2 from 2 to 65536");
   number_refused("class_count", 9, "the header field class_count is 9; it can be 1 to 8");
-  number_refused("quads of a class", 0x7fffffff, "the header field quads of a class is");
-  number_refused("panels of a class", 0x7fffffff, "the header field panels of a class is");
+  number_refused("packets of a class", 0x7fffffff, "the header field packets of a class is");
+  number_refused("row tiles of a class", 0x7fffffff, "the header field row tiles of a class is");
   refused([](ChangeableBytes& p) { p.put(header_bytes + 20, std::uint32_t{5}); },
           "the packed matrix is damaged: bytes 256 to");
   const std::size_t last_place = regions.intact.bytes().size() - 8;

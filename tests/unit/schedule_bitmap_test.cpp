@@ -16,12 +16,16 @@ TEST(BitmapSchedule, LeavesOutKeysForTheirDefaults) {
             "bitmap: tile=32x256x16, warps=16, stages=3, stages_a=2, pdl=on");
   EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule("bitmap:columns=8")), BitmapSchedule());
   EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule("bitmap: tile=80x256x64, warps=15, stages=5, stages_a=4, pdl=off")),
-            (BitmapSchedule{.columns = 64, .panels = 5, .warps = 3, .stages = 5, .units = 4, .pdl = false}));
+            (BitmapSchedule{.columns = 64, .row_tiles = 5, .warps = 3, .stages = 5, .packed_tiles = 4, .pdl = false}));
 }
 
 TEST(BitmapSchedule, NamesWarpgroupsAlone) {
-  const BitmapSchedule many{
-      .columns = 256, .panels = 8, .warps = 1, .stages = 4, .units = 2, .mma = BitmapSchedule::Mma::warpgroup};
+  const BitmapSchedule many{.columns = 256,
+                            .row_tiles = 8,
+                            .warps = 1,
+                            .stages = 4,
+                            .packed_tiles = 2,
+                            .mma = BitmapSchedule::Mma::warpgroup};
   EXPECT_EQ(print(many), "bitmap: tile=128x256x256, warps=8, stages=4, stages_a=2, mma=wgmma, pdl=on");
   EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule(print(many))), many);
   EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule("bitmap:mma=warp")), BitmapSchedule());
@@ -34,27 +38,31 @@ TEST(BitmapSchedule, NamesClustersAlone) {
 }
 
 TEST(BitmapSchedule, HasAWarpForEachPanelAndPart) {
-  EXPECT_EQ((BitmapSchedule{.panels = 3, .warps = 5}.threads()), 480);
+  EXPECT_EQ((BitmapSchedule{.row_tiles = 3, .warps = 5}.threads()), 480);
 }
 
 TEST(BitmapSchedule, NeedsSharedMemoryForItsTilesOrSums) {
   // Two tiles of three stages, 128 rows of 8 columns; six units of two stages.
-  EXPECT_EQ(shared_bytes({.columns = 8, .panels = 3, .warps = 2, .stages = 3, .units = 2}, 1024),
+  EXPECT_EQ(shared_bytes({.columns = 8, .row_tiles = 3, .warps = 2, .stages = 3, .packed_tiles = 2}, 1024),
             2 * 3 * 128 * 8 * 2 + 6 * 2 * 1024);
   // The sums of seven warps of each of two panels take more than two tiles of each warp.
-  EXPECT_EQ(shared_bytes({.columns = 64, .panels = 2, .warps = 8, .stages = 2, .units = 2}, 1024),
+  EXPECT_EQ(shared_bytes({.columns = 64, .row_tiles = 2, .warps = 8, .stages = 2, .packed_tiles = 2}, 1024),
             8 * 2 * 128 * 64 * 2 + 32 * 1024);
-  EXPECT_EQ(shared_bytes({.columns = 8, .panels = 16, .warps = 1, .stages = 2, .units = 2}, 0), 2 * 128 * 8 * 2);
-  EXPECT_EQ(shared_bytes({.columns = 8, .panels = 8, .warps = 2, .stages = 2, .units = 2}, 0), 8192);
+  EXPECT_EQ(shared_bytes({.columns = 8, .row_tiles = 16, .warps = 1, .stages = 2, .packed_tiles = 2}, 0),
+            2 * 128 * 8 * 2);
+  EXPECT_EQ(shared_bytes({.columns = 8, .row_tiles = 8, .warps = 2, .stages = 2, .packed_tiles = 2}, 0), 8192);
   // And those of the other blocks of a cluster.
-  EXPECT_EQ(shared_bytes({.columns = 64, .panels = 2, .warps = 1, .stages = 2, .units = 2, .cluster = 8}, 0),
+  EXPECT_EQ(shared_bytes({.columns = 64, .row_tiles = 2, .warps = 1, .stages = 2, .packed_tiles = 2, .cluster = 8}, 0),
             7 * 2 * 16 * 64 * 4);
   // Of warpgroups a K step has 64 rows of B.
-  EXPECT_EQ(
-      shared_bytes(
-          {.columns = 128, .panels = 4, .warps = 1, .stages = 4, .units = 3, .mma = BitmapSchedule::Mma::warpgroup},
-          1024),
-      4 * 64 * 128 * 2 + 12 * 1024);
+  EXPECT_EQ(shared_bytes({.columns = 128,
+                          .row_tiles = 4,
+                          .warps = 1,
+                          .stages = 4,
+                          .packed_tiles = 3,
+                          .mma = BitmapSchedule::Mma::warpgroup},
+                         1024),
+            4 * 64 * 128 * 2 + 12 * 1024);
 }
 
 TEST(BitmapSchedule, ListsOnlyLegalSchedulesOnce) {
@@ -91,7 +99,7 @@ TEST(BitmapSchedule, ExpandsToDirectives) {
 TEST(BitmapSchedule, SaysWhatAllFamiliesHave) {
   const Schedule schedule = parse_schedule("bitmap:warps=4,panels=3");
   EXPECT_EQ(family(schedule), "bitmap");
-  EXPECT_EQ(panel_height(schedule), 16);
+  EXPECT_EQ(row_tile_height(schedule), 16);
 }
 
 TEST(BitmapSchedule, IsFor16BitsInAnyLayout) {
@@ -104,11 +112,11 @@ TEST(BitmapSchedule, IsFor16BitsInAnyLayout) {
 }
 
 TEST(BitmapSchedule, IsFittedToFewerColumns) {
-  const Schedule wide = BitmapSchedule{.columns = 64, .panels = 3, .warps = 4};
+  const Schedule wide = BitmapSchedule{.columns = 64, .row_tiles = 3, .warps = 4};
   for (const long long bcol : {1, 8, 9, 30, 64, 200}) {
     const Schedule narrow = fitted(wide, bcol);
     EXPECT_NO_THROW(check_legal(narrow, bcol)) << print(narrow) << ", bCol " << bcol;
-    EXPECT_EQ(std::get<BitmapSchedule>(narrow).panels, 3);
+    EXPECT_EQ(std::get<BitmapSchedule>(narrow).row_tiles, 3);
   }
   EXPECT_EQ(fitted(wide, 64), wide);
   const Schedule many = parse_schedule("bitmap:columns=256,panels=8,warps=1,mma=warpgroup");

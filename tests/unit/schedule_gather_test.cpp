@@ -45,7 +45,7 @@ TEST(GatherSchedule, ExpandsToDirectives) {
 TEST(GatherSchedule, SaysWhatAllFamiliesHave) {
   const Schedule schedule = parse_schedule("gather:warps=8,sets=3");
   EXPECT_EQ(family(schedule), "gather");
-  EXPECT_EQ(panel_height(schedule), 3);
+  EXPECT_EQ(row_tile_height(schedule), 3);
 }
 
 TEST(GatherSchedule, IsForRowsOfFloat32) {

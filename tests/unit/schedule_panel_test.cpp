@@ -26,17 +26,17 @@ TEST(PanelSchedule, ReadsKeysInAnyOrder) {
                            .vector = 2,
                            .groups = 2,
                            .warps = 2,
-                           .panels = 4,
+                           .row_tiles = 4,
                            .ufk = 8,
                            .stage = true,
                            .pdl = false}));
 }
 
 TEST(PanelSchedule, FollowsItsBlockFromItsKeys) {
-  const PanelSchedule schedule{.ufi = 4, .columns = 8, .vector = 2, .groups = 2, .warps = 2, .panels = 8};
+  const PanelSchedule schedule{.ufi = 4, .columns = 8, .vector = 2, .groups = 2, .warps = 2, .row_tiles = 8};
   EXPECT_EQ(schedule.group_lanes(), 4);
   EXPECT_EQ(schedule.warp_groups(), 8);
-  EXPECT_EQ(schedule.warp_panels(), 4);
+  EXPECT_EQ(schedule.warp_row_tiles(), 4);
   EXPECT_EQ(schedule.block_warps(), 4);
   EXPECT_EQ(schedule.threads(), 128);
   EXPECT_EQ(schedule.sum_bytes(), 2 * 8 * 4 * 8 * 4);
@@ -63,7 +63,7 @@ TEST(PanelSchedule, ListsOnlyLegalSchedulesOnce) {
     std::set<std::string> texts;
     for (const PanelSchedule& schedule : legal_panel_schedules(bcol)) {
       EXPECT_NO_THROW(check_legal(schedule, bcol));
-      EXPECT_EQ(schedule.warp_panels() * schedule.groups * schedule.group_lanes(), 32);
+      EXPECT_EQ(schedule.warp_row_tiles() * schedule.groups * schedule.group_lanes(), 32);
       EXPECT_TRUE(schedule.pdl);
       EXPECT_TRUE(texts.insert(print(schedule)).second);
     }
@@ -99,21 +99,20 @@ TEST(PanelSchedule, ExpandsToDirectives) {
   EXPECT_EQ(print(expand(parse_schedule("panel:ufi=2,columns=8,vector=2,groups=2,warps=2,panels=4,ufk=8"))),
             "unroll(i, 2); enumerate(); merge(); row_tiles(i, block=4, warp=4); tile(j, columns=8, vector=2); "
             "split_k(k, warps=2, lane_groups=2); accumulate(); shuffle(); reduce_warps(); transform(A, regions); "
-            "vectorize(j); "
-            "unroll_k(k, 8); prefetch(A); pdl()");
+            "vectorize(j); unroll_k(k, 8); prefetch(A); pdl()");
   EXPECT_THAT(print(expand(parse_schedule("panel:stage=on"))), HasSubstr("unroll_k(k, 4); stage(A); pdl()"));
 }
 
 TEST(PanelSchedule, SaysWhatBothFamiliesHave) {
   const Schedule schedule = parse_schedule("panel:ufi=4,panels=2,warps=4");
   EXPECT_EQ(family(schedule), "panel");
-  EXPECT_EQ(panel_height(schedule), 4);
+  EXPECT_EQ(row_tile_height(schedule), 4);
   EXPECT_EQ(std::get<PanelSchedule>(schedule).threads(),
-            32 * 4 * std::get<PanelSchedule>(schedule).panels / std::get<PanelSchedule>(schedule).warp_panels());
+            32 * 4 * std::get<PanelSchedule>(schedule).row_tiles / std::get<PanelSchedule>(schedule).warp_row_tiles());
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Panel, RefusedSchedule,
+    RowTile, RefusedSchedule,
     testing::Values(
         ScheduleRefusal{"panel:", 64, "family panel has no key ''"},
         ScheduleRefusal{"panel:threads=32", 64, "family panel has no key 'threads'"},

@@ -64,14 +64,14 @@ TEST(RowsSchedule, ListsOnlyLegalSchedulesOnce) {
 TEST(RowsSchedule, ExpandsToDirectives) {
   EXPECT_EQ(print(expand(parse_schedule("rows:columns=8,vector=2,unroll=2,task=64,light=4,warps=2"))),
             "unroll(i, 1); enumerate(); merge(); split_rows(k, 64); transform(A, tasks, 4); assign(task, warps=2, "
-            "lane_groups=8); "
-            "tile(j, columns=8, vector=2); accumulate(); shuffle(); vectorize(j); unroll_k(k, 2); prefetch(A); pdl()");
+            "lane_groups=8); tile(j, columns=8, vector=2); accumulate(); shuffle(); vectorize(j); unroll_k(k, 2); "
+            "prefetch(A); pdl()");
 }
 
 TEST(RowsSchedule, SaysWhatAllFamiliesHave) {
   const Schedule schedule = parse_schedule("rows:warps=8");
   EXPECT_EQ(family(schedule), "rows");
-  EXPECT_EQ(panel_height(schedule), 1);
+  EXPECT_EQ(row_tile_height(schedule), 1);
   EXPECT_EQ(std::get<RowsSchedule>(schedule).threads(), 256);
 }
 

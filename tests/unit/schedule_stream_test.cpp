@@ -16,11 +16,11 @@ TEST(StreamSchedule, LeavesOutKeysForTheirDefaults) {
             "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, pdl=on");
   EXPECT_EQ(print(parse_schedule("stream:copies=bulk,pdl=off")),
             "stream: tile=64x256x8, warps=8, stages=4, copy=tma, pdl=off");
-  EXPECT_EQ(print(parse_schedule("stream:quarters=off")),
+  EXPECT_EQ(print(parse_schedule("stream:sparse14=off")),
             "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, pdl=on");
   EXPECT_EQ(print(parse_schedule("stream:quarters=on,copies=bulk")),
             "stream: tile=64x256x8, warps=8, stages=4, copy=tma, sparse14=on, pdl=on");
-  EXPECT_EQ(print(parse_schedule("stream:quarters=on,cluster=4")),
+  EXPECT_EQ(print(parse_schedule("stream:sparse14=on,cluster=4")),
             "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, cluster=4, sparse14=on, pdl=on");
   EXPECT_EQ(print(parse_schedule("stream:dense=off")),
             "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, pdl=on");
@@ -40,27 +40,28 @@ TEST(StreamSchedule, LeavesOutKeysForTheirDefaults) {
 TEST(StreamSchedule, ReadsKeysInAnyOrder) {
   EXPECT_EQ(
       std::get<StreamSchedule>(parse_schedule("stream: tile=256x256x64, warps=16, stages=3, copy=cp_async, pdl=off")),
-      (StreamSchedule{.columns = 64, .panels = 16, .warps = 1, .stages = 3, .pdl = false}));
+      (StreamSchedule{.columns = 64, .row_tiles = 16, .warps = 1, .stages = 3, .pdl = false}));
   EXPECT_EQ(std::get<StreamSchedule>(parse_schedule("stream:copies=bulk,rows=32")),
-            (StreamSchedule{.rows = 32, .copies = StreamSchedule::Copies::bulk}));
+            (StreamSchedule{.rows = 32, .copies = StreamSchedule::Copies::tma}));
 }
 
 TEST(StreamSchedule, RoundTrips) {
   for (int columns = 8; columns <= StreamSchedule::max_columns; columns *= 2) {
-    for (int panels = 1; panels <= StreamSchedule::max_panels; panels += 3) {
-      for (int warps = 1; warps <= StreamSchedule::max_panels / panels; ++warps) {
-        const int stages = 2 + (panels + warps) % (StreamSchedule::max_stages - 1);
-        const auto copies = (panels + stages) % 2 == 0 ? StreamSchedule::Copies::bulk : StreamSchedule::Copies::lanes;
+    for (int row_tiles = 1; row_tiles <= StreamSchedule::max_row_tiles; row_tiles += 3) {
+      for (int warps = 1; warps <= StreamSchedule::max_row_tiles / row_tiles; ++warps) {
+        const int stages = 2 + (row_tiles + warps) % (StreamSchedule::max_stages - 1);
+        const auto copies =
+            (row_tiles + stages) % 2 == 0 ? StreamSchedule::Copies::tma : StreamSchedule::Copies::cp_async;
         const StreamSchedule schedule{.columns = columns,
-                                      .panels = panels,
+                                      .row_tiles = row_tiles,
                                       .warps = warps,
                                       .stages = stages,
                                       .pdl = warps % 2 == 0,
                                       .share = warps % 2 == 0 ? 2 : 1,
                                       .rows = stages % 2 == 0 ? 16 : 32,
                                       .copies = copies,
-                                      .cluster = 1 << panels % 4,
-                                      .quarters = stages % 3 == 0,
+                                      .cluster = 1 << row_tiles % 4,
+                                      .sparse14 = stages % 3 == 0,
                                       .dense = static_cast<StreamSchedule::Dense>((stages + columns / 8) % 3)};
         EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule)) << print(schedule);
         EXPECT_NO_THROW(check_legal(schedule, 64)) << print(schedule);
@@ -71,12 +72,12 @@ TEST(StreamSchedule, RoundTrips) {
 }
 
 TEST(StreamSchedule, OfPlacedValuesRoundTrips) {
-  for (const auto& [panels, rows] : {std::pair{2, 32}, std::pair{4, 16}, std::pair{4, 32}, std::pair{8, 16}}) {
+  for (const auto& [row_tiles, rows] : {std::pair{2, 32}, std::pair{4, 16}, std::pair{4, 32}, std::pair{8, 16}}) {
     for (const int share : {1, 2, 4}) {
-      for (int warps = share; panels * warps <= StreamSchedule::max_panels; warps += share) {
-        if (panels * share == 4 || panels * share == 8) {
-          const StreamSchedule schedule{.columns = 16 * panels * share,
-                                        .panels = panels,
+      for (int warps = share; row_tiles * warps <= StreamSchedule::max_row_tiles; warps += share) {
+        if (row_tiles * share == 4 || row_tiles * share == 8) {
+          const StreamSchedule schedule{.columns = 16 * row_tiles * share,
+                                        .row_tiles = row_tiles,
                                         .warps = warps,
                                         .share = share,
                                         .rows = rows,
@@ -106,7 +107,7 @@ TEST(StreamSchedule, ExpandsToDirectives) {
             "mainloop(i, row_tiles=4, warps=4, warp_m=32, split_k=4); fragment(j, 8); transform(A, sparse24); "
             "pipeline(k, 4)");
   EXPECT_EQ(
-      print(expand(parse_schedule("stream:quarters=on"))),
+      print(expand(parse_schedule("stream:sparse14=on"))),
       "mainloop(i, row_tiles=4, warps=2); fragment(j, 8); transform(A, sparse24); sparse14(A); pipeline(k, 4); pdl()");
   EXPECT_EQ(print(expand(parse_schedule("stream:dense=on"))),
             "mainloop(i, row_tiles=4, warps=2); fragment(j, 8); transform(A, dense); pipeline(k, 4); pdl()");
@@ -131,14 +132,14 @@ TEST(StreamSchedule, ExpandsToDirectives) {
 }
 
 TEST(StreamSchedule, HasRoomForTheSumsOfWarpsAndBlocks) {
-  const StreamSchedule schedule{.columns = 16, .panels = 2, .warps = 3, .stages = 2, .cluster = 4};
+  const StreamSchedule schedule{.columns = 16, .row_tiles = 2, .warps = 3, .stages = 2, .cluster = 4};
   EXPECT_EQ(shared_bytes(schedule, 1000, 100), 2 * 3 * (2 * 1000 + 100) + 4 * (2 + 3) * 2 * 16 * 16);
 }
 
 /// Sums take the places of operands and of what is placed of these.
 TEST(StreamSchedule, HasRoomForWhatIsPlacedOrForTheSums) {
   StreamSchedule schedule{
-      .columns = 64, .panels = 4, .warps = 3, .stages = 2, .cluster = 4, .dense = StreamSchedule::Dense::placed};
+      .columns = 64, .row_tiles = 4, .warps = 3, .stages = 2, .cluster = 4, .dense = StreamSchedule::Dense::placed};
   constexpr std::int64_t operands = 2 * 3 * (4 * 1000 + 100);
   constexpr std::int64_t placed = 3 * 4 * 32 * 64;
   constexpr std::int64_t sums = 4 * 64 * 64;
@@ -150,14 +151,15 @@ TEST(StreamSchedule, HasRoomForWhatIsPlacedOrForTheSums) {
 
 TEST(StreamSchedule, MultipliesForFourWarpsWhateverColumnsAreAskedFor) {
   EXPECT_NO_THROW(check_legal(StreamSchedule{.columns = 64, .dense = StreamSchedule::Dense::placed}, 1));
-  EXPECT_NO_THROW(check_legal(StreamSchedule{.columns = 128, .panels = 8, .dense = StreamSchedule::Dense::placed}, 65));
+  EXPECT_NO_THROW(
+      check_legal(StreamSchedule{.columns = 128, .row_tiles = 8, .dense = StreamSchedule::Dense::placed}, 65));
 }
 
 TEST(StreamSchedule, SaysWhatAllFamiliesHave) {
   const Schedule schedule = parse_schedule("stream:panels=3,warps=4");
   EXPECT_EQ(family(schedule), "stream");
-  EXPECT_EQ(panel_height(schedule), 16);
-  EXPECT_EQ(panel_height(parse_schedule("stream:rows=32")), 32);
+  EXPECT_EQ(row_tile_height(schedule), 16);
+  EXPECT_EQ(row_tile_height(parse_schedule("stream:rows=32")), 32);
   EXPECT_EQ(std::get<StreamSchedule>(schedule).threads(), 384);
 }
 
@@ -172,7 +174,7 @@ TEST(StreamSchedule, MayHaveOneColumnWhateverIsAskedFor) {
   const StreamSchedule eight{.columns = 8, .rows = 32};
   EXPECT_EQ(shared_bytes(schedule, 100, 100), shared_bytes(eight, 100, 100))
       << "parts of the column have sums as columns have";
-  EXPECT_EQ(staged_window_bytes(schedule, "f16", "kn"), 2 * 256);
+  EXPECT_EQ(staged_k_tile_bytes(schedule, "f16", "kn"), 2 * 256);
 }
 
 TEST(StreamSchedule, MultipliesEightColumnsWhateverIsAskedFor) {

@@ -27,7 +27,7 @@ bool is_in_schema(const json& spec) {
   return is_valid(spec, schema);
 }
 
-/// A form with the smallest spec that has an object of it, and where that stands.
+/// A form with the smallest spec that has an object of it, and where that is.
 struct Place {
   std::string name;
   const SpecForm& form;

@@ -77,7 +77,7 @@ TEST(StageProgress, TakesItsLineAway) {
   const std::string text = screen.text();
   EXPECT_THAT(text, EndsWith(" s\r\033[K"));
   std::this_thread::sleep_for(20ms);
-  EXPECT_EQ(screen.text(), text) << "nothing is drawn behind the end";
+  EXPECT_EQ(screen.text(), text) << "nothing is drawn after the end";
 }
 
 TEST(StageProgress, DrawsNothingOfAShortJob) {

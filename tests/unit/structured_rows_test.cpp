@@ -9,7 +9,7 @@
 namespace esc::gpu {
 namespace {
 
-/// A matrix with one row behind the other, in each of which these columns have a non-zero.
+/// A matrix with one row after the other, in each of which these columns have a non-zero.
 SparseMatrix matrix(const std::vector<std::vector<std::int32_t>>& rows) {
   SparseMatrix result{
       .rows = static_cast<std::int64_t>(rows.size()), .columns = 8, .offsets = {0}, .column_of = {}, .values = {}};

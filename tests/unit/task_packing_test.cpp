@@ -146,7 +146,7 @@ TEST(TaskPacking, GivesTheSameBytesForAnyNumberOfThreads) {
   EXPECT_TRUE(same_bytes(pack(csr.view(), cut).bytes.span(), packed.bytes.span()));
 }
 
-/// A format that another matrix has is refused, and nothing behind its bytes is written.
+/// A format that another matrix has is refused, and nothing after its bytes is written.
 RC_GTEST_PROP(TaskPacking, OfAnotherMatrixStaysInsideItsBytes, ()) {
   const DenseMatrix matrix = drawn_matrix();
   const TaskCut cut = *task_cuts();
@@ -264,9 +264,9 @@ TEST(UnpackTasks, SaysWhatIsWrong) {
   number_refused("rows", 0x7fffffff, "the header field tasks is");
   number_refused("tasks", ~std::uint64_t{0}, "the header field tasks is");
   refused([](ChangeableBytes& p) { p.put(header_bytes + 8, std::uint32_t{9}).seal(); },
-          "a non-zero stands in row 9 and column");
+          "a non-zero is in row 9 and column");
   refused([](ChangeableBytes& p) { p.put(header_bytes + 12, ~std::uint32_t{0}).seal(); },
-          "behind the end of the packed matrix");
+          "after the end of the packed matrix");
   refused([](ChangeableBytes& p) { p.put(header_bytes, ~std::uint64_t{0}).seal(); },
           "byte 256 is not what packing the matrix again gives");
   refused([&](ChangeableBytes& p) { p.put(format.pair_at(1), std::uint32_t{40}).seal(); }, "of a matrix of 9 x 40");

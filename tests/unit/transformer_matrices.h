@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "transformer/half_floats.h"
-#include "transformer/panel_sources.h"
+#include "transformer/row_tile_sources.h"
 #include "transformer/unpack.h"
 
 namespace esc::transformer {
@@ -88,7 +88,7 @@ class ChangeableBytes {
     std::memcpy(bytes_.data() + at, &value, sizeof value);
     return *this;
   }
-  /// Sets the number of the description that stands there.
+  /// Sets the number of the description that is there.
   ChangeableBytes& put_number(std::size_t position, std::uint64_t value) {
     return put(offsetof(Header, numbers) + 8 * position, value);
   }
@@ -104,7 +104,7 @@ class ChangeableBytes {
   std::vector<std::byte> bytes_;
 };
 
-/// Where the first number of this name stands in the header.
+/// Where the first number of this name is in the header.
 template <typename Format>
 std::size_t position_of(Format format, std::string_view name) {
   std::size_t position = 0;
@@ -120,7 +120,7 @@ std::size_t position_of(Format format, std::string_view name) {
 
 /// What a packed matrix means, computed from the definition of the format alone.
 struct PlainLists {
-  std::vector<std::uint64_t> panels, patterns, rpp, npp, cols;
+  std::vector<std::uint64_t> row_tiles, patterns, rpp, npp, cols;
   std::vector<float> annz;
 
   bool operator==(const PlainLists&) const = default;
@@ -128,15 +128,15 @@ struct PlainLists {
 
 inline PlainLists plain_lists(const DenseMatrix& matrix, std::int64_t height, std::size_t max_list_columns) {
   PlainLists lists;
-  for (std::int64_t panel = 0; panel * height < matrix.rows; ++panel) {
+  for (std::int64_t row_tile = 0; row_tile * height < matrix.rows; ++row_tile) {
     for (std::uint64_t pattern = 1; pattern < std::uint64_t{1} << height; ++pattern) {
       std::size_t length = 0;
       for (std::int64_t k = 0; k < matrix.columns; ++k) {
         std::uint64_t mask = 0;
         std::vector<float> values;
-        for (std::int64_t i = panel * height; i < std::min(matrix.rows, (panel + 1) * height); ++i) {
+        for (std::int64_t i = row_tile * height; i < std::min(matrix.rows, (row_tile + 1) * height); ++i) {
           if (matrix.at(i, k) != 0.0f) {
-            mask |= std::uint64_t{1} << (i - panel * height);
+            mask |= std::uint64_t{1} << (i - row_tile * height);
             values.push_back(matrix.at(i, k));
           }
         }
@@ -144,7 +144,7 @@ inline PlainLists plain_lists(const DenseMatrix& matrix, std::int64_t height, st
           continue;
         }
         if (length++ % max_list_columns == 0) {
-          lists.panels.push_back(static_cast<std::uint64_t>(panel));
+          lists.row_tiles.push_back(static_cast<std::uint64_t>(row_tile));
           lists.patterns.push_back(pattern);
           lists.rpp.push_back(lists.cols.size());
           lists.npp.push_back(lists.annz.size());

@@ -37,7 +37,7 @@ PlainLists lists_of(const PackedLists& packed) {
   const ListReader reader(packed.bytes.span(), packed.format);
   const ListCounts& counts = packed.format.counts;
   for (std::uint64_t list = 0; list < counts.lists; ++list) {
-    lists.panels.push_back(static_cast<std::uint64_t>(reader.panel(list)));
+    lists.row_tiles.push_back(static_cast<std::uint64_t>(reader.row_tile(list)));
     lists.patterns.push_back(reader.pattern(list));
   }
   for (std::uint64_t list = 0; list <= counts.lists; ++list) {
@@ -109,7 +109,7 @@ TEST(Packing, WritesTheBytesOfASmallMatrix) {
   const PackedLists packed = pack(to_csr(matrix).view(), ListCut{.height = 2, .max_list_columns = 1024});
 
   Bytes sections;
-  sections.put(4, {0, 0, 0, 1}).pad_to(256);                // Panels
+  sections.put(4, {0, 0, 0, 1}).pad_to(256);                // Row tiles
   sections.put(1, {1, 2, 3, 1}).pad_to(512);                // Patterns
   sections.put(4, {0, 1, 2, 4, 5}).pad_to(768);             // RPP
   sections.put(4, {0, 1, 2, 6, 7}).pad_to(1024);            // NPP
@@ -137,7 +137,7 @@ TEST(Packing, CutsALongListAndEndsTheLastPanelWhereTheMatrixEnds) {
                             0, 0, 0, 0, 0,  //
                             6, 0, 7, 8, 0}};
   const PackedLists packed = pack(to_csr(matrix).view(), ListCut{.height = 2, .max_list_columns = 2});
-  EXPECT_THAT(lists_of(packed).panels, ElementsAre(0, 0, 0, 1, 1));
+  EXPECT_THAT(lists_of(packed).row_tiles, ElementsAre(0, 0, 0, 1, 1));
   EXPECT_THAT(lists_of(packed).patterns, ElementsAre(1, 1, 1, 1, 1));
   EXPECT_THAT(lists_of(packed).rpp, ElementsAre(0, 2, 4, 5, 7, 8));
   EXPECT_THAT(lists_of(packed).cols, ElementsAre(0, 1, 2, 3, 4, 0, 2, 3));
@@ -186,7 +186,7 @@ TEST(Packing, PointersOf64BitsHoldTheSameNumbers) {
   EXPECT_EQ(lists_of(wide), lists_of(narrow));
 }
 
-/// Whether `matrix` is packed in the format made for another; nothing may be written behind the buffer.
+/// Whether `matrix` is packed in the format made for another; nothing may be written after the buffer.
 bool packs(const DenseMatrix& matrix, const DenseMatrix& made_for) {
   const ListFormat format = plan(to_csr(made_for).view(), ListCut{.height = 4});
   std::vector<std::byte> buffer(format.bytes + 4096, std::byte{0xa5});

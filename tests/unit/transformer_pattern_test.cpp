@@ -45,7 +45,7 @@ RC_GTEST_PROP(PatternDigestProperty, SeesANonZeroThatMoves, ()) {
 }
 
 TEST(PatternDigest, SeesARowThatMovesToTheNextPanelOfItsGroup) {
-  DenseMatrix matrix{4100, 1, std::vector<float>(4100)};  // 2,050 panels of 2 rows, three to a group
+  DenseMatrix matrix{4100, 1, std::vector<float>(4100)};  // 2,050 row tiles of 2 rows, three to a group
   matrix.at(0, 0) = 1.0f;
   const std::vector<PatternDigest> first = pattern_digests(to_csr(matrix).view(), 2);
   std::swap(matrix.at(0, 0), matrix.at(2, 0));
@@ -59,8 +59,8 @@ TEST(PatternDigest, ThereAreAtMost1024Groups) {
   for (const std::int64_t rows : {1, 3, 4096, 4097, 8192, 8200, 33288, 2'147'483'647}) {
     const ListShape shape{{}, rows, 1};
     EXPECT_LE(pattern_groups(shape), max_pattern_groups);
-    EXPECT_GE(pattern_groups(shape) * panels_per_group(shape), shape.panels());
-    EXPECT_LT((pattern_groups(shape) - 1) * panels_per_group(shape), shape.panels());
+    EXPECT_GE(pattern_groups(shape) * row_tiles_per_group(shape), shape.row_tiles());
+    EXPECT_LT((pattern_groups(shape) - 1) * row_tiles_per_group(shape), shape.row_tiles());
   }
 }
 

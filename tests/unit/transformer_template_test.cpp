@@ -98,7 +98,7 @@ int main(int, char** arguments) {
   std::printf("%d %s", status, tiny_transform_error());
   for (size_t i = bytes; i < packed.size(); ++i) {
     if (packed[i] != 0xa5) {
-      std::printf(" WROTE BEHIND THE BUFFER");
+      std::printf(" WROTE After THE BUFFER");
     }
   }
   if (status == 0) {
@@ -110,12 +110,12 @@ int main(int, char** arguments) {
 }
 )driver";
 
-/// What the transformer of a matrix takes: bitmaps of any pattern with as full units, or with fuller ones.
+/// What the transformer of a matrix takes: bitmaps of any pattern with as full packed tiles, or with fuller ones.
 template <typename Format>
 TakenPatterns patterns_of(const CsrMatrix& matrix, const Format& format, std::uint32_t further_words) {
   TakenPatterns patterns{pattern_digests(matrix.view(), format.shape.height), std::nullopt};
   if constexpr (Format::takes_any_pattern) {
-    patterns.unit_room = format.shape.most_words + further_words;
+    patterns.packed_tile_room = format.shape.most_words + further_words;
   }
   return patterns;
 }
@@ -311,7 +311,7 @@ TEST_F(GeneratedTransformer, AcceptsNewValues) {
 TEST_F(GeneratedTransformer, RefusesAnotherPatternAndSaysWhere) {
   DenseMatrix moved = *matrix_;
   std::swap(moved.at(7, 3), moved.at(7, 4));
-  // 1,367 panels of 3 rows make groups of 2 panels: row 7 is in the second, rows 6 to 11.
+  // 1,367 row tiles of 3 rows make groups of 2 row tiles: row 7 is in the second, rows 6 to 11.
   std::size_t nonzeros = 0;
   for (std::int64_t i = 6; i < 12; ++i) {
     for (std::int64_t k = 0; k < 9; ++k) {
@@ -443,17 +443,17 @@ void expect_rounded(const Cut& cut) {
 
 TEST(GeneratedTransformerOfTf32, RoundsWhatItReads) {
   expect_rounded(ListCut{.height = 3});
-  expect_rounded(RegionCut{.height = 2, .warp_panels = 2, .block_panels = 4});
+  expect_rounded(RegionCut{.height = 2, .warp_row_tiles = 2, .block_row_tiles = 4});
   expect_rounded(TaskCut{.longest = 16, .light = 4});
-  expect_rounded(FragmentCut{.block_panels = 2, .steps = 4, .extras = 5});
+  expect_rounded(FragmentCut{.block_row_tiles = 2, .steps = 4, .residuals = 5});
 }
 
 TEST(GeneratedTransformerOfHalves, TakesTheBitsOfTheElements) {
   expect_halves_packed(ScalarType::f16, ListCut{.height = 3});
-  expect_halves_packed(ScalarType::bf16, RegionCut{.height = 2, .warp_panels = 2, .block_panels = 4});
+  expect_halves_packed(ScalarType::bf16, RegionCut{.height = 2, .warp_row_tiles = 2, .block_row_tiles = 4});
   expect_halves_packed(ScalarType::f16, TaskCut{.longest = 16, .light = 4});
-  expect_halves_packed(ScalarType::f16, FragmentCut{.block_panels = 2, .steps = 4, .extras = 5});
-  expect_halves_packed(ScalarType::bf16, FragmentCut{.block_panels = 2, .steps = 2, .extras = 1});
+  expect_halves_packed(ScalarType::f16, FragmentCut{.block_row_tiles = 2, .steps = 4, .residuals = 5});
+  expect_halves_packed(ScalarType::bf16, FragmentCut{.block_row_tiles = 2, .steps = 2, .residuals = 1});
   expect_halves_packed(ScalarType::f16, BitmapCut{});
   expect_halves_packed(ScalarType::bf16, BitmapCut{});
 }
@@ -465,7 +465,7 @@ class GeneratedTransformerOfAnyPattern : public testing::Test {
     return in_halves(to_csr(random_matrix(45, 300, density, seed), true), ScalarType::f16);
   }
   static Packed<BitmapFormat> packed(const CsrMatrix& matrix) { return pack(matrix.view(), BitmapCut{}); }
-  /// The packed matrix with zeros behind it.
+  /// The packed matrix with zeros after it.
   static std::string padded(const Packed<BitmapFormat>& matrix, std::uint64_t bytes) {
     std::string text = Transformer::text(matrix.bytes.span());
     text.resize(bytes, '\0');
@@ -517,7 +517,7 @@ TEST_F(GeneratedTransformerOfAnyPattern, RefusesUnitsThatTheKernelHasNoRoomFor) 
   Transformer transformer(own, BitmapCut{}, Reading::as_they_are, 3);
   ASSERT_EQ(transformer.compiler_output(), "");
   const std::string refusal = fmt::format(
-      "tiny: the unit of rows 0 to 15 and columns 0 to 255 needs 64 rows of words, the kernel has room for {}",
+      "tiny: the packed tile of rows 0 to 15 and columns 0 to 255 needs 64 rows of words, the kernel has room for {}",
       packed(own).format.shape.most_words + 3);
   EXPECT_EQ(transformer.csr(full), "2 " + refusal);
   transformer.pack_into(packed(full).format.bytes);

@@ -22,7 +22,7 @@ using testing::ThrowsMessage;
 ///
 ///     1 0 2 8 3 9      lists: 0 (0,1) columns 2 3, 1 (0,1) column 5, 2 (0,3) columns 0 4, 3 (1,1) column 4
 ///     4 0 0 0 6 0
-///     0 0 0 0 7 0      the last panel has one row
+///     0 0 0 0 7 0      the last row tile has one row
 class Lists : public ChangeableBytes {
  public:
   Lists()
@@ -111,11 +111,11 @@ TEST(UnpackRefusal, NumbersThatDisagree) {
   const NumberCase cases[] = {
       {"rows", 0, "field rows is 0; it can be 1 to 2147483647"},
       {"rows", 0x80000000, "field rows is 2147483648"},
-      {"rows", 2, "a non-zero stands in row 2 and column 4 of a matrix of 2 x 6"},
+      {"rows", 2, "a non-zero is in row 2 and column 4 of a matrix of 2 x 6"},
       {"columns", 0, "field columns is 0"},
       {"columns", 0x80000000, "field columns is 2147483648"},
       {"columns", 70000, "non-zero"},
-      {"columns", 4, "a non-zero stands in row 0 and column 5 of a matrix of 3 x 4"},
+      {"columns", 4, "a non-zero is in row 0 and column 5 of a matrix of 3 x 4"},
       {"element", 1, "field element is 1"},
       {"nonzeros", 0xffffffffffffffff, "field nonzeros is"},
       {"nonzeros", 7, "there are more than the 7 non-zeros that the header says"},
@@ -179,12 +179,12 @@ TEST(UnpackRefusal, RulesOfTheLists) {
   using u8 = std::uint8_t;
   using u16 = std::uint16_t;
   using u32 = std::uint32_t;
-  EXPECT_THAT(damaged([](Lists& p) { p.set(panels, 3, u32{2}); }), refused_with("a non-zero stands in row 4"));
-  EXPECT_THAT(damaged([](Lists& p) { p.set(panels, 3, ~u32{0}); }), refused_with("a non-zero stands in row"));
-  EXPECT_THAT(damaged([](Lists& p) { p.set(panels, 0, u32{1}); }), other_matrix);
+  EXPECT_THAT(damaged([](Lists& p) { p.set(row_tiles, 3, u32{2}); }), refused_with("a non-zero is in row 4"));
+  EXPECT_THAT(damaged([](Lists& p) { p.set(row_tiles, 3, ~u32{0}); }), refused_with("a non-zero is in row"));
+  EXPECT_THAT(damaged([](Lists& p) { p.set(row_tiles, 0, u32{1}); }), other_matrix);
   EXPECT_THAT(damaged([](Lists& p) { p.set(patterns, 0, u8{0}); }), other_matrix);
   EXPECT_THAT(damaged([](Lists& p) { p.set(patterns, 0, u8{4}); }), other_matrix);
-  EXPECT_THAT(damaged([](Lists& p) { p.set(patterns, 3, u8{2}); }), refused_with("a non-zero stands in row 3"));
+  EXPECT_THAT(damaged([](Lists& p) { p.set(patterns, 3, u8{2}); }), refused_with("a non-zero is in row 3"));
   EXPECT_THAT(damaged([](Lists& p) { p.set(patterns, 0, u8{2}); }), other_matrix);
   EXPECT_THAT(damaged([](Lists& p) { p.set(patterns, 1, u8{3}); }), refused_with("more than the 8 non-zeros"));
   EXPECT_THAT(damaged([](Lists& p) { p.set(rpp, 0, u32{1}); }), other_byte(format.section(rpp).at(0)));
@@ -193,11 +193,11 @@ TEST(UnpackRefusal, RulesOfTheLists) {
   EXPECT_THAT(damaged([](Lists& p) { p.set(rpp, 4, u32{7}); }), refused_with("non-zero"));
   EXPECT_THAT(damaged([](Lists& p) { p.set(rpp, 4, ~u32{0}); }), refused_with("non-zero"));
   EXPECT_THAT(damaged([](Lists& p) { p.set(patterns, 3, u8{0}).set(rpp, 4, ~u32{0}); }),
-              refused_with("behind the end of the packed matrix"));
+              refused_with("after the end of the packed matrix"));
   EXPECT_THAT(damaged([](Lists& p) { p.set(npp, 0, u32{1}); }), other_byte(format.section(npp).at(0)));
   EXPECT_THAT(damaged([](Lists& p) { p.set(npp, 2, u32{4}); }), other_byte(format.section(npp).at(2)));
   EXPECT_THAT(damaged([](Lists& p) { p.set(cols, 5, u16{6}); }),
-              refused_with("a non-zero stands in row 2 and column 6 of a matrix of 3 x 6"));
+              refused_with("a non-zero is in row 2 and column 6 of a matrix of 3 x 6"));
   EXPECT_THAT(damaged([](Lists& p) { p.set(cols, 1, u16{2}); }), refused_with("row 0 has column 2 twice"));
   EXPECT_THAT(damaged([](Lists& p) { p.set(cols, 2, u16{1}); }), other_byte(format.section(cols).at(0)));
   EXPECT_THAT(damaged([](Lists& p) { p.set(cols, 3, u16{3}); }), refused_with("row 0 has column 3 twice"));

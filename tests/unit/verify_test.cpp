@@ -186,7 +186,7 @@ TEST(Compare, SeesAWriteBehindTheColumns) {
   const std::vector<double> b = draw_b(3, product, 1);
   TypedElements c = product_of(small, b, product);
   c.elements<float>()[6] = 0.0F;
-  EXPECT_EQ(compare(small, b, c, product).problem, "C[1][2], behind the 2 columns, was written");
+  EXPECT_EQ(compare(small, b, c, product).problem, "C[1][2], after the 2 columns, was written");
 }
 
 TEST(Compare, TakesTheRowsThatAreAskedForAlone) {
@@ -389,7 +389,7 @@ TEST(KernelCalls, BreakEachConditionOfATunedVariantWithoutVectorsAlone) {
 TEST(KernelCalls, HaveThreadsTakeASecondTurnOverTheColumns) {
   const auto widest = [](std::int64_t bcol) {
     std::int64_t columns = 0;
-    for (const KernelCall& call : kernel_calls({.tuned_items = bcol, .turn_columns = 128}, 100, 100)) {
+    for (const KernelCall& call : kernel_calls({.tuned_items = bcol, .iteration_columns = 128}, 100, 100)) {
       columns = std::max<std::int64_t>(columns, call.product.n);
     }
     return columns;

@@ -79,7 +79,7 @@ TEST(Turns, AreOverHoweverTheWorkEnds) {
   }
 }
 
-/// A layer that alone takes more than there is has its turn when all in front of it are done, and what is behind it
+/// A layer that alone takes more than there is has its turn when all before it are done, and what is after it
 /// waits.
 TEST(LayerMemory, HasRoomForEveryLayerInTurn) {
   constexpr std::int64_t too_many = std::int64_t{1} << 34;

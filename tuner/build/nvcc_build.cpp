@@ -46,7 +46,7 @@ ProcessResult run_nvcc(std::vector<std::string> arguments, ProcessOptions option
 }
 
 /// The name of a kernel in the machine code. Both compilers mangle it alike, but for the unnamed namespace around it,
-/// whose name nvcc makes up: what stands behind the kernel's own name, its arguments, tells one instance from another.
+/// whose name nvcc makes up: what is after the kernel's own name, its arguments, tells one instance from another.
 std::string symbol_in(const std::string& image, const std::string& kernel, const std::string& symbol_of_nvrtc) {
   const std::string name = kernel.substr(0, kernel.find('<'));
   const std::size_t own = symbol_of_nvrtc.find(std::to_string(name.size()) + name);
@@ -55,7 +55,7 @@ std::string symbol_in(const std::string& image, const std::string& kernel, const
   if (at == std::string::npos) {
     throw BuildError(fmt::format("nvcc has left {} out", kernel));
   }
-  // In front of it may stand the section's ".text.".
+  // Before it may be the section's ".text.".
   const std::size_t begin = image.rfind('\0', at) + 1;
   const std::size_t mangled = image.find("_Z", begin);
   return image.substr(std::min(mangled, at), at + end.size() - 1 - std::min(mangled, at));

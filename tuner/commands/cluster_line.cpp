@@ -24,7 +24,7 @@ bool is_letter(char character) {
   return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
 }
 
-/// The place of the o in "-o", "-onight.jsonl" and, behind letters that are flags, "-qo"; absent in all other words.
+/// The place of the o in "-o", "-onight.jsonl" and, after letters that are flags, "-qo"; absent in all other words.
 std::optional<std::size_t> short_output(std::string_view word) {
   if (!word.starts_with('-')) {
     return std::nullopt;
@@ -35,8 +35,8 @@ std::optional<std::size_t> short_output(std::string_view word) {
                                               : std::nullopt;
 }
 
-/// What every task is to be told: the words without those of the job and without "run". Matrices that stand behind one
-/// of those come first: an option with several values, which might stand before them now, would take them for its own.
+/// What every task is to be told: the words without those of the job and without "run". Matrices that are after one
+/// of those come first: an option with several values, which might are before them now, would take them for its own.
 std::vector<std::string> arguments_of_task(const std::vector<std::string>& words) {
   const auto end_of_options = std::ranges::find(words, "--");
   std::vector<std::string> arguments;
@@ -71,16 +71,24 @@ std::vector<std::string> arguments_of_task(const std::vector<std::string>& words
 
 void add_cluster_options(CLI::App& command, ClusterLine& line) {
   command.add_option("--tasks", line.tasks, "With --emit: tasks of the array, each with one GPU")
+      ->type_name("NUMBER")
       ->capture_default_str();
-  command.add_option("--cores", line.cores, "With --emit: cores of a task")->capture_default_str();
-  command.add_option("--minutes", line.minutes, "With --emit: most minutes of a task")->capture_default_str();
+  command.add_option("--cores", line.cores, "With --emit: cores of a task")->type_name("NUMBER")->capture_default_str();
+  command.add_option("--minutes", line.minutes, "With --emit: most minutes of a task")
+      ->type_name("NUMBER")
+      ->capture_default_str();
   command.add_option("--program", line.program, "With --emit: esctune as it is called on the nodes")
+      ->type_name("PATH")
       ->capture_default_str();
   command.add_option("--sbatch", line.options, "With --emit: a further option of sbatch, --sbatch=--partition=gpu")
+      ->type_name("OPTION")
       ->allow_extra_args(false);
-  command.add_option("--image", line.image, "With --emit k8s: the container image of the tasks, which has esctune");
-  command.add_option("--claim", line.claim,
-                     "With --emit k8s: the volume claim with matrices and records, mounted where the tasks run");
+  command.add_option("--image", line.image, "With --emit k8s: the container image of the tasks, which has esctune")
+      ->type_name("IMAGE");
+  command
+      .add_option("--claim", line.claim,
+                  "With --emit k8s: the volume claim with matrices and records, mounted where the tasks run")
+      ->type_name("NAME");
 }
 
 std::string cluster_script(const ClusterLine& line, const std::vector<std::string>& arguments,

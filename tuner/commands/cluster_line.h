@@ -21,7 +21,7 @@ struct ClusterLine {
 
 void add_cluster_options(CLI::App& command, ClusterLine& line);
 
-/// The script or the file of the job that does what `arguments`, the whole command line behind the program's name,
+/// The script or the file of the job that does what `arguments`, the whole command line after the program's name,
 /// would do in one process.
 std::string cluster_script(const ClusterLine& line, const std::vector<std::string>& arguments,
                            const std::string& journal);

@@ -85,7 +85,9 @@ void add_merge_command(CLI::App& program, const CommonOptions& common, Action& a
                                   "esctune merge host1.jsonl host2.jsonl -o all.jsonl");
   const auto request = std::make_shared<MergeRequest>();
   command->add_option("FILE", request->files, "Records of esctune run or layer")->required();
-  command->add_option("-o,--output", request->output, "File for all of them; may be one of the others")->required();
+  command->add_option("-o,--output", request->output, "File for all of them; may be one of the others")
+      ->type_name("FILE")
+      ->required();
   command->add_flag("--skip-damaged", request->skip_damaged, "Leave out lines that hold no record, and say which");
   command->add_flag("--strict", request->strict, "Status 1 when records conflict or environments differ");
   command->add_flag("--json", request->json, "Print the result as JSON");

@@ -11,7 +11,7 @@
 
 namespace esc {
 
-/// The loop nests of a run. Programs in C are read by escgen, which stands beside this program; the shipped product
+/// The loop nests of a run. Programs in C are read by escgen, which is beside this program; the shipped product
 /// without an epilogue, in either layout, and nests that escgen nest printed into a file that ends in .json, need none.
 class NestReader {
  public:

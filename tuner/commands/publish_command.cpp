@@ -217,10 +217,12 @@ void add_publish_command(CLI::App& program, const CommonOptions& common, Action&
       ->add_option("-o,--output", line->output,
                    "Folder for a file per device and element type; replaces what its file there has of the layouts and "
                    "numbers of columns measured")
+      ->type_name("DIR")
       ->required();
   command
       ->add_option("--layout", line->layouts,
                    "Layouts to publish, as records name them, nk,kn (default: all that were measured)")
+      ->type_name("LAYOUT,...")
       ->delimiter(',');
   command->add_flag("--corrections", line->corrections,
                     "Write what predicted times are corrected by, a file per device, in place of databases");

@@ -114,8 +114,10 @@ void add_regret_command(CLI::App& program, const CommonOptions& common, Action& 
                    "Who chooses, some of auto, left-out, model, corrected (default: auto,left-out)")
       ->delimiter(',')
       ->check(CLI::IsMember({"auto", "left-out", "model", "corrected"}));
-  command->add_option("--database", line->database,
-                      "Judge these databases too, laid over the program's own: a file or a folder of esctune publish");
+  command
+      ->add_option("--database", line->database,
+                   "Judge these databases too, laid over the program's own: a file or a folder of esctune publish")
+      ->type_name("PATH");
   command
       ->add_option(
           "--by", line->by,
@@ -125,14 +127,17 @@ void add_regret_command(CLI::App& program, const CommonOptions& common, Action& 
   command
       ->add_option("--schedules", line->fewest,
                    "Least number of schedules of an item: with fewer there is nothing to choose (default: 4)")
+      ->type_name("NUMBER")
       ->check(CLI::PositiveNumber);
   command
       ->add_option("--most-mean", line->most_mean,
                    "Status 1 where a group's geometric mean is more than so many % above the best, or not known")
+      ->type_name("PERCENT")
       ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--most-worst", line->most_worst,
                    "Status 1 where an item of a group is more than so many % above the best, or a group has no data")
+      ->type_name("PERCENT")
       ->check(CLI::NonNegativeNumber);
   auto* json = command->add_flag("--json", line->json, "Print JSON, with the worst item of each group");
   command->add_flag("--items", line->items, "Print a line for each item, of comma-separated values")->excludes(json);

@@ -88,16 +88,17 @@ void add_report_command(CLI::App& program, const CommonOptions& common, Action& 
                                   "esctune report night.jsonl -o report.html");
   const auto request = std::make_shared<ReportRequest>();
   command->add_option("files", request->files, "Records: files of esctune run, layer or merge")->required();
-  command->add_option("-o,--output", request->output, "The HTML file to write")->required();
+  command->add_option("-o,--output", request->output, "The HTML file to write")->type_name("FILE")->required();
   command->add_option("--against", request->against, "Older records: says item by item what has become BETTER or WORSE")
+      ->type_name("FILE")
       ->allow_extra_args(false);
   command
       ->add_option("--earlier", request->nights,
                    "LABEL=FILE: records of an earlier tuning run, for the trend; the oldest first (repeatable)")
       ->type_name("LABEL=FILE")
       ->allow_extra_args(false);
-  command->add_option("--date", request->date, "What the page says of when it was measured");
-  command->add_option("--host", request->host, "What the page says of where");
+  command->add_option("--date", request->date, "What the page says of when it was measured")->type_name("DATE");
+  command->add_option("--host", request->host, "What the page says of where")->type_name("NAME");
   command->add_flag("--json", request->json, "Print the result as JSON");
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }

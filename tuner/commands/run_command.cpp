@@ -302,7 +302,7 @@ bool is_begun(const std::string& journal) {
   return std::filesystem::status(journal, ignored).type() != std::filesystem::file_type::not_found;
 }
 
-/// What would be measured behind the records of the journal, as far as it is known without a GPU.
+/// What would be measured after the records of the journal, as far as it is known without a GPU.
 ExitStatus list(const RunLine& line, const Console& console) {
   const Work work = work_of(line);
   say_problems(work.layers, console);
@@ -355,30 +355,36 @@ void add_run_command(CLI::App& program, const CommonOptions& common, Action& act
       command->add_option("MATRIX", line->matrices,
                           "Pruned matrices, models, of whose layers one of each shape and kind of pattern is tuned, "
                           "tensors of models as in model.safetensors:NAME, or folders of matrices");
-  auto* list_file = command->add_option("--matrices", line->list_file, "File that names matrices, one a line");
+  auto* list_file =
+      command->add_option("--matrices", line->list_file, "File that names matrices, one a line")->type_name("FILE");
   auto* spec = command
                    ->add_option("--spec", line->spec,
                                 "JSON file with layers, their bCols and their loop nests, as for escgen generate")
+                   ->type_name("FILE")
                    ->excludes(matrices)
                    ->excludes(list_file);
   add_nest_options(*command, line->nest, spec);
   command->add_option("--bcol", line->bcols, "Columns of B, 32,64,128")
+      ->type_name("N,...")
       ->excludes(spec)
       ->delimiter(',')
       ->check(CLI::Range(1LL, most_columns));
   command->add_option("-o,--output", line->journal, "Journal to append to; a run goes on where it ends")
+      ->type_name("FILE")
       ->capture_default_str();
-  auto* shard = command->add_option("--shard", line->shard,
-                                    "Do a part of the job: i/n, or auto in a Slurm array or an indexed Kubernetes job");
+  auto* shard = command
+                    ->add_option("--shard", line->shard,
+                                 "Do a part of the job: i/n, or auto in a Slurm array or an indexed Kubernetes job")
+                    ->type_name("PART");
   command
       ->add_option("--retry", line->retry,
                    "Go on with decided items: what has failed of them, or candidates that are missing")
       ->check(one_of({"failed", "missing"}));
-  command->add_option("--budget", line->budget, "Stop after this time: 90s, 20m, 2h");
+  command->add_option("--budget", line->budget, "Stop after this time: 90s, 20m, 2h")->type_name("TIME");
   command->add_flag("--strict", line->strict, "Refuse a journal that was begun with another driver or toolkit");
   auto* list =
       command->add_flag("--list", line->list, "Say what would be measured and how long it would take; needs no GPU");
-  command->add_option("--gpu", line->gpu, "With --list: the GPU to suppose")->capture_default_str();
+  command->add_option("--gpu", line->gpu, "With --list: the GPU to suppose")->type_name("GPU")->capture_default_str();
   command
       ->add_option("--emit", line->cluster.emit,
                    "Print a job of many tasks in place of measuring: a script for Slurm, or a file for Kubernetes")

@@ -39,7 +39,7 @@ Journal read_journal(const std::vector<std::string>& files) {
   return journal;
 }
 
-/// The items that the pattern fits in either journal: each names them behind the folders that its own files share, so
+/// The items that the pattern fits in either journal: each names them after the folders that its own files share, so
 /// that one item can have a name in one of them that it has not in the other.
 std::set<tuning::ItemKey> asked_items(const Journal& journal, const Journal& before, const std::string& pattern) {
   std::vector<tuning::ItemSummary> all = journal.summaries;
@@ -113,14 +113,16 @@ void add_show_command(CLI::App& program, const CommonOptions&, Action& action) {
       add_command(program, "show", "Print tables of what was measured", "esctune show night.jsonl --tables");
   const auto request = std::make_shared<ShowRequest>();
   command->add_option("files", request->files, "Records: files of esctune run, layer or merge")->required();
-  command->add_option(
-      "--item", request->item,
-      "Only items that this shell pattern fits: NAME, NAME@BCOL or the file; lists their best candidates");
+  command
+      ->add_option("--item", request->item,
+                   "Only items that this shell pattern fits: NAME, NAME@BCOL or the file; lists their best candidates")
+      ->type_name("PATTERN");
   auto* against =
       command
           ->add_option(
               "--against", request->against,
               "Compare item by item with these older records: BETTER, WORSE, SAME, UNSURE; status 1 when one is WORSE")
+          ->type_name("FILE")
           ->allow_extra_args(false);
   auto* tables = command->add_flag("--tables", request->tables, "Print the paper's Table 1 and Table 2 for this device")
                      ->excludes(against);

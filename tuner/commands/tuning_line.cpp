@@ -140,20 +140,25 @@ void add_tuning_options(CLI::App& command, TuningLine& line) {
                   "Element type, f32, tf32, f16 or bf16 (default: that of a file of 16 bits; f32 for others; the one "
                   "of --kernel)")
       ->check(one_of({"f32", "tf32", "f16", "bf16"}));
-  command.add_option("--space", line.space, "Try the schedules in this file, one a line, in place of the search space");
+  command.add_option("--space", line.space, "Try the schedules in this file, one a line, in place of the search space")
+      ->type_name("FILE");
   command.add_option("--candidates", line.most, "Measure at most this many candidates of a layer and bCol")
+      ->type_name("NUMBER")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   command.add_flag("--exhaustive", line.exhaustive,
                    "Leave no candidate out by a model, and say what that would have lost");
   command.add_flag("--cold", line.cold, "Measure with an L2 cache that holds nothing of the operands");
   command.add_flag("--no-libraries", line.no_peers, "Do not measure cuBLASLt, cuSPARSE and cuSPARSELt");
-  auto* cache = command.add_option("--cache", line.cache, "Folder for compiled kernels (default ~/.cache/esc)");
+  auto* cache =
+      command.add_option("--cache", line.cache, "Folder for compiled kernels (default ~/.cache/esc)")->type_name("DIR");
   command.add_flag("--no-cache", line.no_cache, "Keep no compiled kernels")->excludes(cache);
   command.add_option("--timeout", line.patience_seconds, "Seconds after which a candidate counts as hanging")
+      ->type_name("SECONDS")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
   command.add_option("--gpus", line.gpus, "Numbers of the GPUs to measure on, 0,1 (default 0)")
+      ->type_name("NUMBER,...")
       ->delimiter(',')
       ->check(CLI::Range(0, 1023));
   command

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/emit/fragment_shelf.h"
+#include "generator/emit/packing_cache.h"
 #include "generator/ir/loop_nest.h"
 #include "generator/matrix/sparse_matrix.h"
 #include "generator/schedule/schedule.h"
@@ -31,7 +31,7 @@ struct PreparationSubject {
   std::int64_t bcol = 0;
   int architecture = 0;
   LoopNest nest = spmm_nest();
-  std::shared_ptr<FragmentShelf> fragments = std::make_shared<FragmentShelf>();  ///< of the matrix
+  std::shared_ptr<PackingCache> fragments = std::make_shared<PackingCache>();  ///< of the matrix
 };
 
 /// How a kernel's text becomes machine code here, with the compiler's name for the records.

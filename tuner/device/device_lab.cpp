@@ -117,7 +117,7 @@ PreparationSubject DeviceLab::subject() const {
 
 void DeviceLab::open(const WorkItem& item, const ItemProduct& product, const std::vector<Schedule>& candidates) {
   item_ = item;
-  fragments_ = product.matrix == product_.matrix ? fragments_ : std::make_shared<FragmentShelf>();
+  fragments_ = product.matrix == product_.matrix ? fragments_ : std::make_shared<PackingCache>();
   product_ = product;
   has_product_ = false;
   preparation_.emplace(subject(), candidates, builders_.search, 2 * preparing_threads_);

@@ -77,7 +77,7 @@ class DeviceLab final : public Lab {
   bool has_product_ = false;
   WorkItem item_;
   ItemProduct product_;
-  std::shared_ptr<FragmentShelf> fragments_ = std::make_shared<FragmentShelf>();  ///< of the product's matrix
+  std::shared_ptr<PackingCache> fragments_ = std::make_shared<PackingCache>();  ///< of the product's matrix
   std::optional<CandidatePreparation> preparation_;
 };
 

@@ -69,7 +69,7 @@ class Description {
   cublasLtMatrixLayout_t a = nullptr;
   cublasLtMatrixLayout_t b = nullptr;
   cublasLtMatrixLayout_t c = nullptr;
-  cublasLtMatrixLayout_t left = nullptr;  ///< a or b, which one stands in front
+  cublasLtMatrixLayout_t left = nullptr;  ///< a or b, which one is in front
   cublasLtMatrixLayout_t right = nullptr;
   cublasLtMatmulPreference_t preference = nullptr;
 

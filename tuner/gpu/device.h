@@ -38,7 +38,7 @@ struct DeviceFacts {
   int clock_megahertz = 0;  ///< the highest clock of the multiprocessors
   int driver_version = 0;   ///< as CUDA counts, 13000 for 13.0
   int runtime_version = 0;
-  std::string bus_id = {};  ///< where it stands in this machine
+  std::string bus_id = {};  ///< where it is in this machine
   bool operator==(const DeviceFacts&) const = default;
 };
 

@@ -16,7 +16,7 @@ struct FloorWork {
   unsigned int tile_shift;     // a tile has 1 << tile_shift columns
 };
 
-// A place in shared memory `step` bytes further on, which is not more than all of it; behind the end, back at the
+// A place in shared memory `step` bytes further on, which is not more than all of it; after the end, back at the
 // beginning.
 __device__ __forceinline__ unsigned int next_place(unsigned int place, unsigned int step, unsigned int shared_bytes) {
   const unsigned int next = place + step;

@@ -17,7 +17,7 @@ using Launch = std::function<void(cudaStream_t stream, std::size_t copy)>;
 
 struct TimingOptions {
   std::size_t launches = 20;  ///< in a graph, at least
-  int warmups = 1;            ///< replays in front of those that are timed, at least 1
+  int warmups = 1;            ///< replays before those that are timed, at least 1
   int replays = 7;            ///< that are timed
 };
 

@@ -32,7 +32,7 @@ class LoadedKernels {
   std::vector<cudaKernel_t> kernels_;
 };
 
-/// What a launch depends on the one in front of it by.
+/// What a launch depends on the one before it by.
 enum class Edge {
   plain,         ///< it begins when that one has ended
   programmatic,  ///< it may begin earlier, and waits itself

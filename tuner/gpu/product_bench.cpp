@@ -32,7 +32,7 @@ PlacedLayout placed(const LoopNest& canonical, ArrayRole role, const SparseMatri
 
 bool is_transposed(const LoopNest& canonical) { return std::string_view(layout_of(canonical)) == "nk"; }
 
-/// The columns alone, one row behind the other, as the reference has them.
+/// The columns alone, one row after the other, as the reference has them.
 ProductCase case_of(const LoopNest& nest, std::int64_t bcol) {
   const std::int64_t columns = product_columns(nest, bcol).count;
   return {.n = static_cast<std::int32_t>(columns), .ldb = columns, .ldc = columns, .shift_b = 0, .shift_c = 0};

@@ -84,7 +84,7 @@ class ProductBench {
   Copies b_;
   Copies c_;
   std::uint64_t bytes_;                   ///< of B and C
-  std::vector<std::size_t> places_of_c_;  ///< where each element of C stands; empty: one row behind the other
+  std::vector<std::size_t> places_of_c_;  ///< where each element of C is; empty: one row after the other
   Buffer poison_;
   std::vector<Copies> operands_;
   std::vector<CArgument> epilogue_;

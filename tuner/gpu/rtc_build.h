@@ -7,7 +7,7 @@
 
 namespace esc::gpu {
 
-/// Compiles a device text with NVRTC, behind the prelude that stands for CUDA's headers. Needs no GPU. Safe to call in
+/// Compiles a device text with NVRTC, after the prelude that stands for CUDA's headers. Needs no GPU. Safe to call in
 /// parallel, though NVRTC then builds one text after the other. Throws BuildError when the text does not compile or
 /// lacks one of the kernels.
 tuning::Cubin build(const tuning::KernelText& text);

@@ -15,7 +15,7 @@ namespace esc::tuning {
 /// How a worker is started.
 struct WorkerCommand {
   std::filesystem::path program;
-  std::vector<std::string> arguments = {};    ///< behind the program's name
+  std::vector<std::string> arguments = {};    ///< after the program's name
   std::vector<std::string> environment = {};  ///< NAME=value, in place of or beside this program's own
 };
 

@@ -48,7 +48,7 @@ struct LossTable {
 };
 
 /// What was measured on one device for one element type and one layout. What becomes of the sums does not matter: an
-/// epilogue takes 2 % and favours no schedule, so that items with one stand beside those without.
+/// epilogue takes 2 % and favours no schedule, so that items with one are beside those without.
 struct MeasuredDevice {
   DatabaseHead head;
   std::map<long long, LossTable> tables;  ///< by bCol, as columns of C

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What the lines of a journal say. Those of a matrix stand after those of its schedules.
+/// What the lines of a journal say. Those of a matrix are after those of its schedules.
 struct BenchLines {
   CandidateRecord head;                        ///< what all that follow have in common
   std::map<std::string, LayerFacts> matrices;  ///< by file

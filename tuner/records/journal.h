@@ -10,7 +10,7 @@
 
 namespace esc::tuning {
 
-/// A file of records that is only ever appended to, behind a line that says what it is. Each line is on the disk when
+/// A file of records that is only ever appended to, after a line that says what it is. Each line is on the disk when
 /// `write` returns: whoever kills the program, or pulls the plug, loses nothing but the candidate in flight. One writer
 /// at a time.
 class Journal {

@@ -41,7 +41,7 @@ struct NestFacts {
   std::string digest =
       {};  ///< the first digits of the SHA-256 of its JSON; empty: of its layout the plain product, kn or nk
   std::int64_t item_columns = 1;  ///< columns of C for each of bCol's items: of an image the points
-  bool contiguous = true;         ///< whether columns of a row of B stand one behind the other
+  bool contiguous = true;         ///< whether columns of a row of B are one after the other
 
   /// Whether it is A x B, with nothing done to the sums, so that libraries have it too.
   bool is_plain() const { return digest.empty(); }
@@ -75,7 +75,7 @@ struct ItemKey {
 };
 ItemKey key_of(const WorkItem& item);
 
-/// "layer.smtx, bCol 64", and behind it the element type where it is not f32, and the nest where it is not the plain
+/// "layer.smtx, bCol 64", and after it the element type where it is not f32, and the nest where it is not the plain
 /// product: "layer.smtx, bCol 64, f16, nk 0f3a..".
 std::string describe(const WorkItem& item);
 /// " nk 0f3a..", what tells an item from that of the plain product; empty for that one.
@@ -101,7 +101,7 @@ enum class Stage {
 
 /// How launches follow each other.
 enum class Edge {
-  plain,  ///< each begins when the one in front has ended
+  plain,  ///< each begins when the one before has ended
   chain,  ///< programmatic dependent launches: each may begin earlier
 };
 

@@ -110,7 +110,7 @@ json to_json(const NestFacts& nest) {
           {"contiguous", nest.contiguous}};
 }
 
-/// What stands in the names of layouts.
+/// What is in the names of layouts.
 std::string layout_at(const json& object, const char* key) {
   std::string layout = object.at(key);
   if (layout.empty() || layout.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") != std::string::npos) {

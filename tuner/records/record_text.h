@@ -22,17 +22,17 @@ struct JournalText {
   bool has_header = false;
   std::vector<Record> records;
   std::vector<std::string> damaged;  ///< "FILE:LINE: why", for lines that hold no record
-  std::string unfinished;            ///< what stands behind the last end of a line: a killed writer can leave a part
+  std::string unfinished;            ///< what is after the last end of a line: a killed writer can leave a part
 
   /// Whether it is a journal at all, or the beginning of one: it says so, or has records from before journals did, or
   /// is what a writer leaves that was killed in its first line.
   bool is_journal() const;
 };
 
-/// Whether a killed writer, or a disk that has lost its last pages, can have left this behind the last end of a line.
+/// Whether a killed writer, or a disk that has lost its last pages, can have left this after the last end of a line.
 bool may_be_unfinished_record(const std::string& text);
 
-/// Reads what can be read; what cannot is listed. Journals that were put behind each other are one.
+/// Reads what can be read; what cannot is listed. Journals that were put after each other are one.
 JournalText parse_journal(const std::string& text, const std::string& file);
 
 /// The records of some files. Throws UserError for a file that cannot be read and for a damaged line, a part of a line

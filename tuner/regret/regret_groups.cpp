@@ -15,7 +15,7 @@
 namespace esc::tuning {
 namespace {
 
-/// A value with what it is ordered by, in front of its text.
+/// A value with what it is ordered by, before its text.
 using OrderedValue = std::pair<std::int64_t, std::string>;
 using Key = std::vector<OrderedValue>;
 

@@ -21,7 +21,7 @@ struct Setting {
 };
 Setting setting_of(const ItemSummary& item);
 
-/// "sm90-132sm-60mib, f32, L2 warm"; and ", nk" behind it where the layout is not kn.
+/// "sm90-132sm-60mib, f32, L2 warm"; and ", nk" after it where the layout is not kn.
 std::string print(const Setting& setting);
 
 /// How ours compares with one rival over some layers.

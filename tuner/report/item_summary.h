@@ -55,7 +55,7 @@ std::string best_exact_name(const ItemSummary& item);
 /// decision, else the fastest so far. A time of 0 comes of a record without samples and counts as none.
 std::vector<ItemSummary> summarise(const std::map<ItemKey, ItemResults>& items);
 
-/// "NAME@BCOL", with "@LAYOUT" behind it where that is not kn and "@DTYPE" where that is not f32: what an item is
+/// "NAME@BCOL", with "@LAYOUT" after it where that is not kn and "@DTYPE" where that is not f32: what an item is
 /// called where one is picked out.
 std::string label(const ItemSummary& item);
 

@@ -107,7 +107,7 @@ Table distribution_table(const std::vector<GroupSummary>& groups, Rival rival) {
 }
 
 Table roofline_table(const std::vector<GroupSummary>& groups) {
-  Table table{"Where the winners stand.",
+  Table table{"Where the winners are.",
               {text_column("layer"), {"N"}, {"packed A, bytes"}, {"operations per byte"}, {"GFLOP/s"}},
               {}};
   for (const GroupSummary& group : groups) {

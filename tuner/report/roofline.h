@@ -9,7 +9,7 @@
 
 namespace esc::tuning {
 
-/// Where one winner stands below the ceilings of its device.
+/// Where one winner is below the ceilings of its device.
 struct RooflinePoint {
   const ItemSummary* item = nullptr;
   double intensity = 0;  ///< 2 * non-zeros * bCol operations over the bytes of the packed matrix, B and C, each once

@@ -13,7 +13,7 @@
 namespace esc::tuning {
 namespace {
 
-// Narrow enough to be read on a telephone; the legend stands below the axes.
+// Narrow enough to be read on a telephone; the legend is below the axes.
 constexpr double width = 480;
 constexpr double left = 58;
 constexpr double right = 462;
@@ -129,7 +129,7 @@ std::string drawn(const XyChart& chart, std::size_t index, const AxisScale& x_sc
   return path.empty() ? marks : fmt::format("<path d=\"{}\" {}/>\n", path, stroke(index));
 }
 
-/// Series that fit two in a line stand so.
+/// Series that fit two in a line are so.
 std::size_t legend_columns(const XyChart& chart) {
   constexpr std::size_t longest = 26;
   return std::ranges::all_of(chart.series, [](const XyChart::Series& series) { return series.name.size() <= longest; })

@@ -16,7 +16,7 @@ namespace esc::tuning {
 /// neither and for a folder that cannot be read or has no matrix.
 std::vector<std::string> matrix_files(const std::vector<std::string>& names);
 
-/// Those of them that stand there because a whole model was named.
+/// Those of them that are there because a whole model was named.
 std::set<std::string> layers_of_models(const std::vector<std::string>& names);
 
 /// The names in a list: one a line, from # on a comment, relative ones beside the list. Throws UserError.

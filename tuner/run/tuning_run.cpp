@@ -31,7 +31,7 @@ namespace esc::tuning {
 namespace {
 
 /// The matrix of a file, kept for the next item: items of one layer follow each other.
-class MatrixShelf {
+class MatrixCache {
  public:
   std::shared_ptr<const SparseMatrix> get(const std::string& file, ScalarType element) {
     if (matrix_ == nullptr || file != file_ || matrix_->element != element) {
@@ -72,7 +72,7 @@ class Run {
     try {
       const std::unique_ptr<Lab> lab = factory();
       tell([&] { observer_.started(lab->device(), lab->environment()); });
-      MatrixShelf shelf;
+      MatrixCache shelf;
       for (std::size_t number = next_++; number < request_.items.size() && !must_stop(); number = next_++) {
         tune(request_.items[number], *lab, shelf);
       }
@@ -101,7 +101,7 @@ class Run {
     return failure_ != nullptr || stop_();
   }
 
-  void tune(const ItemRequest& asked, Lab& lab, MatrixShelf& shelf) {
+  void tune(const ItemRequest& asked, Lab& lab, MatrixCache& shelf) {
     const WorkItem item = item_for(request_, asked, lab.device());
     const auto found = known_.find(key_of(item));
     const ItemResults known = found == known_.end() ? ItemResults() : found->second;
@@ -224,7 +224,7 @@ bool is_settled(const RunRequest& request, const WorkItem& item, const ItemResul
   if (!known.decision) {
     return false;
   }
-  // What was measured behind the decision was so by an earlier retry, which was broken off before its final.
+  // What was measured after the decision was so by an earlier retry, which was broken off before its final.
   const bool is_behind = known.right() > known.decided_on;
   switch (request.retry) {
     case Retry::failed:

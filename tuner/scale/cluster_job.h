@@ -26,7 +26,7 @@ void check_line(const std::string& what, const std::string& text);
 /// "night" of "night.jsonl".
 std::string stem_of(const std::string& output);
 
-/// The text as one word of a shell, whatever is in it, and several, each behind a blank.
+/// The text as one word of a shell, whatever is in it, and several, each after a blank.
 std::string shell_word(const std::string& text);
 std::string shell_words(const std::vector<std::string>& texts);
 

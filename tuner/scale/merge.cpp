@@ -15,7 +15,7 @@ namespace {
 
 constexpr double most_difference = 0.10;
 
-/// Where a record stands: decisions behind the candidates that they are about.
+/// Where a record is: decisions after the candidates that they are about.
 using Place = std::tuple<ItemKey, bool, Stage, Edge, std::string, std::string>;
 
 Place place_of(const Record& record, const std::string& text) {

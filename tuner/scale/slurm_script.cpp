@@ -27,7 +27,7 @@ void check_slurm_job(const SlurmJob& job) {
   }
 }
 
-/// A name of a log in which only what stands behind it is replaced by Slurm.
+/// A name of a log in which only what is after it is replaced by Slurm.
 std::string log_name(const std::string& stem, const std::string& ending) {
   return shell_word(replace_all(stem, "%", "%%") + ending);
 }

@@ -136,7 +136,7 @@ class Tuning {
   }
 
   void measure_peers() {
-    // Without a candidate behind them they may not be all: their run was broken off while they were written.
+    // Without a candidate after them they may not be all: their run was broken off while they were written.
     const bool complete = !results_.peers.empty() && !results_.search.empty();
     const bool known = complete && std::ranges::all_of(results_.peers, [&](const auto& peer) {
                          return is_known(results_.peers, peer.first);

@@ -33,7 +33,7 @@ int columns_of(const GatherSchedule&) { return GatherSchedule::columns; }
 int columns_of(const BitmapSchedule& schedule) { return schedule.columns; }
 
 Group group_of(const Schedule& schedule) {
-  return {family(schedule), panel_height(schedule),
+  return {family(schedule), row_tile_height(schedule),
           std::visit([](const auto& one) { return columns_of(one); }, schedule)};
 }
 

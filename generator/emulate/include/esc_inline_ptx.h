@@ -131,7 +131,7 @@ static inline void __esc_take_registers(__esc_operand registers) { __esc_exchang
 static inline void __esc_leave_registers(__esc_operand registers) { __esc_exchange_registers(registers.bits, 0); }
 static inline void __esc_keep(float&) {}
 static inline void __esc_keep_operand(unsigned&, unsigned&, unsigned&, unsigned&) {}
-/* The operands of a product of a warpgroup, one behind the other: the registers of D, of A, where B stands, and whether
+/* The operands of a product of a warpgroup, one after the other: the registers of D, of A, where B is, and whether
  * D is added to. `product` is the number of the product of a warp. */
 template <unsigned product, unsigned sums>
 struct __esc_warpgroup_product {
@@ -152,7 +152,7 @@ struct __esc_warpgroup_product {
     __esc_issue(static_cast<Operands&&>(others)...);
   }
 };
-/* D is written behind this call; it is read here, so that it is known to be there. */
+/* D is written after this call; it is read here, so that it is known to be there. */
 template <unsigned product, unsigned sums, class... Operands>
 static inline void __esc_wgmma(Operands&&... operands) {
   static_assert(sizeof...(operands) == sums + 6,

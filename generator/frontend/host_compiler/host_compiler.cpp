@@ -149,7 +149,7 @@ class EmptyKernels final : public clang::ASTConsumer, public clang::DynamicRecur
 };
 
 /// Refuses attributes that the text spells itself, a few harmless ones excepted: an attribute can take a function away
-/// from the checker, have it run before all others, or give it another one's name. Those of the headers stand behind
+/// from the checker, have it run before all others, or give it another one's name. Those of the headers are after
 /// CUDA's words.
 class RefuseAttributes final : public clang::ASTConsumer, public clang::DynamicRecursiveASTVisitor {
  public:

@@ -13,7 +13,7 @@ class Module;
 
 namespace esc {
 
-/// A header that exists only in memory. `name` is what stands between the angle brackets of its #include.
+/// A header that exists only in memory. `name` is what is between the angle brackets of its #include.
 struct VirtualHeader {
   std::string name;
   std::string text;
@@ -23,7 +23,7 @@ struct VirtualHeader {
 /// holds it in a section of this name; where it is local and not extern, it has static storage there.
 inline constexpr const char* kSharedSection = "esc_shared";
 
-/// Where a header of `HostSource::headers` stands in debug information: the name follows this prefix.
+/// Where a header of `HostSource::headers` is in debug information: the name follows this prefix.
 inline constexpr std::string_view kVirtualHeaderFolder = "/virtual/include/";
 
 /// A function annotated so is a kernel.
@@ -32,7 +32,7 @@ inline constexpr const char* kKernelMark = "esc_kernel";
 /// One C++17 text to compile for the machine this program runs on.
 struct HostSource {
   std::string text;
-  std::string file_name;               ///< as it shall stand in diagnostics
+  std::string file_name;               ///< as it shall are in diagnostics
   std::vector<VirtualHeader> headers;  ///< all that there are: no file of this machine can be included
   std::vector<std::string> defines;    ///< each NAME or NAME=VALUE
   bool empties_kernels = false;        ///< whether kernels lose their bodies: host code calls them by their names alone

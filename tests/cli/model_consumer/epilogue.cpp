@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks a layer of the model "tiny", whose epilogue is bias+scale+residual, for products in each way that there is. In
-// place of kernels stand functions that print what they got.
+// place of kernels are functions that print what they got.
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the packed matrices of the model "tiny" and asks for products: FILE [LAYER N ...]. In place of kernels stand
+// Opens the packed matrices of the model "tiny" and asks for products: FILE [LAYER N ...]. In place of kernels are
 // functions that print their names and keep where the packed matrix is that they got.
 
 #include <cstdio>

@@ -37,7 +37,8 @@ TEST(Prepare, GivesTheKernelOfTheSubjectsNest) {
   const PreparedCandidate prepared = prepare(subject, with_warps(2), builder_that("nvrtc 13.0"));
   EXPECT_EQ(prepared.measurement.outcome, Outcome::ok);
   EXPECT_NE(prepared.text.text, plain);
-  const PanelSchedule spread{.ufi = 4, .columns = 8, .vector = 8, .groups = 32, .warps = 1, .panels = 4, .stage = true};
+  const PanelSchedule spread{
+      .ufi = 4, .columns = 8, .vector = 8, .groups = 32, .warps = 1, .row_tiles = 4, .stage = true};
   EXPECT_EQ(prepare(subject, spread, builder_that("nvrtc 13.0")).measurement.outcome, Outcome::ok);
   subject.nest = spmm_nest();
   EXPECT_EQ(prepare(subject, spread, builder_that("nvrtc 13.0")).measurement.outcome, Outcome::skipped_by_limit);
@@ -48,19 +49,20 @@ TEST(Prepare, PacksFragmentsOnceForKernelsThatReadTheSame) {
   SparseMatrix matrix = sample_matrix({.rows = 64, .columns = 700, .sparsity = 0.6, .seed = 1});
   round_values(matrix, ScalarType::f16);
   const auto shared = std::make_shared<const SparseMatrix>(std::move(matrix));
-  const auto with_fragments = [&](const std::shared_ptr<FragmentShelf>& fragments, const StreamSchedule& schedule) {
+  const auto with_fragments = [&](const std::shared_ptr<PackingCache>& fragments, const StreamSchedule& schedule) {
     const PreparedCandidate prepared =
         prepare({shared, 32, 90, spmm_nest(ScalarType::f16), fragments}, schedule, builder_that("nvrtc 13.0"));
     EXPECT_EQ(prepared.measurement.outcome, Outcome::ok) << prepared.measurement.detail;
     return prepared.kernel.packed;
   };
-  const auto shelf = std::make_shared<FragmentShelf>();
+  const auto shelf = std::make_shared<PackingCache>();
   for (const StreamSchedule& schedule :
-       {StreamSchedule{.panels = 2, .warps = 1, .stages = 2}, StreamSchedule{.panels = 2, .warps = 2, .stages = 3},
-        StreamSchedule{.panels = 1, .warps = 2}, StreamSchedule{.columns = 32, .panels = 1, .warps = 2, .stages = 2}}) {
+       {StreamSchedule{.row_tiles = 2, .warps = 1, .stages = 2},
+        StreamSchedule{.row_tiles = 2, .warps = 2, .stages = 3}, StreamSchedule{.row_tiles = 1, .warps = 2},
+        StreamSchedule{.columns = 32, .row_tiles = 1, .warps = 2, .stages = 2}}) {
     EXPECT_EQ(with_fragments(shelf, schedule), with_fragments(nullptr, schedule)) << print(schedule);
   }
-  const FragmentShelf::Packing packed = shelf->get(csr_view(*shared), {2}, {.extra = 40 * 8});
+  const PackingCache::Packing packed = shelf->get(csr_view(*shared), {2}, {.extra = 40 * 8});
   EXPECT_EQ(shelf->get(csr_view(*shared), {2}, {.extra = 40 * 8}), packed) << "it is there";
   EXPECT_EQ(shelf->get(csr_view(*shared), {2}, {.extra = 40 * 16}), packed) << "another weight with the same cut";
   EXPECT_NE(shelf->get(csr_view(*shared), {3}, {.extra = 40 * 8}), packed);
@@ -72,7 +74,7 @@ TEST(Prepare, SkipsAScheduleThatDoesNotSuit) {
   EXPECT_EQ(too_wide.measurement.outcome, Outcome::skipped_by_limit);
   EXPECT_THAT(too_wide.measurement.detail, HasSubstr("tile=2x64"));
 
-  // 8 rows of 8,192 values: no panel's packed region fits into shared memory.
+  // 8 rows of 8,192 values: no row tile's packed region fits into shared memory.
   const auto full =
       std::make_shared<const SparseMatrix>(sample_matrix({.rows = 8, .columns = 8192, .sparsity = 0, .seed = 1}));
   const PreparedCandidate too_long =

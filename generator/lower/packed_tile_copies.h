@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "generator/ir/loop_nest.h"
+
+namespace esc {
+
+// How a warp copies packed tiles of a bitmap to shared memory, several iterations ahead. What is written here names its
+// packed_tile_row_tile, its first_k_tile and its copy in a stage.
+
+/// What a packed tile is made of: each has a copy of the same kind in shared memory.
+const std::vector<std::string>& packed_tile_arrays();
+
+/// Whether a warp has a packed tile in this K tile. Warpgroups have all warps: those without a row tile have the packed
+/// tile of the last one.
+Expression has_packed_tile(const LoopNest& nest, const Expression& k_tile);
+
+/// Asks where the packed tile of an iteration is, an iteration before it is copied, so that nothing waits for that.
+Node find_packed_tile(const LoopNest& nest, const Expression& iteration);
+
+/// Copies the packed tile of an iteration to a stage, and asks where the next one is.
+Block copy_of_packed_tile(const LoopNest& nest, const Expression& iteration, const Expression& stage);
+
+}  // namespace esc
