@@ -48,8 +48,7 @@ std::vector<KernelEstimate> estimate_kernels(const Weight& weight, const ModelRe
       block_diagonal(read_stored_matrix(layer, nest, console, StageProgress::silent()).matrix, digits_of(nest));
   const auto rows = std::make_shared<FragmentShelf>();
   std::vector<KernelEstimate> kernels;
-  layer =
-      with_one_form(layer, request.token_counts, {}, {matrix.rows, matrix.columns, matrix.nonzeros()}, nest);
+  layer = with_one_form(layer, request.token_counts, {}, {matrix.rows, matrix.columns, matrix.nonzeros()}, nest);
   for (const TokenCount& count : request.token_counts) {
     layer.bcol = count.columns;
     kernels.push_back(estimate_kernel(layer, nest, matrix, rows));

@@ -25,7 +25,8 @@ constexpr int rows = 72, columns = 600;
 
 /// One in ten is not zero.
 SparseMatrix drawn_matrix(ScalarType element, std::mt19937_64& random) {
-  SparseMatrix matrix{.rows = rows, .columns = columns, .offsets = {0}, .column_of = {}, .values = {}, .element = element};
+  SparseMatrix matrix{
+      .rows = rows, .columns = columns, .offsets = {0}, .column_of = {}, .values = {}, .element = element};
   for (int row = 0; row < rows; ++row) {
     for (int column = 0; column < columns; ++column) {
       if (random() % 10 == 0) {
@@ -58,7 +59,8 @@ TEST(PackedForm, DecidesWhatAMatrixIsPackedInto) {
     for (const std::int64_t bcol : {1, 8, 32, 64}) {
       const LayerShape shape{
           .bcol = bcol, .rows = rows, .columns = columns, .nonzeros = matrix.nonzeros(), .dtype = name_of(element)};
-      for (const Schedule& schedule : search_space({bcol, true}, families_for(all_families(), name_of(element), "kn"), name_of(element))) {
+      for (const Schedule& schedule :
+           search_space({bcol, true}, families_for(all_families(), name_of(element), "kn"), name_of(element))) {
         forms[packed_form(schedule, shape)].emplace_back(schedule, bcol);
       }
     }
@@ -83,8 +85,8 @@ TEST(PackedForm, DecidesWhatAMatrixIsPackedInto) {
           first = bytes;
         } else if (!bytes.empty()) {
           ++compared;
-          EXPECT_TRUE(bytes == first) << form << ": " << print(schedule) << ", N = " << bcol << ", beside " << print(schedules.front().first)
-                                      << ", N = " << schedules.front().second;
+          EXPECT_TRUE(bytes == first) << form << ": " << print(schedule) << ", N = " << bcol << ", beside "
+                                      << print(schedules.front().first) << ", N = " << schedules.front().second;
         }
       }
     }
@@ -107,7 +109,8 @@ TEST(SharedForm, IsOfAScheduleForEachNumberOfColumns) {
         {.rows = 2048, .columns = 2048, .nonzeros = 2048 * 205, .dtype = dtype}, {{1, 1}, {16, 1}, {64, 1}, {256, 1}});
     const std::string form = shared_form(products, KernelTarget{});
     for (const auto& [shape, weight] : products) {
-      EXPECT_TRUE(std::ranges::any_of(usual_space(shape), [&](const Schedule& one) { return packed_form(one, shape) == form; }))
+      EXPECT_TRUE(
+          std::ranges::any_of(usual_space(shape), [&](const Schedule& one) { return packed_form(one, shape) == form; }))
           << dtype << ": " << form << ", N = " << shape.bcol;
     }
   }
@@ -120,15 +123,17 @@ TEST(SharedForm, IsThatOfTheOneProductThatWeighsAll) {
     std::vector<std::pair<long long, double>> counts{{1, 1e-6}, {32, 1e-6}, {128, 1e-6}};
     std::ranges::find(counts, bcol, &std::pair<long long, double>::first)->second = 1e6;
     // Unless another number of columns has no schedule of that form.
-    EXPECT_THAT(shared_form(products_of(shape, counts), KernelTarget{}), AnyOf(alone, StartsWith("rows"), StartsWith("panel")))
+    EXPECT_THAT(shared_form(products_of(shape, counts), KernelTarget{}),
+                AnyOf(alone, StartsWith("rows"), StartsWith("panel")))
         << bcol;
   }
 }
 
 TEST(SharedForm, IsSmallerThanTheDenseMatrixWhereThereIsSuch) {
   const auto form = [](std::int64_t nonzeros) {
-    return shared_form(products_of({.rows = 1024, .columns = 1024, .nonzeros = nonzeros, .dtype = "f16"}, {{1, 1}, {8, 1}}),
-                       KernelTarget{});
+    return shared_form(
+        products_of({.rows = 1024, .columns = 1024, .nonzeros = nonzeros, .dtype = "f16"}, {{1, 1}, {8, 1}}),
+        KernelTarget{});
   };
   EXPECT_NE(form(1024 * 100), "");
   EXPECT_EQ(shared_form({}, KernelTarget{}), "");
