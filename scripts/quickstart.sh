@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 scripts/setup.sh
 configure release -D ESC_BUILD_TESTS=OFF
-say "Building the generator and the tuner (some minutes)"
+say "Building the generator and the tuner (3 minutes on two cores)"
 cmake --build --preset release --target escgen esctune
 
 say "Generating and verifying the kernel of a pruned layer, tests/data/digits/hidden.mtx"
