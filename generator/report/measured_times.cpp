@@ -27,7 +27,17 @@ double time_of(const json& product, const char* key) {
   return microseconds;
 }
 
-MeasuredLayer layer_of(const json& entry) {
+/// The keys of a file; those of the release before are read in this one.
+struct Keys {
+  const char* layers;
+  const char* columns;
+  const char* dense;
+  const char* ours;
+};
+constexpr Keys keys{"layers_by_name", "bcol", "dense_microseconds", "esc_microseconds"};
+constexpr Keys earlier_keys{"layers", "columns", "dense_us", "esc_us"};
+
+MeasuredLayer layer_of(const json& entry, const Keys& named) {
   MeasuredLayer layer;
   layer.kept = entry.at("kept").is_null() ? "" : entry.at("kept").get<std::string>();
   if (!entry.at("dense_above").is_null()) {
@@ -35,7 +45,7 @@ MeasuredLayer layer_of(const json& entry) {
   }
   for (const json& product : entry.at("products")) {
     layer.products.push_back(
-        {product.at("columns").get<std::int64_t>(), time_of(product, "dense_us"), time_of(product, "esc_us")});
+        {product.at(named.columns).get<std::int64_t>(), time_of(product, named.dense), time_of(product, named.ours)});
   }
   return layer;
 }
@@ -81,12 +91,13 @@ MeasuredTimes parse_measured_times(const std::string& text, const std::string& f
       throw UserError(file, "has no times of layers in a format that this program knows", remedy);
     }
     MeasuredTimes times{.gpu = content.at("gpu"), .layers = {}};
-    for (const auto& [name, entry] : content.at("layers").items()) {
+    const Keys& named = content.contains(keys.layers) ? keys : earlier_keys;
+    for (const auto& [name, entry] : content.at(named.layers).items()) {
       try {
-        times.layers[name] = layer_of(entry);
+        times.layers[name] = layer_of(entry, named);
       } catch (const std::exception& problem) {
-        throw UserError(fmt::format("{}: layers.{}", file, name), fmt::format("cannot be read: {}", problem.what()),
-                        remedy);
+        throw UserError(fmt::format("{}: {}.{}", file, named.layers, name),
+                        fmt::format("cannot be read: {}", problem.what()), remedy);
       }
     }
     return times;

@@ -9,7 +9,7 @@ import pathlib
 @dataclasses.dataclass(frozen=True)
 class Measurement:
     """Microseconds of one product of so many tokens: dense, by the bundle's kernel and, where the layer can be unpacked,
-    dense behind that."""
+    dense after unpacking."""
 
     tokens: int
     dense: float
@@ -98,20 +98,48 @@ class Report:
         return tuple(sum(self.weights[tokens] * times[at] for tokens, *times in self.totals()) for at in (0, 1))
 
     def save(self, path):
-        """Writes what was measured, for `escgen report BUNDLE --measured PATH`."""
-        layers = {
-            layer.bundle_name: {
-                "kept": layer.kept,
-                "dense_above": None if layer.unpacks else layer.dense_above,
-                "products": [
-                    {"columns": one.tokens, "dense_us": one.dense, "esc_us": layer.in_use(one) if layer.unpacks else one.sparse}
-                    for one in layer.measurements
-                ],
-            }
-            for layer in self.layers
+        """Writes what was measured, for `escgen report BUNDLE --measured PATH`. Keys are those of `--json`; the keys of the
+        release before are beside them."""
+        content = {
+            "format_version": 1,
+            "kind": "measured layers",
+            "status": "done",
+            "gpu": self.gpu,
+            "dense_bytes": self.dense_bytes,
+            "bytes_in_use": self.bytes_in_use,
+            "layers_by_name": {layer.bundle_name: self._saved(layer) for layer in self.layers},
+            "layers": {layer.bundle_name: self._saved_as_before(layer) for layer in self.layers},
         }
-        content = {"kind": "measured layers", "format_version": 1, "gpu": self.gpu, "layers": layers}
         pathlib.Path(path).write_text(json.dumps(content, indent=2) + "\n")
+
+    @staticmethod
+    def _saved(layer):
+        return {
+            "rows": layer.m,
+            "columns": layer.k,
+            "sparsity": layer.sparsity,
+            "dense_bytes": layer.dense_bytes,
+            "packed_bytes": layer.packed_bytes,
+            "bytes_in_use": layer.bytes_in_use,
+            "kept": layer.kept,
+            "dense_above": None if layer.unpacks else layer.dense_above,
+            "products": [
+                {
+                    "bcol": one.tokens,
+                    "dense_microseconds": one.dense,
+                    "esc_microseconds": layer.in_use(one) if layer.unpacks else one.sparse,
+                }
+                for one in layer.measurements
+            ],
+        }
+
+    @staticmethod
+    def _saved_as_before(layer):
+        saved = Report._saved(layer)
+        products = [
+            {"columns": one["bcol"], "dense_us": one["dense_microseconds"], "esc_us": one["esc_microseconds"]} for one in saved["products"]
+        ]
+        return {"kept": saved["kept"], "dense_above": saved["dense_above"], "products": products}
 
     def __str__(self):
         width = max([len(layer.name) for layer in self.layers] + [5])

@@ -192,7 +192,7 @@ class Names(unittest.TestCase):
 
     def test_a_hint_says_what_is_missing(self):
         hint = unmatched_hint([name.removeprefix("model.") for name in self.own], self.layers, Prefix())
-        for words in ("model.layers.0.mlp.up_proj.weight", "layers.0.mlp.up_proj.weight", 'the bundle has in front is "model."', 'replace_linear(model, folder, prefix="model.") finds 24 of 24'):
+        for words in ("model.layers.0.mlp.up_proj.weight", "layers.0.mlp.up_proj.weight", 'the bundle has before it is "model."', 'replace_linear(model, folder, prefix="model.") finds 24 of 24'):
             self.assertIn(words, hint)
         self.assertIn('prefix=("module.", "model.")', unmatched_hint(["module" + name.removeprefix("model") for name in self.own], self.layers, Prefix.of("model.")))
         self.assertEqual(unmatched_hint([*self.own, "lm_head"], self.layers, Prefix()), "")
@@ -314,6 +314,12 @@ class Reports(unittest.TestCase):
             layers = tuple(LayerReport(name, 20, 10, 0.7, 400, 240, (Measurement(16, 5.0, 4.0),), 2e-4, None) for name in ("up_proj", "gate_proj"))
             times, page = pathlib.Path(scratch) / "times.json", pathlib.Path(scratch) / "page.html"
             Report(layers, "NVIDIA H200").save(times)
+            saved = json.loads(times.read_text())
+            self.assertEqual((saved["format_version"], saved["kind"], saved["status"]), (1, "measured layers", "done"))
+            up = saved["layers_by_name"]["up_proj.weight"]
+            self.assertEqual((up["rows"], up["columns"], up["packed_bytes"]), (20, 10, 240))
+            self.assertEqual(up["products"], [{"bcol": 16, "dense_microseconds": 5.0, "esc_microseconds": 4.0}])
+            self.assertEqual(saved["layers"]["up_proj.weight"], {"kept": None, "dense_above": None, "products": [{"columns": 16, "dense_us": 5.0, "esc_us": 4.0}]})
             subprocess.run([ESCGEN, "report", bundle, "-o", page, "--measured", times], check=True, stdout=subprocess.DEVNULL)
             for words in ("Times were measured in a network on one NVIDIA H200", ">10.00</td>", ">8.00</td>", "not measured"):
                 self.assertIn(words, page.read_text())

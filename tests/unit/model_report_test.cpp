@@ -69,7 +69,7 @@ std::uint32_t big_endian(const std::string& bytes, std::size_t at) {
   return number;
 }
 
-/// What is in the chunk of a PNG that begins at `at`, whose checksum must be right; `at` is moved behind it.
+/// What is in the chunk of a PNG that begins at `at`, whose checksum must be right; `at` is moved after it.
 std::string take_chunk(const std::string& png, const std::string& name, std::size_t& at) {
   const std::size_t bytes = big_endian(png, at);
   EXPECT_EQ(png.substr(at + 4, 4), name);
@@ -106,7 +106,15 @@ TEST(Base64, FillsUp) {
   EXPECT_EQ(base64(std::string("\0\xff\x10", 3)), "AP8Q");
 }
 
-constexpr const char* two_layers = R"({"kind": "measured layers", "format_version": 1, "gpu": "G", "layers": {
+constexpr const char* two_layers =
+    R"({"kind": "measured layers", "format_version": 1, "status": "done", "gpu": "G", "layers_by_name": {
+  "a": {"kept": null, "dense_above": 1, "products": [
+    {"bcol": 1, "dense_microseconds": 4, "esc_microseconds": 2}, {"bcol": 16, "dense_microseconds": 5, "esc_microseconds": 6}]},
+  "b": {"kept": "dense is faster", "dense_above": null, "products": [
+    {"bcol": 16, "dense_microseconds": 3, "esc_microseconds": 4}]}}})";
+
+/// The same as the release before wrote it.
+constexpr const char* two_layers_before = R"({"kind": "measured layers", "format_version": 1, "gpu": "G", "layers": {
   "a": {"kept": null, "dense_above": 1, "products": [{"columns": 1, "dense_us": 4, "esc_us": 2}, {"columns": 16, "dense_us": 5, "esc_us": 6}]},
   "b": {"kept": "dense is faster", "dense_above": null, "products": [{"columns": 16, "dense_us": 3, "esc_us": 4}]}}})";
 
@@ -117,6 +125,11 @@ TEST(MeasuredTimes, AddUpWhatTheNetworkDoesNow) {
   EXPECT_THAT(table.rows, ElementsAre(ElementsAre("1", "1", "4.00", "2.00", "2.00"),
                                       ElementsAre("16", "2", "8.00", "8.00", "1.00")));
   EXPECT_THAT(total_table({}).rows, IsEmpty());
+}
+
+TEST(MeasuredTimes, OfTheReleaseBeforeAreRead) {
+  const MeasuredTimes times = parse_measured_times(two_layers_before, "times.json");
+  EXPECT_EQ(total_table(times).rows, total_table(parse_measured_times(two_layers, "times.json")).rows);
 }
 
 ModelVariant variant(std::int64_t bcol, int capability, std::optional<MeasuredRatios> measured) {
@@ -228,9 +241,9 @@ TEST(MeasuredTimes, OfOtherFilesAreRefused) {
   for (const char* const from : {"measured layers", "format_version\": 1"}) {
     EXPECT_THAT(refusal(two_layers, from, "other"), HasSubstr("times.json")) << from;
   }
-  EXPECT_THAT(refusal(two_layers, "\"dense_us\": 4", "\"dense_us\": 0"),
-              HasSubstr("layers.a: cannot be read: 'dense_us' is no time"));
-  EXPECT_THAT(refusal(two_layers, "\"kept\": null, ", ""), HasSubstr("layers.a: cannot be read"));
+  EXPECT_THAT(refusal(two_layers, "\"dense_microseconds\": 4", "\"dense_microseconds\": 0"),
+              HasSubstr("layers_by_name.a: cannot be read: 'dense_microseconds' is no time"));
+  EXPECT_THAT(refusal(two_layers, "\"kept\": null, ", ""), HasSubstr("layers_by_name.a: cannot be read"));
   EXPECT_THAT(refusal(two_layers, "\"gpu\": \"G\"", "\"gpu\": 3"), HasSubstr("times.json: cannot be read"));
   EXPECT_THAT(refusal(two_layers, "{", "["), HasSubstr("times.json: cannot be read"));
   EXPECT_THAT(refusal(two_layers, "\"a\"", "\"b\""), HasSubstr("times.json"));
