@@ -308,8 +308,8 @@ GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleCho
   throw Defect(__FILE__, __LINE__, "a suitable schedule", "what auto falls back to takes every matrix");
 }
 
-/// The fastest schedule of family bitmap for a layer, by expectation, that the matrix of the task allows, which may be a
-/// part of the layer's.
+/// The fastest schedule of family bitmap for a layer, by expectation, that the matrix of the task allows, which may be
+/// a part of the layer's.
 ScheduleChoice bitmap_choice(const Task& task, const LayerShape& layer) {
   const std::string name = "--schedule bitmap";
   if (!can_use_bitmap(name_of(task.matrix.element))) {

@@ -96,7 +96,7 @@ class PagesTest(unittest.TestCase):
         text = records.read_text(encoding="utf-8")
         (self.root / "generator").unlink()
         records.parent.mkdir(parents=True)
-        records.write_text(text.replace("nk 8 7.55 12.04", "nk 8 6.55 12.04", 1), encoding="utf-8")
+        records.write_text(text.replace("nk 8 7.55 12.03", "nk 8 6.55 12.03", 1), encoding="utf-8")
         self.assert_fault(["figures.py", "--check"], "docs/figures/tokens.svg is not what its records give")
 
 
