@@ -71,5 +71,5 @@ def unmatched_hint(modules, layers, prefix):
     names = f"the bundle has names such as {missing[0]}, the network such as {modules[0]}{ENDING}"
     if other is None:
         return f"no layer of the bundle has a module here: {names}; generate the bundle from this network's checkpoint"
-    return (f"no layer of the bundle has a module here: {names}; what the bundle has in front is \"{other.bundle}\", the network \"{other.module}\": "
+    return (f"no layer of the bundle has a module here: {names}; what the bundle has before it is \"{other.bundle}\", the network \"{other.module}\": "
             f"replace_linear(model, folder, {other}) finds {count} of {len(layers)} layers")
