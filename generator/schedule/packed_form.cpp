@@ -27,13 +27,12 @@ std::string form_of(const RowsSchedule& schedule, const LayerShape&) {
 /// Which non-zeros stand outside of steps, and how many a unit has room for, is weighed by what a tile of so many
 /// columns takes, for so many K tiles at once.
 std::string form_of(const StreamSchedule& schedule, const LayerShape& shape) {
-  StreamSchedule form = schedule;
-  form.stages = StreamSchedule{}.stages;
-  form.pdl = true;
-  form.copies = StreamSchedule::Copies::lanes;
   const bool has_boxes = schedule.copies == StreamSchedule::Copies::bulk && is_half_type(shape.dtype);
-  return fmt::format("{}, lines={}", print(form),
-                     has_boxes ? line_rows_of_boxes(schedule.columns, shape.columns, shape.bcol) : 1);
+  return fmt::format(
+      "stream: tile={}x{}, rows={}, warps={}, share={}, cluster={}, ahead={}, format={}, quarters={}, lines={}",
+      schedule.panels, schedule.columns, schedule.rows, schedule.warps, schedule.share, schedule.cluster,
+      schedule.ahead, static_cast<int>(schedule.dense), schedule.quarters,
+      has_boxes ? line_rows_of_boxes(schedule.columns, shape.columns, shape.bcol) : 1);
 }
 
 std::string form_of(const GatherSchedule& schedule, const LayerShape&) {
