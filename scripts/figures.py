@@ -137,7 +137,7 @@ def over_zeros(name, title, subtitle, against, series, places, y_step, level):
 def one_packed_matrix():
     products = bitmap_products()
     series = [Series(f"{zeros} % zeros", line(products, lambda one, zeros=zeros: (one.rows, one.columns, round(
-        100 * one.zeros)) == (4096, 4096, zeros), lambda one: one.tokens)) for zeros in (50, 60, 70, 80)]
+        100 * one.zeros)) == (4096, 4096, zeros), lambda one: one.tokens)) for zeros in (50, 60, 70, 90)]
     return over_tokens("tokens", "One packed matrix: faster than dense up to 32 tokens",
                        f"4096 x 4096, {COLD}",
                        series, 0.25)

@@ -12,6 +12,15 @@ namespace {
 
 constexpr std::size_t kHostStackBytes = std::size_t{8} << 20;
 
+/// In an order that follows from the seed alone, whatever library this is built with.
+template <typename Number>
+void shuffle(std::vector<Number>& numbers, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for (std::size_t left = numbers.size(); left > 1; --left) {
+    std::swap(numbers[left - 1], numbers[random() % left]);
+  }
+}
+
 }  // namespace
 
 bool Machine::run_host(const HostProgram& program, const std::function<void()>& work) {
@@ -64,10 +73,7 @@ std::optional<std::vector<std::uint64_t>> Machine::choose_blocks(const Launch& l
     std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
   }
   if (options().shuffle_seed) {
-    std::mt19937_64 random(*options().shuffle_seed + counters().launches);
-    for (std::size_t left = blocks.size(); left > 1; --left) {
-      std::swap(blocks[left - 1], blocks[random() % left]);
-    }
+    shuffle(blocks, *options().shuffle_seed + counters().launches);
   }
   return blocks;
 }
@@ -104,10 +110,7 @@ std::vector<std::uint32_t> Machine::order_of_turns(std::uint64_t first_block, st
   std::vector<std::uint32_t> ranks(cluster_.blocks());
   std::iota(ranks.rbegin(), ranks.rend(), 0u);
   if (options().shuffle_seed && ranks.size() > 1) {
-    std::mt19937_64 random(*options().shuffle_seed + first_block + turn);
-    for (std::size_t left = ranks.size(); left > 1; --left) {
-      std::swap(ranks[left - 1], ranks[random() % left]);
-    }
+    shuffle(ranks, *options().shuffle_seed + first_block + turn);
   }
   return ranks;
 }
@@ -115,8 +118,9 @@ std::vector<std::uint32_t> Machine::order_of_turns(std::uint64_t first_block, st
 /// The blocks of a cluster take turns, each up to the next barrier of the cluster. False when they were given up.
 bool Machine::run_cluster(const Launch& launch, std::uint64_t first_block) {
   const std::uint32_t blocks = launch.kernel->facts.cluster_blocks;
+  const bool take_turns = blocks > 1;
   cluster_.begin(blocks);
-  std::vector<SuspendedBlock> suspended(blocks);
+  std::vector<SuspendedBlock> suspended(take_turns ? blocks : 0);
   std::vector<BlockProgress> progress(blocks, BlockProgress::finished);
   const auto some_are = [&](BlockProgress wanted) { return std::ranges::find(progress, wanted) != progress.end(); };
   for (std::uint32_t turn = 0; turn == 0 || some_are(BlockProgress::at_cluster_barrier); ++turn) {
@@ -126,7 +130,7 @@ bool Machine::run_cluster(const Launch& launch, std::uint64_t first_block) {
     }
     for (const std::uint32_t rank : order_of_turns(first_block, turn)) {
       BlockRunner& runner = enter(rank);
-      if (turn > 0 && blocks > 1) {
+      if (turn > 0 && take_turns) {
         resume_block(std::move(suspended[rank]));
       }
       progress[rank] = turn > 0 ? runner.go_on() : runner.run(first_block + rank);
@@ -135,7 +139,7 @@ bool Machine::run_cluster(const Launch& launch, std::uint64_t first_block) {
         give_up_waiting(progress, false);
         return false;
       }
-      if (progress[rank] == BlockProgress::at_cluster_barrier && blocks > 1) {
+      if (progress[rank] == BlockProgress::at_cluster_barrier && take_turns) {
         suspended[rank] = suspend_block();
       }
     }

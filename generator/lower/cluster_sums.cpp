@@ -6,12 +6,12 @@
 #include "generator/ir/build.h"
 #include "generator/ir/rewrite.h"
 #include "generator/lower/lane_sums.h"
+#include "generator/schedule/bitmap_schedule.h"
 
 namespace esc {
 namespace {
 
 constexpr int sums_of_product = 4;
-constexpr int products_stored_at_once = 2;  ///< 16 columns of C
 
 bool are_dealt(const LoopNest& nest) { return nest.has_constant("own_products"); }
 
@@ -46,7 +46,7 @@ Node move_own_sums(const LoopNest& nest, int blocks) {
 
 bool deals_sums(const LoopNest& nest, int blocks) {
   return nest.packed.kind == PackedForm::Kind::bitmap &&
-         nest.constant("lane_products") % (blocks * products_stored_at_once) == 0;
+         BitmapSchedule::deals_sums(nest.constant("tile_columns"), blocks);
 }
 
 Block define_place_for_owners(const LoopNest& nest, int blocks, bool has_place_of_lane) {

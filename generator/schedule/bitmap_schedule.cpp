@@ -133,12 +133,11 @@ bool can_use_bitmap(std::string_view dtype) { return is_half_type(dtype); }
 std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t packed_tile_bytes) {
   constexpr std::int64_t element = 2;
   constexpr std::int64_t value = 4;
-  constexpr int columns_stored_at_once = 16;
   const std::int64_t tiles =
       std::int64_t{schedule.warps} * schedule.stages * schedule.step_columns() * schedule.columns * element;
   // What the blocks of a cluster store to each other: all sums to one of them, or a part to each.
-  const bool is_dealt = schedule.columns % (schedule.cluster * columns_stored_at_once) == 0;
-  const int others = schedule.warps - 1 + (schedule.cluster > 1 && is_dealt ? 1 : schedule.cluster - 1);
+  const bool is_dealt = schedule.cluster > 1 && BitmapSchedule::deals_sums(schedule.columns, schedule.cluster);
+  const int others = schedule.warps - 1 + (is_dealt ? 1 : schedule.cluster - 1);
   const std::int64_t sums =
       std::int64_t{others} * schedule.row_tiles * BitmapSchedule::row_tile_rows * schedule.columns * value;
   return std::max(tiles, sums) +

@@ -46,6 +46,8 @@ struct BitmapSchedule {
   bool pdl = true;  ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
 
   int threads() const { return 32 * row_tiles * warps; }
+  /// Whether blocks of a cluster own as many of a tile's columns each: in tiles of 16, which are stored whole.
+  static constexpr bool deals_sums(std::int64_t columns, int cluster) { return columns % (16 * cluster) == 0; }
   bool has_warpgroups() const { return mma == Mma::warpgroup; }
   /// Columns of A, and rows of B, of a K step: what a stage of B holds.
   int step_columns() const { return has_warpgroups() ? block_columns : step; }

@@ -24,12 +24,12 @@ constexpr double bytes_of_b = 56e3;
 constexpr double known_gigabytes = 4800;
 
 // The same where warpgroups multiply.
-constexpr double launch_of_warpgroups = 2.1;
-constexpr double of_warpgroup_iteration = 1.0;    ///< four K steps of a team, one behind the other
-constexpr double of_decoded_packed_tile = 0.111;  ///< in the registers of a warp
-constexpr double of_packed_tile_and_64 = 0.032;   ///< its products with 64 columns of C
-constexpr double of_sums_of_warps = 0.37;         ///< of 64 x 64 of C, for each further warp of a panel
-constexpr double of_sums_of_blocks = 0.89;        ///< and for each further block of a cluster
+constexpr double launch_of_warpgroups = 1.86;
+constexpr double of_warpgroup_iteration = 0.922;  ///< four K steps of a consumer group, one after the other
+constexpr double of_decoded_packed_tile = 0.107;  ///< in the registers of a warp
+constexpr double of_packed_tile_and_64 = 0.0304;  ///< its products with 64 columns of C
+constexpr double of_sums_of_warps = 0.614;        ///< of 64 x 64 of C, for each further warp of a row tile
+constexpr double of_sums_of_blocks = 0.609;       ///< and for each further block of a cluster
 
 // Bytes of a unit: bits and odd columns, two for each non-zero, and what fills the rows of words up; the fullest of
 // many is larger than the mean.
@@ -144,20 +144,30 @@ void add_warps(Candidates& candidates) {
   }
 }
 
-/// Those that were measured: fewer stages are slower, deeper ones of either operand and larger clusters never faster.
+/// Tiles of B in shared memory: two that are in use, and as many on their way as hide the latency of L2, at least two.
+/// More were never faster, nor deeper stages of A or larger clusters.
+int stages_of_warpgroups(int columns) {
+  constexpr int in_use = 2, least_on_the_way = 2;
+  constexpr int bytes_on_the_way = 32 * 1024;
+  const int tile_bytes = BitmapSchedule::block_columns * columns * 2;
+  return in_use + std::max(least_on_the_way, bytes_on_the_way / tile_bytes);
+}
+
 void add_warpgroups(Candidates& candidates) {
-  constexpr int stages = 4, packed_tiles = 2;
+  constexpr int least_stages = 4, packed_tiles = 2;
   for (int columns = BitmapSchedule::least_warpgroup_columns; columns <= BitmapSchedule::max_columns; columns *= 2) {
     for (const int row_tiles : {4, 8}) {
       for (const int warps : {1, 2}) {
         for (const int cluster : {1, 2}) {
-          candidates.add({.columns = columns,
-                          .row_tiles = row_tiles,
-                          .warps = warps,
-                          .stages = stages,
-                          .packed_tiles = packed_tiles,
-                          .mma = BitmapSchedule::Mma::warpgroup,
-                          .cluster = cluster});
+          for (int stages = stages_of_warpgroups(columns); stages >= least_stages; stages -= 2) {
+            candidates.add({.columns = columns,
+                            .row_tiles = row_tiles,
+                            .warps = warps,
+                            .stages = stages,
+                            .packed_tiles = packed_tiles,
+                            .mma = BitmapSchedule::Mma::warpgroup,
+                            .cluster = cluster});
+          }
         }
       }
     }

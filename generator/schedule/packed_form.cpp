@@ -27,13 +27,12 @@ std::string form_of(const RowsSchedule& schedule, const LayerShape&) {
 /// Which non-zeros are outside of steps, and how many a packed tile has room for, is weighed by what a tile of so many
 /// columns takes, for so many K tiles at once.
 std::string form_of(const StreamSchedule& schedule, const LayerShape& shape) {
-  StreamSchedule form = schedule;
-  form.stages = StreamSchedule{}.stages;
-  form.pdl = true;
-  form.copies = StreamSchedule::Copies::cp_async;
   const bool has_boxes = schedule.copies == StreamSchedule::Copies::tma && is_half_type(shape.dtype);
-  return fmt::format("{}, lines={}", print(form),
-                     has_boxes ? line_rows_of_boxes(schedule.columns, shape.columns, shape.bcol) : 1);
+  return fmt::format(
+      "stream: tile={}x{}, rows={}, warps={}, share={}, cluster={}, ahead={}, format={}, sparse14={}, lines={}",
+      schedule.row_tiles, schedule.columns, schedule.rows, schedule.warps, schedule.share, schedule.cluster,
+      schedule.ahead, static_cast<int>(schedule.dense), schedule.sparse14,
+      has_boxes ? line_rows_of_boxes(schedule.columns, shape.columns, shape.bcol) : 1);
 }
 
 std::string form_of(const GatherSchedule& schedule, const LayerShape&) {

@@ -74,12 +74,11 @@ void add_own_measurements(Ranking& ranking, const LayerShape& shape, const std::
   }
 }
 
-/// The usual space of the layer, or what of it packs a matrix so.
-std::vector<Schedule> space_of(const LayerShape& shape, const std::string& form) {
-  std::vector<Schedule> space = usual_space(shape);
-  if (!form.empty()) {
-    std::erase_if(space, [&](const Schedule& schedule) { return packed_form(schedule, shape) != form; });
-  }
+/// What of the layer's usual space packs a matrix so.
+std::vector<Schedule> space_of_form(const LayerShape& shape, const std::string& form) {
+  std::vector<Schedule> space;
+  std::ranges::copy_if(usual_space(shape), std::back_inserter(space),
+                       [&](const Schedule& schedule) { return packed_form(schedule, shape) == form; });
   return space;
 }
 
@@ -88,7 +87,10 @@ std::vector<ScheduleChoice> expected_schedules(const LayerShape& shape, const st
                                                const KernelTarget& target, const ScheduleModel& model,
                                                std::string_view left_out, const std::string& form) {
   std::vector<ScheduleChoice> choices;
-  for (const ExpectedSchedule& one : model.ranked(space_of(shape, form), shape, target, left_out)) {
+  const std::vector<ExpectedSchedule> ranked = form.empty()
+                                                   ? model.ranked(usual_space(shape), shape, target, left_out)
+                                                   : model.ranked(space_of_form(shape, form), shape, target, left_out);
+  for (const ExpectedSchedule& one : ranked) {
     choices.push_back({one.schedule, "model: expected to be the fastest"});
   }
   const auto add_evidence = [&](ScheduleChoice measured) {

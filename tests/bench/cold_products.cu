@@ -233,13 +233,13 @@ std::vector<std::uint16_t> drawn_matrix(const Job& job) {
 /// A packed matrix, aligned as bundles ask for it: a file's, or one that is drawn.
 std::vector<std::uint64_t> packed_matrix(const Job& job, void* library) {
   const auto function = [&](const char* suffix) { return dlsym(library, (job.prefix + suffix).c_str()); };
-  const auto packed_bytes = reinterpret_cast<std::size_t (*)()>(function("_packed_bytes"));
-  check(packed_bytes != nullptr, "finding the functions of a bundle");
-  const std::size_t bytes = packed_bytes();
   if (job.packed.rfind("uniform:", 0) != 0 && job.packed.rfind("mask:", 0) != 0) {
-    std::vector<std::uint64_t> packed((bytes + 7) / 8);
-    std::ifstream file(job.packed, std::ios::binary);
-    check(static_cast<bool>(file.read(reinterpret_cast<char*>(packed.data()), static_cast<std::streamsize>(bytes))),
+    std::ifstream file(job.packed, std::ios::binary | std::ios::ate);
+    check(file.is_open(), "opening a packed matrix");
+    const auto file_bytes = static_cast<std::size_t>(file.tellg());
+    std::vector<std::uint64_t> packed((file_bytes + 7) / 8);
+    file.seekg(0);
+    check(static_cast<bool>(file.read(reinterpret_cast<char*>(packed.data()), static_cast<std::streamsize>(file_bytes))),
           "reading a packed matrix");
     return packed;
   }
@@ -270,8 +270,10 @@ void measure(const Job& job, bool alone) {
           function("_spmm"));
   const auto unpack =
       reinterpret_cast<cudaError_t (*)(const void*, __half*, int64_t, cudaStream_t)>(function("_unpack"));
-  check(prepare != nullptr && multiply != nullptr && unpack != nullptr, "finding the functions of a bundle");
-  check(prepare(), "prepare");
+  check(multiply != nullptr && (alone || unpack != nullptr), "finding the functions of a bundle");
+  if (prepare != nullptr) {
+    check(prepare(), "prepare");
+  }
   const std::vector<std::uint64_t> packed = packed_matrix(job, library);
   const Copies copies(packed.data(), packed.size() * sizeof packed[0]);
 

@@ -209,10 +209,15 @@ TEST_F(EsctuneInterruptions, DamagedLineIsNamed) {
   const std::string line = whole.substr(second, third - second);
   std::string flipped = line;
   flipped.replace(flipped.find("\"candidate\""), 11, "\"candidates");
-  const std::vector<std::pair<std::string, std::string>> damages {
-    {"not JSON\n", "is not JSON"}, {"\n", "is not JSON"}, {std::string(1, '\0') + "\n", "is not JSON"},
-        {line.substr(0, line.size() / 2) + "\n", "is not JSON"}, {"[]\n", "lacks a field"}, {"{}\n", "lacks a field"}, {
-      R"({"format":999,"record":"candidate"})\n",
+  const std::vector<std::pair<std::string, std::string>> damages{
+      {"not JSON\n", "is not JSON"},
+      {"\n", "is not JSON"},
+      {std::string(1, '\0') + "\n", "is not JSON"},
+      {line.substr(0, line.size() / 2) + "\n", "is not JSON"},
+      {"[]\n", "lacks a field"},
+      {"{}\n", "lacks a field"},
+      {R"({"format":999,"record":"candidate"})"
+       "\n",
        "has format 999; this program reads format 1"},
       {flipped, ""},
   };

@@ -86,7 +86,7 @@ TEST_F(EsctuneRefusals, Numbers) {
 }
 
 TEST_F(EsctuneRefusals, Words) {
-  expect_run_refusal({"--families", "row_tile,bogus"}, "--families: bogus not in");
+  expect_run_refusal({"--families", "panel,bogus"}, "--families: bogus not in");
   expect_run_refusal({"--retry", "all"}, "--retry: all not in {failed,missing}");
   expect_run_refusal({"--emit", "pbs"}, "--emit: pbs not in {slurm,k8s}");
   expect_run_refusal({"--cache", "a", "--no-cache"}, "excludes");

@@ -135,8 +135,8 @@ TEST_F(Installed, AProjectMakesItsKernelsAgainWhenTheyMustBe) {
   prune_first_row("up_proj.weight");
   const ProcessResult again = build("app");
   EXPECT_EQ(again.status, 0) << again.output;
-  EXPECT_THAT(again.output, AllOf(HasSubstr("Generating kernels of layers"), HasSubstr("layers_row_tile_24x40"),
-                                  Not(HasSubstr("layers_row_tile_40x24"))));
+  EXPECT_THAT(again.output, AllOf(HasSubstr("Generating kernels of layers"), HasSubstr("layers_panel_24x40"),
+                                  Not(HasSubstr("layers_panel_40x24"))));
   EXPECT_THAT(opened_model(), StartsWith("3 layers\n"));
 
   // The same bundles, now under version control.

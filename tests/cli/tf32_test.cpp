@@ -109,9 +109,9 @@ TEST_F(Tf32, OfAWeightThatRoundsToInfinityIsRefused) {
 TEST_F(Tf32, StreamsOneProduct) {
   generate("a.mtx", {"--schedule", streamed, "--no-verify"});
   const std::string kernel = read("out/a/a.cu");
-  EXPECT_THAT(kernel, HasSubstr("sums + 4 * (t * m16 tiles + s)"));
+  EXPECT_THAT(kernel, HasSubstr("sums + 4 * (t * m16_tiles + s)"));
   EXPECT_THAT(kernel, Not(HasSubstr("multiply_split_steps")));
-  EXPECT_THAT(kernel, HasSubstr("The tensor core takes 11 bits of a float32, to which A is"));
+  EXPECT_THAT(kernel, HasSubstr("The tensor core reads 11 significant bits of a float32. A is rounded"));
   EXPECT_THAT(read("out/a/a.h"), HasSubstr("An element of B counts with 11 significant bits (TF32)"));
 }
 

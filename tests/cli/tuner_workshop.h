@@ -39,7 +39,7 @@ class TunerWorkshop : public ::testing::Test {
   /// Runs a shell command there, in which $ESCTUNE is the program and $RUN a run of all layers on the recorded device.
   ProcessResult shell(const std::string& command) const;
 
-  /// The words of a run of all layers on the recorded device, after which others can be.
+  /// The words of a run of all layers on the recorded device, behind which others can stand.
   std::vector<std::string> run_words(const std::string& journal, const std::vector<std::string>& more = {}) const;
   /// Such a run that must end well; what it prints.
   std::string run(const std::string& journal, const std::vector<std::string>& more = {},
@@ -53,7 +53,7 @@ class TunerWorkshop : public ::testing::Test {
   std::string merged(const std::string& journal) const;
 
   /// The command must exit with the status, say nothing on standard output and one line on standard error that begins
-  /// with "esctune: " and contains the words, and leave no file after.
+  /// with "esctune: " and contains the words, and leave no file behind.
   void expect_refusal(const std::vector<std::string>& words, const std::string& expected, int status = 2) const;
 
  private:

@@ -49,7 +49,7 @@ __device__ inline void copy_box(void* to, const CUtensorMap& map, int x, int y, 
                : "memory");
 }
 /// Those of a team wait for each other at barrier 1 to 15; `threads`: how many they are.
-__device__ inline void meet_team(unsigned barrier, unsigned threads) {
+__device__ inline void sync_consumer_group(unsigned barrier, unsigned threads) {
   asm volatile("bar.sync %0, %1;" : : "r"(barrier), "r"(threads) : "memory");
 }
 /// Who arrives goes on; those who wait there are counted among `threads`, too.

@@ -233,7 +233,10 @@ INSTANTIATE_TEST_SUITE_P(
         Foul{"MacroByDigraph", in_body, "%:define i 0\n", "has a directive that no generated text has"},
         Foul{"MacroBehindASplice", in_body, "#def\\\nine i 0\n", "joins two lines with a backslash"},
         Foul{"MacroBehindAComment", in_body, "/* x */ # /* y */ define i 0\n", "'# define i 0'"},
-        Foul{"MacroByTrigraph", in_body, "??=define i 0\n", "has a trigraph"},
+        Foul{"MacroByTrigraph", in_body,
+             "?"
+             "?=define i 0\n",
+             "has a trigraph"},
         Foul{"CompilerAsked", in_body, "#ifdef __clang__\n#else\nc[0] = 1;\n#endif\n",
              "has a conditional part that no generated text has, '# ifdef __clang__'"},
         Foul{"CompilerAskedOutside", at_top, "#ifdef __clang__\n#endif\nstruct Pair {", "'# ifdef __clang__'"},

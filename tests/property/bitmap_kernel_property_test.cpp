@@ -281,7 +281,7 @@ TEST(EmittedBitmapKernel, NeedsAllOfItsWaits) {
   };
   const Wait waits[] = {
       {9, "wait_for_phase(barrier_of_packed_tile(memory, stage, copy), iteration / packed_tile_stages);", ""},
-      {9, "turn / packed_tile_stages)", "iteration)"},
+      {9, "iteration / packed_tile_stages)", "iteration)"},
       // Either of the two fences is enough for the emulator.
       {9,
        "      asm volatile(\"fence.mbarrier_init.release.cluster;\" : : : \"memory\");\n"

@@ -151,16 +151,17 @@ TEST(BitmapUnpacking, IsJudged) {
   const SparseMatrix matrix = sampled(37, 2563, 0.6, ScalarType::f16);
   const GeneratedLayer layer = layer_of(matrix, 8, of_warps);
   const std::string text = tests::kernel_text(layer);
-  const Mistake mistakes[] = {{"__syncwarp();\n    if ((early_packed_tiles", "if ((early_packed_tiles"},
-                              {"wait_for_packed_tile(shared_memory, iteration, packed_tile_stage, copy);", ""},
-                              {"early_packed_tiles + turn) % packed_tile_stages", "turn) % packed_tile_stages"},
-                              {"c < k_tile_steps", "c < 0"},
-                              {"-2 * block_of_pair + 1", "1"},
-                              {"load_a(places, 4 * t,", "load_a(places, 0,"},
-                              {"panel * row_tile_height", "packed_tile_row_tile * 8"},
-                              {"takes_four(A, lda) && ", ""},
-                              {"first_column + k < columns", "k < columns"},
-                              {"tile[h + e / 2 * 2] >> 16 * (e % 2)", "tile[h + e / 2 * 2]"}};
+  const Mistake mistakes[] = {
+      {"__syncwarp();\n    if ((early_packed_tiles", "if ((early_packed_tiles"},
+      {"wait_for_packed_tile(shared_memory, iteration, packed_tile_stage, copy);", ""},
+      {"early_packed_tiles + iteration) % packed_tile_stages", "iteration) % packed_tile_stages"},
+      {"c < k_tile_steps", "c < 0"},
+      {"-2 * block_of_pair + 1", "1"},
+      {"load_a(places, 4 * t,", "load_a(places, 0,"},
+      {"row_tile * row_tile_height", "packed_tile_row_tile * 8"},
+      {"takes_four(A, lda) && ", ""},
+      {"first_column + k < columns", "k < columns"},
+      {"tile[h + e / 2 * 2] >> 16 * (e % 2)", "tile[h + e / 2 * 2]"}};
   expect_found(
       layer, text, text.find("layer_values_kernel("), mistakes,
       [&](const EmulatedKernel& changed, const KernelCall& call) { return changed.unpacking_problem(matrix, call); },
@@ -261,8 +262,8 @@ TEST(BitmapRepacking, IsJudged) {
       {"__syncwarp();\n    if ((early_packed_tiles", "if ((early_packed_tiles"},
       {"wait_for_packed_tile(shared_memory, iteration, packed_tile_stage, copy);", ""},
       {"-2 * block_of_pair + 1", "1"},
-      {"packed_tile_row_tile * windows + window, own_packed_tile", "packed_tile_row_tile * windows, own_packed_tile"},
-      {"panel * row_tile_height", "0"},
+      {"packed_tile_row_tile * k_tiles + k_tile, own_packed_tile", "packed_tile_row_tile * k_tiles, own_packed_tile"},
+      {"row_tile * row_tile_height", "0"},
       {"code % 4 == 2", "code == 2"},
       {"code % 4 != 0", "true"},
       {"to[code / 4 % 2]", "to[0]"},

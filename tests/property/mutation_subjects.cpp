@@ -139,7 +139,7 @@ GivenSizes convolution(std::int64_t filters, std::int64_t channels, std::int64_t
 
 std::vector<MutationSubject> mutation_subjects() {
   return {
-      plain("row_tile", 36, ScalarType::f32,
+      plain("panel", 36, ScalarType::f32,
             "panel: tile=32x32, thread=4x4, split_k=2, lane_groups=2, unroll_k=4, stage_a=off, pdl=on"),
       plain("staged", 36, ScalarType::f32,
             "panel: tile=16x16, thread=4x4, split_k=2, lane_groups=4, unroll_k=8, stage_a=on, pdl=off"),

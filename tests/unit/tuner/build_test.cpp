@@ -221,7 +221,7 @@ TEST_F(ObjectCacheTest, CostsNoCandidateWhereTheDiskIsFull) {
   EXPECT_EQ(with(text), some_code());
 }
 
-/// Has its value again for the tests after.
+/// Has its value again for the tests behind.
 class KeptVariable {
  public:
   explicit KeptVariable(const char* name) : name_(name) {
@@ -252,7 +252,7 @@ TEST(DefaultCacheFolder, IsWhereTheUserHasIt) {
   EXPECT_EQ(default_cache_folder(), "");
 }
 
-/// A program that is before nvcc on the PATH.
+/// A program that stands in front of nvcc on the PATH.
 class FakeNvcc : public testing::Test {
  protected:
   FakeNvcc() { ::setenv("PATH", (folder_.path().string() + ":" + path_before_).c_str(), 1); }

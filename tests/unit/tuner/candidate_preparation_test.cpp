@@ -62,10 +62,10 @@ TEST(Prepare, PacksFragmentsOnceForKernelsThatReadTheSame) {
         StreamSchedule{.columns = 32, .row_tiles = 1, .warps = 2, .stages = 2}}) {
     EXPECT_EQ(with_fragments(shelf, schedule), with_fragments(nullptr, schedule)) << print(schedule);
   }
-  const PackingCache::Packing packed = shelf->get(csr_view(*shared), {2}, {.extra = 40 * 8});
-  EXPECT_EQ(shelf->get(csr_view(*shared), {2}, {.extra = 40 * 8}), packed) << "it is there";
-  EXPECT_EQ(shelf->get(csr_view(*shared), {2}, {.extra = 40 * 16}), packed) << "another weight with the same cut";
-  EXPECT_NE(shelf->get(csr_view(*shared), {3}, {.extra = 40 * 8}), packed);
+  const PackingCache::Packing packed = shelf->get(csr_view(*shared), {2}, {.residual = 40 * 8});
+  EXPECT_EQ(shelf->get(csr_view(*shared), {2}, {.residual = 40 * 8}), packed) << "it is there";
+  EXPECT_EQ(shelf->get(csr_view(*shared), {2}, {.residual = 40 * 16}), packed) << "another weight with the same cut";
+  EXPECT_NE(shelf->get(csr_view(*shared), {3}, {.residual = 40 * 8}), packed);
 }
 
 TEST(Prepare, SkipsAScheduleThatDoesNotSuit) {

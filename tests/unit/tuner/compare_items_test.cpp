@@ -54,12 +54,12 @@ TEST(CompareItems, JudgesByTimeAndNoise) {
 }
 
 TEST(CompareJournals, CountsCommonItems) {
-  const auto before = summaries_of({timed(item_of_layer("a.smtx"), narrow_row_tile, 2),
-                                    timed(item_of_layer("b.smtx"), narrow_row_tile, 2),
-                                    timed(item_of_layer("c.smtx"), narrow_row_tile, 2)});
-  const auto after = summaries_of({timed(item_of_layer("a.smtx"), narrow_row_tile, 4),
-                                   timed(item_of_layer("b.smtx"), wide_row_tile, 1),
-                                   timed(item_of_layer("d.smtx"), narrow_row_tile, 2)});
+  const auto before =
+      summaries_of({timed(item_of_layer("a.smtx"), narrow_panel, 2), timed(item_of_layer("b.smtx"), narrow_panel, 2),
+                    timed(item_of_layer("c.smtx"), narrow_panel, 2)});
+  const auto after =
+      summaries_of({timed(item_of_layer("a.smtx"), narrow_panel, 4), timed(item_of_layer("b.smtx"), wide_panel, 1),
+                    timed(item_of_layer("d.smtx"), narrow_panel, 2)});
   const JournalComparison comparison = compare_journals(before, after);
   EXPECT_EQ(comparison.changes.size(), 2U);
   EXPECT_EQ(comparison.count(Verdict::worse), 1U);

@@ -75,8 +75,8 @@ TEST(Cuts, KeepTheBestOfEveryGroup) {
       choose_candidates(search_space(128, {"panel"}), item, {.factor = 1, .most = 1, .of_group = 1});
   std::set<std::pair<int, int>> groups;
   for (const Candidate& candidate : candidates.kept) {
-    const auto& row_tile = std::get<PanelSchedule>(candidate.schedule);
-    EXPECT_TRUE(groups.emplace(row_tile.ufi, row_tile.columns).second) << print(candidate.schedule);
+    const auto& panel = std::get<PanelSchedule>(candidate.schedule);
+    EXPECT_TRUE(groups.emplace(panel.ufi, panel.columns).second) << print(candidate.schedule);
   }
   EXPECT_EQ(groups.size(), 4U * 3U);  // UFi 1, 2, 4, 8; 32, 64, 128 columns
 }
@@ -127,14 +127,12 @@ TEST(Cuts, AreNoneWithoutASpace) {
 
 TEST(OccupancyCut, NeedsAGridThatFillsTheDevice) {
   const DeviceKey h200{90, 132, std::uint64_t{60} << 20U};
-  const Schedule row_tile = parse_schedule("panel:ufi=2,warps=4");
+  const Schedule panel = parse_schedule("panel:ufi=2,warps=4");
   // 4 warps of 255 registers: 2 blocks reside, with 8 warps; 200 KiB of shared memory leave one.
-  EXPECT_FALSE(occupancy_cut(row_tile, {.registers = 255, .threads = 128, .blocks = 10'000}, h200));
-  EXPECT_TRUE(
-      occupancy_cut(row_tile, {.registers = 64, .shared_bytes = 200'000, .threads = 128, .blocks = 10'000}, h200));
-  EXPECT_FALSE(
-      occupancy_cut(row_tile, {.registers = 64, .shared_bytes = 200'000, .threads = 128, .blocks = 132}, h200));
-  EXPECT_EQ(occupancy_cut(row_tile, {.registers = 64, .shared_bytes = 300'000, .threads = 128, .blocks = 1}, h200),
+  EXPECT_FALSE(occupancy_cut(panel, {.registers = 255, .threads = 128, .blocks = 10'000}, h200));
+  EXPECT_TRUE(occupancy_cut(panel, {.registers = 64, .shared_bytes = 200'000, .threads = 128, .blocks = 10'000}, h200));
+  EXPECT_FALSE(occupancy_cut(panel, {.registers = 64, .shared_bytes = 200'000, .threads = 128, .blocks = 132}, h200));
+  EXPECT_EQ(occupancy_cut(panel, {.registers = 64, .shared_bytes = 300'000, .threads = 128, .blocks = 1}, h200),
             "does not fit on a multiprocessor");
 }
 
@@ -162,8 +160,8 @@ Schedule best_of(const ScheduleDatabase& database, const ClassEntry& entry) {
   return database.candidates_of(entry.layers.bcol)[static_cast<std::size_t>(best)].schedule;
 }
 
-/// The model against the shipped measurements: the fastest schedule of each class is in the better third of the
-/// space nearly always, and nearly always survives the cuts. A class is here for its middle, up to 20 % beside the
+/// The model against the shipped measurements: the fastest schedule of each class stands in the better third of the
+/// space nearly always, and nearly always survives the cuts. A class stands here for its middle, up to 20 % beside the
 /// layers that were measured, and its schedule is one of several within 2 %: this is a bound from below.
 TEST(Cuts, KeepTheMeasuredWinners) {
   std::map<int, int> classes;

@@ -59,7 +59,7 @@ ScheduleDatabase transposed() {
 
 TEST(Database, KeepsLayoutsApartInOneFile) {
   const std::string text = print(std::vector{transposed(), mixed()});
-  EXPECT_EQ(text.find(" nk "), text.find("candidate nk 32 0 row tile:") + 9) << "kn comes first, and names no layout";
+  EXPECT_EQ(text.find(" nk "), text.find("candidate nk 32 0 panel:") + 9) << "kn comes first, and names no layout";
   EXPECT_THAT(text, HasSubstr("\nclass nk 32 18 18 12 13 3 1.500 0.900 0.0\n"));
   EXPECT_EQ(databases_in(text, "file.txt"), (std::vector{mixed(), transposed()}));
   EXPECT_EQ(print(databases_in(text, "file.txt")), text);
@@ -175,10 +175,10 @@ TEST(Database, RefusesLinesWithTheirPlace) {
        "file.txt:5: is a second entry for candidate 0 at bCol 32; the first one is in line 4"},
       {"candidate 32 2 panel:warps=2", "file.txt: has 2 candidates at bCol 32, but no number 1"},
       {"candidate 32 1 panel:warps=5", "split_k=5 is not a power of two"},
-      {"candidate 2 0 panel:columns=32", "file.txt:5: row tile:"},
+      {"candidate 2 0 panel:columns=32", "file.txt:5: panel:"},
       {"candidate 32 1 panel:warps=2 more", "file.txt:5: goes on with 'more'"},
       {"default 0 panel:warps=4 2 1.0 1.0 - -", "has '0' where a whole number from 1"},
-      {"default 2 panel:columns=32 2 1.0 1.0 - -", "file.txt:5: row tile:"},
+      {"default 2 panel:columns=32 2 1.0 1.0 - -", "file.txt:5: panel:"},
       {"layer 32 0123456789abcde panel:warps=4 1.0 - -", "where 16 to 64 lower-case hexadecimal digits are needed"},
       {"layer 32 0123456789ABCDEF panel:warps=4 1.0 - -", "where 16 to 64 lower-case hexadecimal digits are needed"},
       {"32 18 18 12 13", "begins with '32'"},

@@ -343,7 +343,7 @@ TEST_F(DeviceLabTest, TunesAnItemWhoseCandidatesMisbehave) {
   EXPECT_EQ(decisions.front().verdict, Verdict::better);
 }
 
-/// Code that was built after another prelude is another's, whatever the compiler calls itself.
+/// Code that was built behind another prelude is another's, whatever the compiler calls itself.
 TEST(MakeBuilders, KeepsCodeBySetupAndNamesTheCompilerWithoutIt) {
   const TemporaryFolder folder;
   const ObjectCache cache(folder.path());

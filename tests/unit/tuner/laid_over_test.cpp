@@ -62,21 +62,21 @@ TEST(LaidOver, TheNextOneCountsForWhatTheFirstLacks) {
   EXPECT_THAT(source_of(layer_of(32, 512LL << 20)), StartsWith("model: ")) << "far from the classes of both";
 }
 
-/// Streams have all K tiles of all row tiles, whatever is in them: at 90 % zeros three times the bytes of CSR.
+/// Streams have all windows of all panels, whatever is in them: at 90 % zeros three times the bytes of CSR.
 TEST(LookUp, TakesStreamsLastWhereTheyFillMemoryWithZeros) {
   const Schedule streamed = schedule("stream:columns=32,panels=4,warps=2,stages=2");
-  const Schedule row_tiles = schedule("panel:ufi=1,warps=8");
+  const Schedule panels = schedule("panel:ufi=1,warps=8");
   const auto first = [&](std::int64_t rows, std::int64_t columns, double density) {
     const auto nonzeros = static_cast<std::int64_t>(density * static_cast<double>(rows * columns));
     const LayerShape layer{
         .bcol = 32, .rows = rows, .columns = columns, .nonzeros = nonzeros, .longest_row = nonzeros / rows + 1};
     const ScheduleDatabase database(mixed().head(),
-                                    {.candidates = {{32, 0, streamed}, {32, 1, row_tiles}},
+                                    {.candidates = {{32, 0, streamed}, {32, 1, panels}},
                                      .classes = {{class_of(layer), 1, {}, {}, {{0, false}, {5, false}}}}});
     return ranked_schedules(layer, std::array{&database}).front().schedule;
   };
   EXPECT_EQ(first(1024, 1024, 0.3), streamed);
-  EXPECT_EQ(first(1024, 1024, 0.1), row_tiles);
+  EXPECT_EQ(first(1024, 1024, 0.1), panels);
   EXPECT_EQ(first(256, 256, 0.1), streamed) << "0.2 MB";
 }
 

@@ -34,7 +34,7 @@ TEST(LayerAnswer, SaysWhatIsFasterAndByHowMuch) {
         "winner     2.00 us, 1.00 us in launches that overlap; beside the schedule that held before it is BETTER\n",
         "speed      2.00 x as fast as cuBLAS FP32, the fastest exact library; measured with this layer\n",
         "speed      1.50 x as fast as cuBLAS TF32, which is less exact; measured with this layer\n",
-        "schedule   row tile:"}) {
+        "schedule   panel:"}) {
     EXPECT_THAT(unwrapped(even), HasSubstr(unwrapped(part)));
   }
   const std::string odd = layer_answer(std::next(items.begin())->second);
@@ -65,7 +65,7 @@ TEST(LayerTables, ShowTenCandidates) {
 
 TEST(LayerAnswer, HoldsWithoutARightCandidate) {
   const WorkItem item = item_of_layer("a.smtx");
-  const auto failure = failed(item, narrow_row_tile, Outcome::launch_failed, "why");
+  const auto failure = failed(item, narrow_panel, Outcome::launch_failed, "why");
   EXPECT_THAT(layer_answer(group_by_item({failure}).begin()->second), HasSubstr("no candidate was right\n"));
   EXPECT_THAT(layer_answer(group_by_item({failure, timed(item, "cusparse", 3)}).begin()->second),
               HasSubstr("no candidate was right: use cuSPARSE, 3.00 us\n"));

@@ -178,7 +178,7 @@ TEST(Publish, TakesWhatThereIsWhereNothingIsWidelyMeasured) {
 }
 
 TEST(Publish, LetsNeighboursDecideWhereAClassIsSmall) {
-  // One matrix by which `wide` is a little faster is among neighbours in rows for which it is much slower.
+  // One matrix by which `wide` is a little faster stands among neighbours in rows for which it is much slower.
   std::vector<Record> records;
   add_both(records, item(1, 32, 512), 1.02, 1.0);
   for (const int number : {2, 3, 4}) {

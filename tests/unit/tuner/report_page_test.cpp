@@ -64,7 +64,7 @@ TEST(ReportPage, IsOneWholeFile) {
   }
   for (const char* part :
        {"Speed-up over the share of zeros, N = 32", "Cumulative distribution of the speed-ups over cuSPARSE",
-        "Family atomic, N = 32", "Family row tile, N = 32", "Roofline", "Table 1.", "Table 2.", "do not use ours there",
+        "Family atomic, N = 32", "Family panel, N = 32", "Roofline", "Table 1.", "Table 2.", "do not use ours there",
         "wrong-result", "NVIDIA H200", "Verdicts"}) {
     EXPECT_THAT(page, HasSubstr(part));
   }
@@ -81,7 +81,7 @@ TEST(ReportPage, AnswersFirst) {
                               "style=\"width:19.1%\"></span></span>"));
   EXPECT_THAT(page, HasSubstr("<span class=\"name\">N = 32, 2 layers</span>"));
   EXPECT_THAT(page, HasSubstr("<span class=\"name\">odd.smtx, N = 32</span>"));
-  const std::string alone = page_of({timed(item_of_layer("a.smtx"), narrow_row_tile, 2)});
+  const std::string alone = page_of({timed(item_of_layer("a.smtx"), narrow_panel, 2)});
   EXPECT_THAT(test::page_problems(alone), IsEmpty());
   EXPECT_THAT(alone, HasSubstr("<strong>1 of 1</strong><span>products have a right kernel that was timed on NVIDIA"));
 }
@@ -184,13 +184,13 @@ TEST(ReportPage, HoldsWithLittleOrNothing) {
   const WorkItem item = item_of_layer("a.smtx");
   WorkItem old_device = item;
   old_device.device = {61, 20, 2U << 20U};
-  CandidateRecord without_samples = timed(item, narrow_row_tile, 1);
+  CandidateRecord without_samples = timed(item, narrow_panel, 1);
   without_samples.samples.clear();
   const std::vector<std::vector<Record>> journals{
       {},
-      {timed(item, narrow_row_tile, 2)},
+      {timed(item, narrow_panel, 2)},
       {timed(item, "cusparse", 2)},
-      {failed(item, narrow_row_tile, Outcome::wrong_result, "")},
+      {failed(item, narrow_panel, Outcome::wrong_result, "")},
       {without_samples},
       {timed(old_device, paper_atomic, 2), timed(old_device, "cusparse", 4)},
       {decided(item, "", 0, Verdict::unsure)},

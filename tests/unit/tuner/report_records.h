@@ -11,9 +11,9 @@
 
 namespace esc::tuning {
 
-inline constexpr const char* narrow_row_tile =
+inline constexpr const char* narrow_panel =
     "panel: tile=2x32, thread=2x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on";
-inline constexpr const char* wide_row_tile =
+inline constexpr const char* wide_panel =
     "panel: tile=4x32, thread=4x4, split_k=8, lane_groups=4, unroll_k=4, stage_a=off, pdl=on";
 inline constexpr const char* paper_atomic = "atomic: thread=4x1, unroll_k=7, threads=32";
 inline constexpr const char* plain_atomic = "atomic: thread=1x1, unroll_k=1, threads=32";
@@ -60,24 +60,24 @@ inline DecisionRecord decided(const WorkItem& item, const std::string& winner, d
 inline std::vector<Record> two_layers() {
   const WorkItem even = item_of_layer("even.smtx");
   const WorkItem odd = item_of_layer("odd.smtx");
-  return {timed(even, narrow_row_tile, 2.5),
-          timed(even, narrow_row_tile, 2, Stage::final),
-          timed(even, narrow_row_tile, 1, Stage::final, Edge::chain),
-          timed(even, wide_row_tile, 3),
+  return {timed(even, narrow_panel, 2.5),
+          timed(even, narrow_panel, 2, Stage::final),
+          timed(even, narrow_panel, 1, Stage::final, Edge::chain),
+          timed(even, wide_panel, 3),
           timed(even, paper_atomic, 6),
           timed(even, plain_atomic, 12),
           timed(even, "cublas-fp32", 4),
           timed(even, "cublas-tf32", 3),
           timed(even, "cusparse", 8),
-          decided(even, narrow_row_tile, 2, Verdict::better),
-          timed(odd, wide_row_tile, 4),
-          timed(odd, narrow_row_tile, 9),
+          decided(even, narrow_panel, 2, Verdict::better),
+          timed(odd, wide_panel, 4),
+          timed(odd, narrow_panel, 9),
           timed(odd, paper_atomic, 8),
           timed(odd, "cublas-fp32", 16),
           timed(odd, "cublas-tf32", 2),
           timed(odd, "cusparse", 2),
           failed(odd, plain_atomic, Outcome::wrong_result, "error 0.5 > 1e-6 & <b>rising</b>"),
-          decided(odd, wide_row_tile, 4, Verdict::same)};
+          decided(odd, wide_panel, 4, Verdict::same)};
 }
 
 inline std::vector<ItemSummary> summaries_of(const std::vector<Record>& records) {

@@ -48,7 +48,7 @@ TEST(ItemSummary, TakesTheFinalTimeOfTheDecidedWinner) {
   const auto items = summaries_of(two_layers());
   ASSERT_EQ(items.size(), 2U);
   EXPECT_EQ(items[0].name, "even.smtx") << "the folder that all have in common is left away";
-  EXPECT_EQ(items[0].winner, narrow_row_tile);
+  EXPECT_EQ(items[0].winner, narrow_panel);
   EXPECT_DOUBLE_EQ(items[0].microseconds.value(), 2);
   EXPECT_DOUBLE_EQ(items[0].chain_microseconds.value(), 1);
   EXPECT_DOUBLE_EQ(items[1].microseconds.value(), 4) << "of the search, where there was no final";
@@ -62,7 +62,7 @@ TEST(ItemSummary, TakesTheFinalTimeOfTheDecidedWinner) {
 TEST(ItemSummary, CountsCusparseLtWhereItIsExact) {
   WorkItem item = item_of_layer("a.smtx");
   const auto summary = [&] {
-    return summaries_of({timed(item, narrow_row_tile, 2), timed(item, "cusparselt", 3), timed(item, "cusparse", 4)})
+    return summaries_of({timed(item, narrow_panel, 2), timed(item, "cusparselt", 3), timed(item, "cusparse", 4)})
         .front();
   };
   EXPECT_EQ(best_exact_name(summary()), "cuSPARSE");
@@ -74,11 +74,11 @@ TEST(ItemSummary, CountsCusparseLtWhereItIsExact) {
 TEST(ItemSummary, SaysWhereThereIsNothing) {
   EXPECT_THAT(summarise({}), IsEmpty());
   const WorkItem item = item_of_layer("a.smtx");
-  const auto none_right = summaries_of({failed(item, narrow_row_tile, Outcome::compile_failed, "why")});
+  const auto none_right = summaries_of({failed(item, narrow_panel, Outcome::compile_failed, "why")});
   EXPECT_EQ(none_right.front().winner, "");
   EXPECT_FALSE(none_right.front().microseconds.has_value());
   EXPECT_EQ(best_exact_name(none_right.front()), "-");
-  CandidateRecord without_samples = timed(item, narrow_row_tile, 1);
+  CandidateRecord without_samples = timed(item, narrow_panel, 1);
   without_samples.samples.clear();
   EXPECT_FALSE(summaries_of({without_samples}).front().microseconds.has_value());
 }
@@ -102,7 +102,7 @@ TEST(GroupSummary, HasGeometricMeansAndShares) {
 
 TEST(GroupSummary, CountsATieAsNotFaster) {
   const WorkItem item = item_of_layer("a.smtx");
-  const auto groups = group(summaries_of({timed(item, narrow_row_tile, 2), timed(item, "cusparse", 2)}));
+  const auto groups = group(summaries_of({timed(item, narrow_panel, 2), timed(item, "cusparse", 2)}));
   EXPECT_DOUBLE_EQ(groups.front().plain.at(Rival::cusparse).faster.value(), 0);
 }
 
@@ -110,8 +110,8 @@ TEST(GroupSummary, KeepsSettingsApart) {
   WorkItem cold = item_of_layer("a.smtx");
   cold.cache = CacheState::cold;
   const auto groups =
-      group(summaries_of({timed(item_of_layer("a.smtx", 64), narrow_row_tile, 2),
-                          timed(item_of_layer("a.smtx"), narrow_row_tile, 2), timed(cold, narrow_row_tile, 3)}));
+      group(summaries_of({timed(item_of_layer("a.smtx", 64), narrow_panel, 2),
+                          timed(item_of_layer("a.smtx"), narrow_panel, 2), timed(cold, narrow_panel, 3)}));
   ASSERT_EQ(groups.size(), 3U);
   EXPECT_EQ(groups[0].bcol, 32);
   EXPECT_EQ(groups[1].bcol, 64);
@@ -121,8 +121,8 @@ TEST(GroupSummary, KeepsSettingsApart) {
 
 TEST(ItemTables, SayPlainlyWhereALibraryWins) {
   const auto items = summaries_of(two_layers());
-  EXPECT_THAT(item_table(items).rows.front(), ElementsAre("even.smtx", "512 x 512", "90.0", "32", narrow_row_tile,
-                                                          "2.00", "cuBLAS FP32", "4.00", "2.00", "1.50", "BETTER"));
+  EXPECT_THAT(item_table(items).rows.front(), ElementsAre("even.smtx", "512 x 512", "90.0", "32", narrow_panel, "2.00",
+                                                          "cuBLAS FP32", "4.00", "2.00", "1.50", "BETTER"));
   const Table lost = lost_table(items);
   ASSERT_EQ(lost.rows.size(), 1U);
   EXPECT_THAT(lost.rows.front(),
@@ -130,7 +130,7 @@ TEST(ItemTables, SayPlainlyWhereALibraryWins) {
   EXPECT_EQ(lost_to_tf32_table(items).rows.size(), 1U);
   const WorkItem item = item_of_layer("a.smtx");
   const Table none =
-      lost_table(summaries_of({failed(item, narrow_row_tile, Outcome::timed_out, "10 s"), timed(item, "cusparse", 2)}));
+      lost_table(summaries_of({failed(item, narrow_panel, Outcome::timed_out, "10 s"), timed(item, "cusparse", 2)}));
   ASSERT_EQ(none.rows.size(), 1U);
   EXPECT_EQ(none.rows.front().back(), "none of ours was right");
 }
@@ -167,7 +167,7 @@ TEST(PaperTables, TableTwoHasTheScheduleThatLosesLeast) {
   // narrow: 2/2 and 9/4; wide: 3/2 and 4/4; atomic 4-7-1-32: 6/2 and 8/4; 1-1-1-32 was right on one layer only.
   const auto single = best_single_schedule(groups.front(), items, "");
   ASSERT_TRUE(single.has_value());
-  EXPECT_EQ(single->schedule, wide_row_tile);
+  EXPECT_EQ(single->schedule, wide_panel);
   EXPECT_NEAR(single->loss, std::sqrt(1.5), 1e-12);
   EXPECT_NEAR(single->over_fp32.value(), std::sqrt(4.0 / 3 * 4), 1e-12);
   const auto atomic = best_single_schedule(groups.front(), items, "atomic:");
@@ -185,9 +185,9 @@ TEST(CandidateTable, PutsFinalistsFirst) {
   const auto items = group_by_item(two_layers());
   const Table table = candidate_table(items.begin()->second, 3);
   ASSERT_EQ(table.rows.size(), 3U);
-  EXPECT_THAT(table.rows[0], ElementsAre("1", narrow_row_tile, "final", "2.00", "1.00", "20.0", "3.0e-07", "32", "0",
+  EXPECT_THAT(table.rows[0], ElementsAre("1", narrow_panel, "final", "2.00", "1.00", "20.0", "3.0e-07", "32", "0",
                                          "1024", "256", "64"));
-  EXPECT_EQ(table.rows[1][1], wide_row_tile);
+  EXPECT_EQ(table.rows[1][1], wide_panel);
   EXPECT_EQ(table.rows[2][1], paper_atomic);
   const Table libraries = library_table(items.begin()->second);
   EXPECT_THAT(libraries.rows[0], ElementsAre("cublas-fp32", "-", "4.00", "20.0", "3.0e-07", "2.00", "ok"));
@@ -249,7 +249,7 @@ TEST(Pick, FitsNamesLabelsAndFiles) {
 
 TEST(Pick, FitsANameThatLooksLikeAPattern) {
   const auto items = summaries_of(
-      {timed(item_of_layer("a[1].smtx"), narrow_row_tile, 2), timed(item_of_layer("b.smtx"), narrow_row_tile, 2)});
+      {timed(item_of_layer("a[1].smtx"), narrow_panel, 2), timed(item_of_layer("b.smtx"), narrow_panel, 2)});
   for (const char* name : {"a[1].smtx", "a[1].smtx@32", "/data/a[1].smtx"}) {
     EXPECT_EQ(pick(items, name).size(), 1U) << name;
   }

@@ -183,7 +183,7 @@ TEST(KubernetesJob, IsAnIndexedJobWhoseTasksHaveRecordsOfTheirOwn) {
   EXPECT_EQ(text, kubernetes_job(job));
   const std::size_t at = text.find("- \"exec") + 2;
   std::string line = nlohmann::json::parse(text.substr(at, text.find('\n', at) - at));
-  EXPECT_THAT(line, HasSubstr("$$(it")) << "Kubernetes makes one $ of two before a bracket";
+  EXPECT_THAT(line, HasSubstr("$$(it")) << "Kubernetes makes one $ of two in front of a bracket";
   line.erase(line.find("$$("), 1);
   const ProcessResult run =
       run_process({"/bin/sh", "-c", "JOB_COMPLETION_INDEX=2\nprintf '<%s>'" + line.substr(std::string("exec").size())});

@@ -161,8 +161,8 @@ TEST(SearchSpace, HasWhatMeasurementsFoundWorthATry) {
   for (const long long bcol : {1, 2, 4, 8, 16}) {
     const std::set<std::string> space = texts(search_space(bcol, {"panel"}));
     for (const Schedule& schedule : measured_space("panel_space_narrow.txt", bcol)) {
-      const auto& row_tile = std::get<PanelSchedule>(schedule);
-      if (row_tile.columns == bcol && row_tile.vector == widest_vector(bcol)) {
+      const auto& panel = std::get<PanelSchedule>(schedule);
+      if (panel.columns == bcol && panel.vector == widest_vector(bcol)) {
         EXPECT_TRUE(space.contains(print(schedule))) << print(schedule) << " for " << bcol;
       }
     }
@@ -285,7 +285,7 @@ TEST(CostModel, CountsEachElementOfColumnsThatAreApart) {
     return predicted_cost(schedule, item).loads;
   };
   EXPECT_LT(loads(lanes_over_columns_of_a, apart), loads(as_packed, apart))
-      << "columns that are dealt are side by side";
+      << "columns that are dealt stand side by side";
   EXPECT_LT(loads(lanes_over_columns_of_a, apart), loads(lanes_over_columns_of_c, apart));
   EXPECT_GT(loads(lanes_over_columns_of_c, apart), loads(lanes_over_columns_of_c, layer_512(64)));
 }
@@ -416,7 +416,7 @@ TEST(KernelEstimate, CountsBlocksAndSharedMemory) {
   EXPECT_EQ(kernel.blocks, 128 * 2);
   EXPECT_EQ(kernel.threads, 512);
   EXPECT_EQ(kernel.shared_bytes, 8 * 2 * 2 * 32 * 4);
-  // Half of the rows' elements are non-zero: 64 packets of 24 bytes, 16 for each warp.
+  // Half of the rows' elements are non-zero: 64 quads of 24 bytes, 16 for each warp.
   const WorkItem half = [] {
     WorkItem item = layer_512(32, 0.5);
     item.layer.row_variation = 0;
@@ -424,13 +424,12 @@ TEST(KernelEstimate, CountsBlocksAndSharedMemory) {
   }();
   const KernelFacts staged = estimated_kernel(
       parse_schedule("panel:ufi=1,columns=32,vector=4,groups=4,warps=4,panels=1,ufk=4,stage=on"), half);
-  EXPECT_EQ(staged.shared_bytes, 4 * 32 * 4 + 4 * 16 * 24);  // sums and packets
+  EXPECT_EQ(staged.shared_bytes, 4 * 32 * 4 + 4 * 16 * 24);  // sums and quads
   EXPECT_EQ(staged.packed_bytes, 512 * 64 * 24);
 }
 
 TEST(KernelEstimate, CountsListsOfPatterns) {
-  // One row in a row tile has one pattern, whose columns are the non-zeros; two dense rows have only the pattern of
-  // both.
+  // One row in a panel has one pattern, whose columns are the non-zeros; two dense rows have only the pattern of both.
   const WorkItem sparse = layer_512(32);
   EXPECT_NEAR(list_counts(shape_of(sparse), 1).columns, static_cast<double>(sparse.layer.nonzeros), 1e-6);
   EXPECT_NEAR(list_counts(shape_of(sparse), 1).lists, 512, 1e-6);
@@ -478,7 +477,7 @@ TEST(CostModel, HasATimeForWhateverFitsOnAMultiprocessor) {
 }
 
 TEST(CostModel, KnowsWhatIsKnownOfTheFamilies) {
-  // The paper's kernel was measured to take 6.9 us and more where the row tile kernel takes less than 3.
+  // The paper's kernel was measured to take 6.9 us and more where the panel kernel takes less than 3.
   EXPECT_GT(predicted_cost(parse_schedule("4-7-1-32"), layer_512(32)).microseconds,
             1.5 * predicted_cost(parse_schedule("panel:ufi=2,warps=8"), layer_512(32)).microseconds);
   // A single block's chain of columns is longer than that of eight warps.
