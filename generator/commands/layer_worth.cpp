@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "generator/emit/layout_class.h"
-#include "generator/schedule/bitmap_schedules.h"
 #include "generator/schedule/shared_form.h"
 
 namespace esc {
@@ -154,13 +153,7 @@ LayerRequest with_one_form(LayerRequest layer, const std::vector<TokenCount>& co
                          .dtype = name_of(nest.element())},
                         count.weight});
   }
-  const LayerShape& shape = products.front().shape;
-  if (suits_bitmap(shape, std::ranges::min(architectures_for(layer))) &&
-      expected_bitmap_bytes(shape) < shape.elements() * bytes_of(nest.element())) {
-    layer.schedule = "bitmap";
-  } else {
-    layer.form = shared_form(products, target_of(layer));
-  }
+  layer.form = shared_form(products, target_of(layer));
   return layer;
 }
 

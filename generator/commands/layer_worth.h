@@ -51,9 +51,7 @@ struct LayerExtent {
 };
 
 /// The request for a layer that is made for these numbers of columns: auto is told the form in which one packed matrix
-/// serves them all. That is a bitmap where its elements have 16 bits, up to 75 % of them are zeros, rows or columns of
-/// B lie one after the other, and the bitmap is smaller than the dense matrix; else the form that is expected to take
-/// the least time, by weight. Left as it is for one number of columns, and where the user names schedules, measurements
+/// serves them all, the one that is expected to take the least time, by weight. Left as it is for one number of columns, and where the user names schedules, measurements
 /// (--database) or the bytes that several packed matrices may have (--max-packed).
 LayerRequest with_one_form(LayerRequest layer, const std::vector<TokenCount>& counts, const GenerateMode& mode,
                            const LayerExtent& extent, const LoopNest& nest);

@@ -9,11 +9,11 @@
 #include "generator/commands/layer_request.h"
 #include "generator/emit/layout_class.h"
 #include "generator/matrix/scatter.h"
-#include "generator/schedule/bitmap_schedules.h"
 #include "generator/schedule/compare_with_dense.h"
 #include "generator/schedule/device_ceilings.h"
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/half_speeds.h"
+#include "generator/schedule/packed_form.h"
 
 namespace esc {
 namespace {
@@ -318,7 +318,8 @@ ScheduleChoice bitmap_choice(const Task& task, const LayerShape& layer) {
         "choose --dtype f16 or bf16, or leave the schedule to auto");
   }
   std::optional<UnsuitableSchedule> refused;
-  for (const ScheduleChoice& choice : bitmap_schedules(layer, target_of(task.request))) {
+  const std::string form = packed_form(BitmapSchedule{}, layer);
+  for (const ScheduleChoice& choice : ranked_schedules(layer, {}, target_of(task.request), form)) {
     try {
       planned_bytes(task.matrix, task.nest, options_of(task, choice));
       return choice;

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "generator/schedule/element_types.h"
 #include "generator/schedule/kernel_estimate.h"
 
 namespace esc {
 namespace {
 
-constexpr double line_floats = 32;
 constexpr double line_bytes = 128;
 /// Instructions of a warp outside of its loop, and of one iteration beside its loads and multiplications.
 constexpr double fixed_instructions = 18;
@@ -19,13 +19,15 @@ constexpr double load_instructions = 3;
 /// Lists of columns end in the middle of an iteration: what of one is lost on average.
 constexpr double lost_iteration = 0.3;
 
+double line_elements(const LayerShape& shape) { return line_bytes / bytes_of_type(shape.dtype); }
+
 /// Cache lines of B that `columns` of its columns have: where B is narrow, its rows share them.
 double lines_of_b(const LayerShape& shape, double columns) {
   if (!shape.contiguous) {
-    return columns * std::max(1.0, static_cast<double>(shape.columns) / line_floats);
+    return columns * std::max(1.0, static_cast<double>(shape.columns) / line_elements(shape));
   }
-  const double narrow = std::min(1.0, static_cast<double>(shape.bcol) / line_floats);
-  return static_cast<double>(shape.columns) * std::max(1.0, columns / line_floats) * narrow;
+  const double narrow = std::min(1.0, static_cast<double>(shape.bcol) / line_elements(shape));
+  return static_cast<double>(shape.columns) * std::max(1.0, columns / line_elements(shape)) * narrow;
 }
 
 /// How a warp gets elements of B: instructions of a lane for each column of A, and cache lines that each of them
@@ -41,11 +43,11 @@ struct DenseLoads {
 DenseLoads dense_loads(const LayerShape& shape, int columns, int vector, double groups, double sharing,
                        double distance) {
   if (shape.contiguous) {
-    return {1, groups * std::max(1.0, columns / line_floats)};
+    return {1, groups * std::max(1.0, columns / line_elements(shape))};
   }
   const double rows_of_b = static_cast<double>(columns) / vector;
   return {static_cast<double>(vector),
-          rows_of_b * groups / sharing * std::clamp(sharing * distance / line_floats, 1.0, sharing)};
+          rows_of_b * groups / sharing * std::clamp(sharing * distance / line_elements(shape), 1.0, sharing)};
 }
 
 double tiles_of(const LayerShape& shape, int columns) { return std::ceil(static_cast<double>(shape.bcol) / columns); }
@@ -112,8 +114,10 @@ Work work_of(const RowsSchedule& schedule, const LayerShape& shape) {
   const double heavy_iterations = tasks.heavy_nonzeros / (groups * schedule.unroll) + tasks.heavy * lost_iteration;
   const double light_iterations = tasks.light_nonzeros / (groups * schedule.unroll) + light_warps * lost_iteration;
   const double iterations = std::max(warps, (heavy_iterations + light_iterations) * tiles);
-  const double longest_heavy = std::min<double>(schedule.task, static_cast<double>(shape.longest_row)) / groups;
-  const double longest_light = std::min<double>(schedule.light, static_cast<double>(shape.longest_row));
+  const double longest_row = std::max(static_cast<double>(shape.longest_row),
+                                      static_cast<double>(shape.nonzeros) / static_cast<double>(shape.rows));
+  const double longest_heavy = tasks.heavy < 1 ? 0 : std::min<double>(schedule.task, longest_row) / groups;
+  const double longest_light = tasks.light < 1 ? 0 : std::min<double>(schedule.light, longest_row);
   const double distance = static_cast<double>(shape.columns) * static_cast<double>(shape.rows) /
                           std::max(1.0, static_cast<double>(shape.nonzeros));
   const DenseLoads loads = dense_loads(shape, schedule.columns, schedule.vector, groups, groups, distance);

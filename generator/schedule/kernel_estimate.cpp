@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "generator/schedule/bitmap_schedules.h"
+#include "generator/schedule/bitmap_cost.h"
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/stream_packed_tile_bytes.h"
 

@@ -2,6 +2,7 @@
 #include "generator/schedule/schedule_model.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <mutex>
 #include <optional>
@@ -69,12 +70,26 @@ struct Prospect {
   double pessimistic() const { return log_time + doubt * deviation; }
 };
 
-/// The first so many, in their order.
-template <typename Projection>
-void keep_least(std::vector<Prospect>& prospects, std::size_t most, Projection value) {
-  const std::size_t kept = std::min(most, prospects.size());
-  std::ranges::partial_sort(prospects, prospects.begin() + static_cast<std::ptrdiff_t>(kept), {}, value);
-  prospects.resize(kept);
+/// Those that are worth a correction, by ascending predicted times; so many of each family at least.
+std::vector<Prospect> promising(const std::vector<Prospect>& prospects, std::size_t least_of_family) {
+  std::array<std::vector<Prospect>, std::variant_size_v<Schedule>> families;
+  for (const Prospect& one : prospects) {
+    families[one.schedule->index()].push_back(one);
+  }
+  std::vector<Prospect> kept;
+  for (std::vector<Prospect>& family : families) {
+    const auto end = family.begin() + static_cast<std::ptrdiff_t>(std::min(most_corrected, family.size()));
+    std::ranges::partial_sort(family, end, {}, &Prospect::log_time);
+    kept.insert(kept.end(), family.begin(), end);
+  }
+  std::ranges::sort(kept, {}, &Prospect::log_time);
+  std::size_t place = 0;
+  std::array<std::size_t, std::variant_size_v<Schedule>> of_families{};
+  std::erase_if(kept, [&](const Prospect& one) {
+    const std::size_t of_family = of_families[one.schedule->index()]++;
+    return place++ >= most_corrected && of_family >= least_of_family;
+  });
+  return kept;
 }
 
 }  // namespace
@@ -123,7 +138,7 @@ const ScheduleModel::Corrections* ScheduleModel::corrections_of(const Kind& kind
 
 const Correction* ScheduleModel::correction_for(const LayerShape& shape, std::size_t family) const {
   for (const std::string& dtype : types_like(shape.dtype)) {
-    for (const std::string& layout : {shape.layout, std::string("kn")}) {
+    for (const std::string& layout : {shape.layout, std::string("kn"), std::string("nk")}) {
       if (const Corrections* const corrections = corrections_of({dtype, layout})) {
         if (const auto found = corrections->find(family); found != corrections->end()) {
           return &found->second;
@@ -144,7 +159,8 @@ double ScheduleModel::expected_microseconds(const Schedule& schedule, const Laye
 }
 
 std::vector<ExpectedSchedule> ScheduleModel::ranked(const std::vector<Schedule>& space, const LayerShape& shape,
-                                                    const KernelTarget& target, std::string_view left_out) const {
+                                                    const KernelTarget& target, std::string_view left_out,
+                                                    std::size_t least_of_family) const {
   std::vector<const Correction*> corrections;
   for (std::size_t family = 0; family < std::variant_size_v<Schedule>; ++family) {
     corrections.push_back(correction_for(shape, family));
@@ -162,7 +178,7 @@ std::vector<ExpectedSchedule> ScheduleModel::ranked(const std::vector<Schedule>&
       prospects.push_back({&schedule, log_time});
     }
   }
-  keep_least(prospects, most_corrected, &Prospect::log_time);
+  prospects = promising(prospects, least_of_family);
   std::vector<std::optional<LocalCorrection>> near(corrections.size());
   for (Prospect& one : prospects) {
     const std::size_t family = one.schedule->index();
@@ -173,7 +189,7 @@ std::vector<ExpectedSchedule> ScheduleModel::ranked(const std::vector<Schedule>&
       one.log_time += near[family]->log_ratio(schedule_point(*one.schedule, shape)) - correction->mean();
     }
   }
-  keep_least(prospects, prospects.size(), &Prospect::log_time);
+  std::ranges::sort(prospects, {}, &Prospect::log_time);
   for (std::size_t place = 0; place < std::min(most_estimated, prospects.size()); ++place) {
     Prospect& one = prospects[place];
     const std::optional<LocalCorrection>& local = near[one.schedule->index()];

@@ -31,9 +31,10 @@ class ScheduleModel {
 
   /// The schedules of a space that a target can run, what is expected to be the fastest first, where what nothing near
   /// was measured of is after what is as fast by measurements. Those that are predicted to be far slower are left
-  /// out. What was measured of the layer whose pattern is `left_out` is not asked.
+  /// out, but for so many of each family. What was measured of the layer whose pattern is `left_out` is not asked.
   std::vector<ExpectedSchedule> ranked(const std::vector<Schedule>& space, const LayerShape& shape,
-                                       const KernelTarget& target, std::string_view left_out = {}) const;
+                                       const KernelTarget& target, std::string_view left_out = {},
+                                       std::size_t least_of_family = 0) const;
 
   /// What one schedule is expected to take on a device, in microseconds.
   double expected_microseconds(const Schedule& schedule, const LayerShape& shape, const DeviceKey& device) const;

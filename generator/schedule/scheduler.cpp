@@ -10,7 +10,6 @@
 #include <iterator>
 #include <utility>
 
-#include "generator/schedule/bitmap_schedules.h"
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/fitted_schedule.h"
 #include "generator/schedule/kernel_estimate.h"
@@ -112,8 +111,9 @@ std::vector<ScheduleChoice> expected_schedules(const LayerShape& shape, const st
 
 double unlimited_bytes(const LayerShape& shape) {
   constexpr double small = 1 << 20;
-  return std::max(small,
-                  static_cast<double>(shape.rows) * static_cast<double>(shape.bcol) * bytes_of_type(shape.dtype));
+  const double element = bytes_of_type(shape.dtype);
+  return std::max({small, shape.elements() * element / 8,
+                   static_cast<double>(shape.rows) * static_cast<double>(shape.bcol) * element});
 }
 
 ScheduleChoice uneven_rows_schedule(long long bcol) {
@@ -156,7 +156,6 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
   std::ranges::transform(databases, std::back_inserter(advices),
                          [&](const ScheduleDatabase* database) { return ClassAdvice(shape, *database); });
   add_own_measurements(ranking, shape, advices);
-  ranking.add(preferred_bitmaps(shape, target));
   ranking.add(expected_schedules(shape, advices, target, model, left_out, form));
   ranking.add(family_default(shape));
   ranking.put_oversized_last(shape);

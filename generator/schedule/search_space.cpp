@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 
+#include "generator/schedule/bitmap_space.h"
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/settings.h"
 #include "generator/support/error.h"
@@ -64,19 +65,6 @@ struct StreamSpace {
   static constexpr StreamSchedule::Copies copies[] = {StreamSchedule::Copies::cp_async, StreamSchedule::Copies::bulk_a,
                                                       StreamSchedule::Copies::tma};
   static constexpr int clusters[] = {1, 2, 4};
-};
-
-struct BitmapSpace {
-  static constexpr int row_tiles[] = {1, 2, 3, 4, 5, 6, 7, 8};
-  static constexpr int warps[] = {1, 2, 3, 4, 6, 8};
-  static constexpr int least_warps = 6;  ///< of a block
-  static constexpr int stages[] = {2, 3, 4};
-  static constexpr int packed_tiles[] = {2, 3, 4};
-  static constexpr int warpgroup_row_tiles[] = {4, 8};
-  static constexpr int warpgroup_warps[] = {1, 2, 4};
-  static constexpr int warpgroup_stages[] = {3, 4, 6};
-  static constexpr int warpgroup_packed_tiles[] = {2, 3};
-  static constexpr int warpgroup_clusters[] = {1, 2};
 };
 
 struct GatherSpace {
@@ -302,50 +290,6 @@ void add_gather_family(LegalSchedules& found) {
   }
 }
 
-/// Bitmaps that four warps multiply at once.
-void add_warpgroup_bitmaps(long long bcol, LegalSchedules& found) {
-  for (int columns = BitmapSchedule::least_warpgroup_columns; columns <= widest_bitmap_tile(bcol); columns *= 2) {
-    for (const int row_tiles : BitmapSpace::warpgroup_row_tiles) {
-      for (const int warps : BitmapSpace::warpgroup_warps) {
-        for (const int stages : BitmapSpace::warpgroup_stages) {
-          for (const int packed_tiles : BitmapSpace::warpgroup_packed_tiles) {
-            for (const int cluster : BitmapSpace::warpgroup_clusters) {
-              found.add(BitmapSchedule{.columns = columns,
-                                       .row_tiles = row_tiles,
-                                       .warps = warps,
-                                       .stages = stages,
-                                       .packed_tiles = packed_tiles,
-                                       .mma = BitmapSchedule::Mma::warpgroup,
-                                       .cluster = cluster});
-            }
-          }
-        }
-      }
-    }
-  }
-}
-
-void add_bitmap_family(long long bcol, LegalSchedules& found) {
-  add_warpgroup_bitmaps(bcol, found);
-  for (int columns = 8; columns <= std::min(widest_bitmap_tile(bcol), BitmapSchedule::max_warp_columns); columns *= 2) {
-    for (const int row_tiles : BitmapSpace::row_tiles) {
-      for (const int warps : BitmapSpace::warps) {
-        for (const int stages : BitmapSpace::stages) {
-          for (const int packed_tiles : BitmapSpace::packed_tiles) {
-            if (row_tiles * warps >= BitmapSpace::least_warps) {
-              found.add(BitmapSchedule{.columns = columns,
-                                       .row_tiles = row_tiles,
-                                       .warps = warps,
-                                       .stages = stages,
-                                       .packed_tiles = packed_tiles});
-            }
-          }
-        }
-      }
-    }
-  }
-}
-
 }  // namespace
 
 const std::set<std::string>& all_families() {
@@ -405,7 +349,7 @@ std::vector<Schedule> search_space(const ProductColumns& columns, const std::set
     }
   }
   if (families.contains("bitmap")) {
-    add_bitmap_family(columns.count, found);
+    std::ranges::for_each(bitmap_space(columns.count), [&](const BitmapSchedule& one) { found.add(one); });
   }
   if (families.contains("gather")) {
     add_gather_family(found);

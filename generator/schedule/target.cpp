@@ -9,7 +9,6 @@
 #include <optional>
 #include <set>
 
-#include "generator/schedule/device_ceilings.h"
 #include "generator/schedule/known_devices.h"
 #include "generator/support/closest_word.h"
 #include "generator/support/error.h"
@@ -87,9 +86,6 @@ KernelTarget kernel_target(const DeviceKey& device, const std::vector<int>& arch
   }
   if (device.capability > 0) {
     target.device.capability = device.capability;
-  }
-  if (const std::optional<DeviceCeilings> ceilings = device_ceilings(device)) {
-    target.memory_gigabytes = ceilings->memory_gigabytes;
   }
   std::vector<int> named = architectures;
   if (device.capability > 0) {

@@ -51,8 +51,6 @@ struct KernelTarget {
   int oldest_architecture = 90;
   int newest_architecture = 90;
   std::uint64_t shared_bytes = 227 * 1024;  ///< of a block, on each of the architectures
-  double memory_gigabytes =
-      4800;  ///< per second, of the device that the kernel is made for; an H200's where that is not known
   DeviceKey device = {90, 132, 60ULL << 20};  ///< that one; an H200's figures where they are not known
 };
 

@@ -7,15 +7,17 @@
 #include <cmath>
 #include <cstdint>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "generator/schedule/bitmap_schedules.h"
+#include "generator/schedule/bitmap_space.h"
+#include "generator/schedule/cost_model.h"
 #include "generator/schedule/schedule.h"
-#include "generator/schedule/scheduler.h"
+#include "generator/schedule/target.h"
 
 namespace esc {
 namespace {
@@ -51,7 +53,7 @@ bool is_known(const BitmapSchedule& schedule) {
 }
 
 double ratio(const MeasuredKernel& one) {
-  return expected_time(one.schedule, one.shape, KernelTarget{}) / one.microseconds;
+  return predicted_cost(one.schedule, one.shape, KernelTarget{}.device).microseconds / one.microseconds;
 }
 
 TEST(BitmapTime, IsThatOfMeasuredKernelsOfWarpgroups) {
@@ -69,16 +71,18 @@ TEST(BitmapTime, IsThatOfMeasuredKernelsOfWarpgroups) {
   EXPECT_LE(std::sqrt(squares / count), 0.05);
 }
 
-/// The first of the schedules of a product that was measured.
+/// Of the measured schedules of a product, and of what is searched, the one that is predicted to be the fastest.
 MeasuredKernel chosen_of(const std::vector<MeasuredKernel>& kernels) {
-  for (const ScheduleChoice& choice : bitmap_schedules(kernels.front().shape, KernelTarget{})) {
-    const auto found = std::ranges::find(kernels, std::get<BitmapSchedule>(choice.schedule), &MeasuredKernel::schedule);
-    if (found != kernels.end()) {
-      return *found;
-    }
+  const std::vector<BitmapSchedule> space = bitmap_space(kernels.front().shape.bcol);
+  std::vector<MeasuredKernel> known;
+  std::ranges::copy_if(kernels, std::back_inserter(known), [&](const MeasuredKernel& one) {
+    return std::ranges::find(space, one.schedule) != space.end();
+  });
+  if (known.empty()) {
+    ADD_FAILURE() << "no schedule of this product was measured";
+    return kernels.front();
   }
-  ADD_FAILURE() << "no schedule of this product was measured";
-  return kernels.front();
+  return *std::ranges::min_element(known, {}, [](const MeasuredKernel& one) { return ratio(one) * one.microseconds; });
 }
 
 TEST(BitmapTime, ChoosesOfMeasuredKernelsOneThatIsHardlySlowerThanTheFastest) {
@@ -95,45 +99,6 @@ TEST(BitmapTime, ChoosesOfMeasuredKernelsOneThatIsHardlySlowerThanTheFastest) {
         << fmt::format("{} x {}, bCol {}: {} and not {}", std::get<0>(product), std::get<1>(product),
                        std::get<2>(product), print(chosen.schedule), print(fastest.schedule));
   }
-}
-
-TEST(BitmapSchedules, HaveWarpgroupsForManyColumnsOfSm90Alone) {
-  const LayerShape shape{.bcol = 1024, .rows = 4096, .columns = 4096, .nonzeros = 4096 * 4096 * 2 / 5};
-  const auto fastest = [&](const KernelTarget& target) {
-    return std::get<BitmapSchedule>(bitmap_schedules(shape, target).front().schedule);
-  };
-  EXPECT_TRUE(fastest(KernelTarget{}).has_warpgroups());
-  EXPECT_FALSE(fastest(KernelTarget{.oldest_architecture = 80}).has_warpgroups());
-  EXPECT_FALSE(fastest(KernelTarget{.newest_architecture = 120}).has_warpgroups());
-  EXPECT_FALSE(
-      std::get<BitmapSchedule>(
-          bitmap_schedules({.bcol = 8, .rows = 4096, .columns = 4096, .nonzeros = shape.nonzeros}, KernelTarget{})
-              .front()
-              .schedule)
-          .has_warpgroups());
-}
-
-TEST(PreferredBitmaps, AreForWhatStreamsMultiplyMoreSlowly) {
-  const auto of = [](const LayerShape& shape) { return preferred_bitmaps(shape, KernelTarget{}); };
-  LayerShape shape{.bcol = 64, .rows = 4096, .columns = 4096, .nonzeros = 4096 * 4096 * 2 / 5, .dtype = "f16"};
-  ASSERT_FALSE(of(shape).empty());
-  EXPECT_EQ(choose_schedule(shape, DeviceKey{90, 132, std::uint64_t{60} << 20}).schedule, of(shape).front().schedule);
-  const auto without = [&](auto change) {
-    LayerShape changed = shape;
-    change(changed);
-    return of(changed).empty();
-  };
-  EXPECT_TRUE(without([](LayerShape& one) { one.bcol = 32; }));
-  for (const long long bcol : {1, 8, 32, 64}) {
-    EXPECT_FALSE(without([&](LayerShape& one) { one.layout = "nk", one.bcol = bcol; })) << bcol;
-  }
-  EXPECT_TRUE(without([](LayerShape& one) { one.dtype = "f32"; }));
-  EXPECT_TRUE(without([](LayerShape& one) { one.nonzeros /= 2; })) << "80 % zeros";
-  EXPECT_TRUE(without([](LayerShape& one) {
-    one.rows = 512;
-    one.nonzeros /= 8;
-  }));
-  EXPECT_TRUE(without([](LayerShape& one) { one.layout = "conv2d"; }));
 }
 
 }  // namespace

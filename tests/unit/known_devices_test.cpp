@@ -93,7 +93,6 @@ TEST(KernelTargets, BeginWithTheArchitecturesThatAreNamed) {
   EXPECT_EQ(both.oldest_architecture, 80);
   EXPECT_EQ(both.newest_architecture, 90);
   EXPECT_EQ(both.shared_bytes, shared_bytes_per_block(80));
-  EXPECT_EQ(kernel_target(device_of_gpu("l4").key, {}).memory_gigabytes, 300);
 }
 
 }  // namespace
