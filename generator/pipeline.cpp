@@ -9,7 +9,7 @@
 #include "generator/lower/assign_tasks.h"
 #include "generator/lower/batch_columns.h"
 #include "generator/lower/canonicalize.h"
-#include "generator/lower/cluster_turns.h"
+#include "generator/lower/cluster_iterations.h"
 #include "generator/lower/coarsen.h"
 #include "generator/lower/compact.h"
 #include "generator/lower/copy_in_bulk.h"
@@ -92,7 +92,7 @@ struct Step {
   }
   LoopNest operator()(const CopyInBulk& directive) const { return copy_in_bulk(nest, directive); }
   LoopNest operator()(const CopyPackedTiles& directive) const { return copy_packed_tiles_in_bulk(nest, directive); }
-  LoopNest operator()(const ClusterTurns& directive) const { return cluster_turns(nest, directive); }
+  LoopNest operator()(const ClusterIterations& directive) const { return cluster_iterations(nest, directive); }
   LoopNest operator()(const WarpSpecialize& directive) const { return warp_specialize(nest, directive); }
   LoopNest operator()(const PackGathered& directive) const { return pack_gathered(nest, directive); }
   LoopNest operator()(const PackBitmap& directive) const { return pack_bitmap(nest, directive); }

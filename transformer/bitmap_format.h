@@ -13,10 +13,11 @@ namespace esc::transformer {
 // The packed format of bitmaps: a bit for each element of A, and words of 32 bits, each of which is what one register
 // of a dense tensor core instruction needs. Nothing is searched for, so that it suits any pattern.
 //
-// A panel is 16 rows of A and a K tile 256 columns; the last ones may have fewer, and what they lack is zero. A unit
-// belongs to a panel and a K tile, and a K block is 64 of its columns. A word holds word_values elements: 4 bytes. Of
-// each K block a lane of 32 has 32 elements, in 32 / word_values registers of as many neighbours in a row: those of
-// operand A of mma.m16n8k16, and of wgmma.m64k16, of which a warp has a strip of 16 rows. Register p of lane
+// A row tile is 16 rows of A and a K tile 256 columns; the last ones may have fewer, and what they lack is zero. A
+// packed tile belongs to a row tile and a K tile, and a K block is 64 of its columns. A word holds word_values
+// elements: 4 bytes. Of each K block a lane of 32 has 32 elements, in 32 / word_values registers of as many neighbours
+// in a row: those of operand A of mma.m16n8k16, and of wgmma.m64k16, of which a warp has an m16 tile of 16 rows.
+// Register p of lane
 // 4 * g + t is in row g + 8 * (p % 2), and its first column is word_values * (p / 4 * 8 + p % 4 / 2 * 4 + t).
 //
 // The 32 bits of a lane in a K block say what its registers hold. Those of register p begin at bit
@@ -26,35 +27,36 @@ namespace esc::transformer {
 // is the first; then the values of registers with one, in order, two to a word, the lower half first. A half that is
 // left is zero.
 //
-// The words of a unit stand in 32 columns, each of which is a bank of shared memory. Those of lane l in the K blocks 0
-// and 2 stand in column l, one behind the other from row 0 on; those in the K blocks 1 and 3 stand in the odd column of
-// the lane, one in front of the other from the last row on. Odd columns are a permutation of the lanes that brings long
-// and short ones together: the lane with the most words in even K blocks meets the one with the fewest in odd ones, and
-// so on; of lanes with equally many the lower one comes first. There are as many rows as the longest column has words,
-// and one more where it has none of odd K blocks: so there is a word behind those of even ones, which registers without
-// a non-zero read.
+// The words of a packed tile are in 32 columns, each of which is a bank of shared memory. Those of lane l in the K
+// blocks 0 and 2 are in column l, one after the other from row 0 on; those in the K blocks 1 and 3 are in the odd
+// column of the lane, one before the other from the last row on. Odd columns are a permutation of the lanes that brings
+// long and short ones together: the lane with the most words in even K blocks meets the one with the fewest in odd
+// ones, and so on; of lanes with equally many the lower one comes first. There are as many rows as the longest column
+// has words, and one more where it has none of odd K blocks: so there is a word after those of even ones, which
+// registers without a non-zero read.
 //
-// Bytes of a unit:
+// Bytes of a packed tile:
 //   bits         [K block / 2][lane][K block % 2] uint32
 //   odd columns  [lane] 1 byte: the column in bits 0 to 4; in bit 5, of lanes 0 to 7, that bit of the number of rows
 //   words        [row][column] uint32; what is not used is 0
 //
-//   begins    at header_bytes, [panel][K tile] uint32 and one more: where a unit begins, in pieces of 32 bytes from the
+//   begins    at header_bytes, [row tile][K tile] uint32 and one more: where a packed tile begins, in pieces of 32
+//   bytes from the
 //             first one
 //
-//   units     [panel][K tile], from the next multiple of 256 on, one behind the other
+//   packed tiles     [row tile][K tile], from the next multiple of 256 on, one after the other
 //
 // What lies between is zero. Nothing but the header says of which pattern a packed matrix is: a kernel that has room
-// for the largest unit reads any matrix of its shape.
+// for the largest packed tile reads any matrix of its shape.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t bitmap_rows = 16;                                            ///< of a panel
+inline constexpr uint32_t bitmap_rows = 16;                                            ///< of a row tile
 inline constexpr uint32_t bitmap_tile_columns = 256;                                   ///< of a K tile
 inline constexpr uint32_t bitmap_block_columns = 64;                                   ///< of a K block
-inline constexpr uint32_t bitmap_blocks = bitmap_tile_columns / bitmap_block_columns;  ///< of a unit
+inline constexpr uint32_t bitmap_blocks = bitmap_tile_columns / bitmap_block_columns;  ///< of a packed tile
 inline constexpr uint32_t bitmap_lanes = 32;
 inline constexpr uint32_t bitmap_word_bytes = 4;
-inline constexpr uint32_t bitmap_piece_bytes = 32;  ///< in which units are counted: what memory gives at once
+inline constexpr uint32_t bitmap_piece_bytes = 32;  ///< in which packed tiles are counted: what memory gives at once
 inline constexpr uint64_t max_bitmap_pieces = UINT32_MAX;
 inline constexpr uint32_t bitmap_count_bits = 8;                  ///< of the number of rows of words, one a lane
 inline constexpr uint32_t bitmap_column_mask = bitmap_lanes - 1;  ///< the odd column in its byte
@@ -63,7 +65,7 @@ inline constexpr uint32_t bitmap_count_bit = 5;                   ///< of that b
 inline constexpr Rule half_elements =
     between(static_cast<uint64_t>(ScalarType::f16), static_cast<uint64_t>(ScalarType::bf16));
 
-/// Which elements of a K block a register has: in this row of the panel, from this column of the K block on.
+/// Which elements of a K block a register has: in this row of the row tile, from this column of the K block on.
 struct RegisterPlace {
   uint32_t row;
   uint32_t column;
@@ -86,21 +88,21 @@ struct BitmapElement {
 inline constexpr uint32_t lower_code_bits = 0x55555555u;
 constexpr uint32_t registers_with_one(uint32_t bits) { return bits & lower_code_bits; }
 constexpr uint32_t registers_with_two(uint32_t bits) { return bits >> 1 & ~bits & lower_code_bits; }
-/// All bits of the registers in front of the one of this number.
+/// All bits of the registers before the one of this number.
 constexpr uint32_t bits_in_front(uint32_t number) {
   return number < 8 ? 0x33333333u & ((1u << number * 4) - 1)
                     : 0x33333333u | (0xccccccccu & ((1u << (number - 8) * 4) - 1));
 }
 
-/// A lane has at most a word for each register, and two K blocks stand at each end of a column.
+/// A lane has at most a word for each register, and two K blocks are at each end of a column.
 inline constexpr uint32_t max_bitmap_words = bitmap_blocks * BitmapElement{2}.block_registers();
 static_assert(max_bitmap_words < 1u << bitmap_count_bits,
               "the number of rows of words has a bit of each of eight lanes");
 
-/// How a matrix is cut into units.
+/// How a matrix is cut into packed tiles.
 struct BitmapCut {
-  uint32_t height = bitmap_rows;  ///< rows of a panel
-  uint32_t most_words = 0;        ///< rows of words of a unit, at most
+  uint32_t height = bitmap_rows;  ///< rows of a row tile
+  uint32_t most_words = 0;        ///< rows of words of a packed tile, at most
 
   static constexpr Rule elements = half_elements;
 
@@ -113,13 +115,13 @@ struct BitmapCut {
 
 using BitmapShape = Shape<BitmapCut>;
 
-/// The shape for a kernel that has room for so many rows of words in a unit.
+/// The shape for a kernel that has room for so many rows of words in a packed tile.
 constexpr BitmapShape with_room(BitmapShape shape, uint32_t words) {
   shape.most_words = words;
   return shape;
 }
 
-/// How much there is in all units, and which matrix that is of.
+/// How much there is in all packed tiles, and which matrix that is of.
 struct BitmapCounts {
   uint64_t nonzeros = 0;
   uint64_t pieces = 0;   ///< of 32 bytes
@@ -153,7 +155,7 @@ struct BitmapFormat : Description<BitmapCut, BitmapCounts> {
   }
   constexpr uint64_t packed_tile_at(uint64_t begin) const { return packed_tiles_at + begin * bitmap_piece_bytes; }
 
-  // Places in a unit.
+  // Places in a packed tile.
   constexpr uint64_t bits_at(uint32_t block, uint32_t lane) const {
     return ((uint64_t{block} / 2 * bitmap_lanes + lane) * 2 + block % 2) * bitmap_word_bytes;
   }
@@ -167,7 +169,7 @@ struct BitmapFormat : Description<BitmapCut, BitmapCounts> {
 };
 static_assert(BitmapFormat().packed_tile_bytes(0) % bitmap_piece_bytes == 0 &&
                   BitmapFormat().packed_tile_bytes(1) % bitmap_piece_bytes == 0,
-              "units begin at whole pieces");
+              "packed tiles begin at whole pieces");
 
 /// The format that a matrix of this shape and with these counts has.
 constexpr BitmapFormat describe(const BitmapShape& shape, const BitmapCounts& counts) {

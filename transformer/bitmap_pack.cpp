@@ -14,13 +14,13 @@
 namespace esc::transformer {
 namespace {
 
-/// Panels beside each other: what one counts or writes is its own.
+/// Row tiles beside each other: what one counts or writes is its own.
 template <typename Work>
 void for_each_row_tile(const BitmapFormat& format, const Work& work) {
   tbb::parallel_for(std::uint64_t{0}, format.row_tiles(), work);
 }
 
-/// The non-zeros of a panel, of which each unit has its own.
+/// The non-zeros of a row tile, of which each packed tile has its own.
 class RowTileNonzeros {
  public:
   RowTileNonzeros(const CsrView& matrix, const BitmapFormat& format, std::uint64_t row_tile)
@@ -51,7 +51,7 @@ class RowTileNonzeros {
   std::vector<BitmapNonzeros> packed_tiles_;
 };
 
-/// A panel with its zeros, and the columns that its last K tile lacks.
+/// A row tile with its zeros, and the columns that its last K tile lacks.
 template <typename Half>
 class RowTileElements {
  public:
@@ -79,7 +79,7 @@ class RowTileElements {
   std::vector<Half> elements_;
 };
 
-/// The format, and where its units begin, with one more for where they end.
+/// The format, and where its packed tiles begin, with one more for where they end.
 struct PlacedPackedTiles {
   BitmapFormat format;
   std::vector<std::uint32_t> begins;
@@ -103,7 +103,7 @@ PlacedPackedTiles place(const CsrView& matrix, const BitmapCut& cut) {
     tally.add(frame, packed_tile);
   }
   if (tally.pieces > max_bitmap_pieces) {
-    throw std::length_error("units of bitmaps have more bytes than their numbers count");
+    throw std::length_error("packed tiles of bitmaps have more bytes than their numbers count");
   }
   placed.begins.push_back(static_cast<std::uint32_t>(tally.pieces));
   placed.format = tally.format_of(shape);

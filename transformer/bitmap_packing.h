@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Packing into bitmaps, one unit at a time. As in packed_bytes.h, the text between the markers is part of the generated
-// transformers of kernels that read them.
+// Packing into bitmaps, one packed tile at a time. As in packed_bytes.h, the text between the markers is part of the
+// generated transformers of kernels that read them.
 
 #include "transformer/bitmap_format.h"
 #include "transformer/tile_sources.h"
@@ -11,14 +11,14 @@ namespace esc::transformer {
 // [packing text begins]
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Packing into bitmaps. The bits of a unit are found first; they say how many words each lane has, and so where all
-// words stand. Then every lane takes its registers in order, without asking which of them have non-zeros: what has none
-// is overwritten by what comes next.
+// Packing into bitmaps. The bits of a packed tile are found first; they say how many words each lane has, and so where
+// all words are. Then every lane takes its registers in order, without asking which of them have non-zeros: what has
+// none is overwritten by what comes next.
 // ---------------------------------------------------------------------------------------------------------------------
 
 static_assert(bitmap_block_columns == 64, "non-zeros of a row in a K block are the bits of a number");
 
-/// The elements of a unit; zero outside the matrix.
+/// The elements of a packed tile; zero outside the matrix.
 template <typename Element>
 struct BitmapElements {
   Element of_row[bitmap_rows][bitmap_tile_columns];
@@ -35,7 +35,7 @@ void read_packed_tile(const Source& source, const BitmapFormat& format, uint64_t
             left < bitmap_tile_columns ? static_cast<uint32_t>(left) : bitmap_tile_columns, elements.of_row);
 }
 
-/// The non-zeros of a unit: bit c of a number says whether column c of a K block is one.
+/// The non-zeros of a packed tile: bit c of a number says whether column c of a K block is one.
 struct BitmapNonzeros {
   uint64_t of_row[bitmap_rows][bitmap_blocks];
 };
@@ -67,14 +67,14 @@ BitmapNonzeros nonzeros_of(const BitmapElements<Element>& elements) {
   return nonzeros;
 }
 
-/// What a unit adds to its matrix.
+/// What a packed tile adds to its matrix.
 struct PackedTileSize {
   uint32_t words = 0;  ///< rows of them
   uint32_t nonzeros = 0;
   uint64_t pattern = 0;  ///< digest of where they are
 };
 
-/// What is known of a unit before its words are written.
+/// What is known of a packed tile before its words are written.
 struct PlannedPackedTile {
   uint32_t bits[bitmap_blocks][bitmap_lanes];
   uint32_t odd_column[bitmap_lanes];
@@ -159,7 +159,7 @@ inline PlannedPackedTile plan_packed_tile(const BitmapNonzeros& nonzeros) {
   return packed_tile;
 }
 
-/// Writes the words of a lane in a K block: the first one at `next`, each further one `step` bytes behind. Returns
+/// Writes the words of a lane in a K block: the first one at `next`, each further one `step` bytes after. Returns
 /// where the next one belongs.
 template <typename Element>
 unsigned char* write_words(const BitmapElements<Element>& elements, uint32_t block, uint32_t lane, uint32_t bits,
@@ -202,7 +202,7 @@ unsigned char* write_words(const BitmapElements<Element>& elements, uint32_t blo
   return next;
 }
 
-/// Writes a unit, packed_tile_bytes(unit.size.words) bytes.
+/// Writes a packed tile, packed_tile_bytes(unit.size.words) bytes.
 template <typename Element>
 void write_packed_tile(const BitmapFormat& format, const BitmapElements<Element>& elements,
                        const PlannedPackedTile& packed_tile, unsigned char* bytes) {
@@ -226,13 +226,13 @@ void write_packed_tile(const BitmapFormat& format, const BitmapElements<Element>
   }
 }
 
-/// What units need, one behind the other.
+/// What packed tiles need, one after the other.
 struct BitmapTally {
   uint64_t nonzeros = 0;
   uint64_t pieces = 0;
   uint64_t pattern = 0;  ///< digest of where the non-zeros are
   uint64_t packed_tiles = 0;
-  uint64_t fullest = 0;  ///< number of the first unit that has the most words
+  uint64_t fullest = 0;  ///< number of the first packed tile that has the most words
   uint32_t most_words = 0;
 
   void add(const BitmapFormat& format, const PackedTileSize& packed_tile) {
@@ -243,14 +243,14 @@ struct BitmapTally {
     most_words = packed_tile.words > most_words ? packed_tile.words : most_words;
     ++packed_tiles;
   }
-  /// The format of a matrix of which these are all units.
+  /// The format of a matrix of which these are all packed tiles.
   constexpr BitmapFormat format_of(BitmapShape shape) const {
     shape.most_words = most_words;
     return describe(shape, {nonzeros, pieces, pattern >> 1});
   }
 };
 
-/// Writes where a unit begins, or, behind the last one, where units end.
+/// Writes where a packed tile begins, or, after the last one, where packed tiles end.
 inline void write_begin(const BitmapFormat& format, uint64_t row_tile, uint64_t tile, uint64_t begin,
                         unsigned char* packed) {
   const uint32_t narrow = static_cast<uint32_t>(begin);
@@ -267,7 +267,7 @@ inline void seal(const BitmapFormat& format, unsigned char* packed) {
 /// What a matrix needs, whatever there is for it.
 struct BitmapNeed {
   BitmapFormat format;   ///< of the packed matrix
-  uint64_t fullest = 0;  ///< number of the first unit that has the most words
+  uint64_t fullest = 0;  ///< number of the first packed tile that has the most words
 };
 
 /// Where the most is asked of a kernel, and how much it has room for.
@@ -295,12 +295,13 @@ constexpr FullestPart fullest_part(const BitmapNeed& need, const BitmapShape& sh
           "rows of words"};
 }
 
-/// More bytes than that no matrix of the shape may need: where a unit begins is a number of 32 bits.
+/// More bytes than that no matrix of the shape may need: where a packed tile begins is a number of 32 bits.
 constexpr uint64_t most_bytes(const BitmapShape& shape) { return describe(shape, {0, max_bitmap_pieces, 0}).bytes; }
 
 /// Packs A, whatever its pattern, into `packed`, of `bytes` bytes and aligned to 8, and says what it needs. Where that
-/// is more than `bytes` or most_bytes, or than the shape's most_words in a unit, nothing is promised of `packed`, which
-/// for no bytes may be null; nothing is ever written outside it. What is behind the packed matrix becomes zero.
+/// is more than `bytes` or most_bytes, or than the shape's most_words in a packed tile, nothing is promised of
+/// `packed`, which for no bytes may be null; nothing is ever written outside it. What is after the packed matrix
+/// becomes zero.
 template <typename Source>
 BitmapNeed pack_serially(const Source& source, const BitmapShape& shape, void* packed, uint64_t bytes) {
   const BitmapFormat frame = describe(shape, {});

@@ -51,8 +51,9 @@ struct LayerExtent {
 };
 
 /// The request for a layer that is made for these numbers of columns: auto is told the form in which one packed matrix
-/// serves them all, the one that is expected to take the least time, by weight. Left as it is for one number of columns, and where the user names schedules, measurements
-/// (--database) or the bytes that several packed matrices may have (--max-packed).
+/// serves them all, the one that is expected to take the least time, by weight. Left as it is for one number of
+/// columns, and where the user names schedules, measurements (--database) or the bytes that several packed matrices may
+/// have (--max-packed).
 LayerRequest with_one_form(LayerRequest layer, const std::vector<TokenCount>& counts, const GenerateMode& mode,
                            const LayerExtent& extent, const LoopNest& nest);
 

@@ -24,7 +24,7 @@ constexpr std::uint64_t line_bytes = 128;
 
 std::uint64_t up_to_line(std::uint64_t bytes) { return transformer::round_up(bytes, line_bytes); }
 
-/// Of a unit's copy, so that its words begin at a line: word c of a row is in bank c.
+/// Of a packed tile's copy, so that its words begin at a line: word c of a row is in bank c.
 std::uint64_t room_in_front() {
   constexpr transformer::BitmapFormat format;
   return up_to_line(format.words_at()) - format.words_at();
@@ -34,17 +34,17 @@ std::int64_t tile_bytes(const LoopNest& nest) {
   return nest.constant("tile_rows") * nest.constant("tile_columns") * bytes_of(nest.element());
 }
 
-/// Sums take the places of tiles in the end, but not those of barriers: a device may write these even behind all waits
+/// Sums take the places of tiles in the end, but not those of barriers: a device may write these even after all waits
 /// for them.
 std::uint64_t barriers_at(const LoopNest& nest) {
   const std::int64_t tiles = nest.constant("tile_stages") * nest.constant("iteration_k_tiles") * tile_bytes(nest);
   return up_to_line(static_cast<std::uint64_t>(std::max(tiles, declared_shared_bytes(nest))));
 }
 
-/// Whether a tile of B stands column by column, as B does, so that its pieces are eight rows of a column.
+/// Whether a tile of B is column by column, as B is, so that its pieces are eight rows of a column.
 bool has_columns(const LoopNest& nest) { return nest.array(ArrayRole::dense).layout.has_value(); }
 
-/// Where a piece stands. Eight rows that ldmatrix reads have pieces that differ modulo 8.
+/// Where a piece is. Eight rows that ldmatrix reads have pieces that differ modulo 8.
 std::string piece_of_tile(const LoopNest& nest) {
   constexpr std::int64_t line_pieces = 8;
   if (has_columns(nest)) {
@@ -106,14 +106,14 @@ std::vector<std::string> bitmap_constants(const LoopNest& nest, const transforme
           c_constant("unsigned int", "iterations",
                      (static_cast<std::int64_t>(format.tiles()) + nest.constant("k_tiles_of_iteration") - 1) /
                          nest.constant("k_tiles_of_iteration")),
-          c_constant("size_t", "begins_at", transformer::header_bytes, "where units begin"),
-          c_constant("size_t", "packed_tiles_at", format.packed_tiles_at, "behind which they stand"),
-          c_constant("unsigned int", "odd_columns_at", format.odd_column_at(0), "in a unit, behind the bits"),
+          c_constant("size_t", "begins_at", transformer::header_bytes, "where packed tiles begin"),
+          c_constant("size_t", "packed_tiles_at", format.packed_tiles_at, "and the packed tiles themselves"),
+          c_constant("unsigned int", "odd_columns_at", format.odd_column_at(0), "in a packed tile, after the bits"),
           c_constant("unsigned int", "words_at", format.words_at(), "and the words"),
           c_constant("int", "tile_bytes", tile_bytes(nest), "of B"),
-          c_constant("int", "barriers_at", barriers_at(nest), "in shared memory, behind the tiles"),
+          c_constant("int", "barriers_at", barriers_at(nest), "in shared memory, after the tiles"),
           c_constant("int", "copies_at", static_cast<std::uint64_t>(bytes_before_packed_tiles(nest)) + front,
-                     "and the copies of units")};
+                     "and the copies of packed tiles")};
 }
 
 std::map<std::string, std::string> bitmap_holes(const LoopNest& nest) {

@@ -12,11 +12,12 @@
 
 namespace esc {
 
-/// The sizes of the packed form by the names that nests have for them. `packed_tile_room` is what a unit has of shared
-/// memory.
+/// The sizes of the packed form by the names that nests have for them. `packed_tile_room` is what a packed tile has of
+/// shared memory.
 Environment bitmap_sizes(const transformer::BitmapFormat& format);
 
-/// What a unit with so many rows of words takes of shared memory; and how many it may have where there is so much.
+/// What a packed tile with so many rows of words takes of shared memory; and how many it may have where there is so
+/// much.
 std::int64_t room_for_words(std::uint32_t words);
 std::uint32_t words_in_room(std::int64_t packed_tile_room);
 
@@ -40,7 +41,7 @@ struct BoxOfTile {
 };
 BoxOfTile box_of_tile(const LoopNest& nest);
 
-/// Bytes of a block in shared memory in front of its units, and how many of these there are.
+/// Bytes of a block in shared memory before its packed tiles, and how many of these there are.
 std::int64_t bytes_before_packed_tiles(const LoopNest& nest);
 std::int64_t staged_packed_tiles(const LoopNest& nest);
 

@@ -25,7 +25,7 @@ void BlockCluster::end_block() {
   for (const auto& [address, left] : left_[rank_]) {
     judge_.report(FaultKind::race, left.site, kStore, [&] {
       return fmt::format(
-          "thread ({},{},{}) of block ({},{},{}) of the cluster stores {} bytes here, behind which that block waits "
+          "thread ({},{},{}) of block ({},{},{}) of the cluster stores {} bytes here, after which that block waits "
           "for no barrier of the cluster",
           left.thread.x, left.thread.y, left.thread.z, left.block.x, left.block.y, left.block.z, left.bytes.size());
     });
@@ -93,14 +93,14 @@ void BlockCluster::store(std::uint32_t mapped, std::vector<std::byte> bytes) {
   if (passed_[rank_] == 0) {
     judge_.refuse(FaultKind::race, kStore, [&] {
       return fmt::format(
-          "store into block {} of the cluster, which may not have begun: no barrier of the cluster stands in front",
+          "store into block {} of the cluster, which may not have begun: no barrier of the cluster is before it",
           target - 1);
     });
   }
   LeftAt& there = left_[target - 1];
-  const auto behind = there.lower_bound(address + size);
-  if (behind != there.begin() && std::prev(behind)->first + std::prev(behind)->second.bytes.size() > address) {
-    const Left& other = std::prev(behind)->second;
+  const auto after = there.lower_bound(address + size);
+  if (after != there.begin() && std::prev(after)->first + std::prev(after)->second.bytes.size() > address) {
+    const Left& other = std::prev(after)->second;
     judge_.refuse(FaultKind::race, kStore, [&] {
       return fmt::format(
           "store of {} bytes at offset {} of {} in block {} of the cluster, where thread ({},{},{}) of block "

@@ -11,8 +11,8 @@
 namespace esc {
 
 /// The blocks of a cluster and what they store to each other's shared memory. They take turns: each runs up to a
-/// barrier of the cluster, and then the next one does. What a block stores to another one's memory is there behind the
-/// next barrier, as late as can be; from the barrier in front of the store on, the other one may not touch the place.
+/// barrier of the cluster, and then the next one does. What a block stores to another one's memory is there after the
+/// next barrier, as late as can be; from the barrier before the store on, the other one may not touch the place.
 /// All must pass the barrier as often.
 class BlockCluster {
  public:
@@ -28,7 +28,7 @@ class BlockCluster {
   /// Reports that the running block waits at a barrier of the cluster, `site`, which others do not come to.
   void report_uneven_barriers(std::uint32_t site);
 
-  /// All threads of the block have met at the barrier of the cluster, behind which a new interval has begun.
+  /// All threads of the block have met at the barrier of the cluster, after which a new interval has begun.
   void pass_barrier();
 
   /// The address in shared memory of another block, of what is at this one, which is in shared memory, in the running

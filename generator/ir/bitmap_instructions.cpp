@@ -11,11 +11,11 @@ namespace esc {
 
 // Embedded by CMakeLists.txt from templates/instructions.
 extern const std::string_view async_barriers_text;
-extern const std::string_view bitmap_unit_text;
+extern const std::string_view bitmap_packed_tile_text;
 extern const std::string_view cache_policies_text;
 extern const std::string_view find_packed_tile_text;
 extern const std::string_view make_packed_tile_barriers_text;
-extern const std::string_view copy_bitmap_unit_text;
+extern const std::string_view copy_bitmap_packed_tile_text;
 extern const std::string_view wait_for_packed_tile_text;
 extern const std::string_view find_words_text;
 extern const std::string_view load_bits_text;
@@ -54,12 +54,12 @@ Instruction find_packed_tile() {
 Instruction make_packed_tile_barriers() {
   Instruction result =
       ordering("make_packed_tile_barriers", "make_packed_tile_barriers(shared_memory, {copy}, {lane});",
-               {async_barriers_text, bitmap_unit_text, make_packed_tile_barriers_text});
+               {async_barriers_text, bitmap_packed_tile_text, make_packed_tile_barriers_text});
   result.parameters = {value("copy"), value("lane")};
   return result;
 }
 
-Instruction copy_bitmap_unit() {
+Instruction copy_bitmap_packed_tile() {
   const auto from = [](const char* array_name, const Affine& place) {
     return at(array_name, {name("row_tile"), name("k_tile"), place, name("lane")});
   };
@@ -74,7 +74,7 @@ Instruction copy_bitmap_unit() {
   const Node count_once{
       Branch{less(index("lane"), 1), {store(at("staged_words", {name("stage"), name("copy")}), index("count"))}, {}}};
   return {
-      .name = "copy_bitmap_unit",
+      .name = "copy_bitmap_packed_tile",
       .parameters = {array("words"), array("odd_columns"), array("bits"), array("values"), array("staged_words"),
                      array("staged_odd_columns"), array("staged_bits"), array("staged_values"), array("packed_tile"),
                      value("row_tile"), value("k_tile"), value("stage"), value("copy"), value("lane")},
@@ -84,20 +84,20 @@ Instruction copy_bitmap_unit() {
                   loop("block", name("packed_tile_blocks"),
                        {store(to("staged_bits", name("block")), from("bits", name("block")))}),
                   words.front()},
-      .call = "copy_bitmap_unit(shared_memory, packed, packed_tile_room, {packed_tile}, {stage}, {copy});",
-      .texts = {async_barriers_text, bitmap_unit_text, cache_policies_text, find_packed_tile_text,
-                copy_bitmap_unit_text}};
+      .call = "copy_bitmap_packed_tile(shared_memory, packed, packed_tile_room, {packed_tile}, {stage}, {copy});",
+      .texts = {async_barriers_text, bitmap_packed_tile_text, cache_policies_text, find_packed_tile_text,
+                copy_bitmap_packed_tile_text}};
 }
 
 Instruction wait_for_packed_tile() {
   Instruction result =
       ordering("wait_for_packed_tile", "wait_for_packed_tile(shared_memory, {iteration}, {stage}, {copy});",
-               {async_barriers_text, bitmap_unit_text, wait_for_packed_tile_text});
+               {async_barriers_text, bitmap_packed_tile_text, wait_for_packed_tile_text});
   result.parameters = {value("iteration"), value("stage"), value("copy")};
   return result;
 }
 
-/// Where the copy of a warp's unit stands.
+/// Where the copy of a warp's packed tile is.
 constexpr const char* copied_packed_tile = "packed_tile_at(shared_memory, packed_tile_room, {stage}, {copy})";
 
 Instruction find_words() {
@@ -106,7 +106,7 @@ Instruction find_words() {
       .parameters = {{"words", Passing::pointer, {1}}, value("stage"), value("copy"), value("lane"), array("word_at")},
       .meaning = {store(at("word_at", {0}), 0), store(at("word_at", {1}), Expression(at("words", {0})) - 1)},
       .call = std::string("find_words(") + copied_packed_tile + ", {lane}, {word_at});",
-      .texts = {async_barriers_text, bitmap_unit_text, find_words_text}};
+      .texts = {async_barriers_text, bitmap_packed_tile_text, find_words_text}};
 }
 
 Instruction load_bits() {
@@ -116,12 +116,12 @@ Instruction load_bits() {
               "block", 2,
               {store(at("bits", {name("block")}), at("from", {name("half") * 2 + name("block"), name("lane")}))})},
           .call = std::string("load_bits(") + copied_packed_tile + ", {half}, {lane}, {bits});",
-          .texts = {bitmap_unit_text, load_bits_text}};
+          .texts = {bitmap_packed_tile_text, load_bits_text}};
 }
 
 std::string numbered(const char* what, int register_number) { return what + std::to_string(register_number); }
 
-/// The meaning of find_places: registers with two non-zeros have a word each, in front of those that registers with one
+/// The meaning of find_places: registers with two non-zeros have a word each, before those that registers with one
 /// share.
 Block places_of_registers() {
   Block result;
@@ -162,7 +162,7 @@ Instruction find_places() {
           .texts = {find_places_text}};
 }
 
-/// In which column the words of a lane's K block stand.
+/// In which column the words of a lane's K block are.
 Node column_of_words() {
   return define("column", choose(less(0, index("direction")), index("lane"), at("odd_columns", {name("lane")})));
 }
@@ -184,7 +184,7 @@ Node of_code(Block none, Block first, Block second, Block two) {
   return Node{Branch{has(index("code"), 0), std::move(none), {some}}};
 }
 
-/// Register `first` and the three behind it.
+/// Register `first` and the three after it.
 Instruction load_a() {
   const auto element = [](int number) { return at("to", {name("r"), number}); };
   const auto elements = [&](Expression first, Expression second) {
@@ -239,17 +239,23 @@ Instruction store_words() {
       .call = std::string(
                   "store_words({from}, {leading_dimension}, {first_row}, {first_column}, {lane}, {found}, {first}, ") +
               copied_packed_tile + ", packed, {packed_tile});",
-      .texts = {bitmap_unit_text, cache_policies_text, find_packed_tile_text, find_places_text, store_words_text}};
+      .texts = {bitmap_packed_tile_text, cache_policies_text, find_packed_tile_text, find_places_text,
+                store_words_text}};
 }
 
 }  // namespace
 
 std::vector<Instruction> bitmap_instructions() {
-  return {find_packed_tile(), make_packed_tile_barriers(),
-          copy_bitmap_unit(), wait_for_packed_tile(),
-          find_words(),       load_bits(),
-          find_places(),      load_a(),
-          store_a(),          store_words()};
+  return {find_packed_tile(),
+          make_packed_tile_barriers(),
+          copy_bitmap_packed_tile(),
+          wait_for_packed_tile(),
+          find_words(),
+          load_bits(),
+          find_places(),
+          load_a(),
+          store_a(),
+          store_words()};
 }
 
 }  // namespace esc

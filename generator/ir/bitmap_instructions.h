@@ -7,10 +7,10 @@
 
 namespace esc {
 
-/// What kernels do with the units of a bitmap (transformer/bitmap_format.h):
+/// What kernels do with the packed tiles of a bitmap (transformer/bitmap_format.h):
 ///
-///   find_packed_tile(UnitBegins, .., unit)    where a unit of the packed matrix begins and ends
-///   copy_packed_tile_bits(.., unit, ..)       a warp copies it to shared memory
+///   find_packed_tile(begins, .., packed_tile)              where a packed tile of the packed matrix begins and ends
+///   copy_bitmap_packed_tile(.., packed_tile, ..)           a warp copies it to shared memory
 ///   wait_for_packed_tile(..)                  until it is there
 ///   find_words(.., word_at)            where a lane's words begin, of even K blocks and of odd ones
 ///   load_bits(..)                      a lane's bits of two K blocks

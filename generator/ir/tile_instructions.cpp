@@ -19,7 +19,7 @@ extern const std::string_view copy_tile_columns_text;
 extern const std::string_view load_b_text;
 extern const std::string_view mma_text;
 extern const std::string_view async_barriers_text;
-extern const std::string_view bitmap_unit_text;
+extern const std::string_view bitmap_packed_tile_text;
 extern const std::string_view tile_barriers_text;
 extern const std::string_view uses_boxes_text;
 extern const std::string_view make_tile_barriers_text;
@@ -76,8 +76,9 @@ Instruction copy_tile_rows() {
 
 /// The same by tensor copies that one thread asks for, where B allows it.
 Instruction copy_tile_box() {
-  Instruction result = copy_tile(
-      "copy_tile_box", "", {async_barriers_text, bitmap_unit_text, tile_text, tile_barriers_text, copy_tile_box_text});
+  Instruction result =
+      copy_tile("copy_tile_box", "",
+                {async_barriers_text, bitmap_packed_tile_text, tile_text, tile_barriers_text, copy_tile_box_text});
   result.call = "copy_tile_box(shared_memory, &boxes_of_B, {first_row}, {stage}, {part}, {tile}, {thread});";
   return result;
 }
@@ -195,19 +196,20 @@ Instruction uses_boxes() {
           .results = {"boxed"},
           .meaning = {define("boxed", 1)},
           .call = "uses_boxes({b}, ldb)",
-          .texts = {async_barriers_text, bitmap_unit_text, uses_boxes_text}};
+          .texts = {async_barriers_text, bitmap_packed_tile_text, uses_boxes_text}};
 }
 
 Instruction make_tile_barriers() {
-  Instruction result = ordering("make_tile_barriers", "make_tile_barriers(shared_memory, {part}, {thread});",
-                                {async_barriers_text, bitmap_unit_text, tile_barriers_text, make_tile_barriers_text});
+  Instruction result =
+      ordering("make_tile_barriers", "make_tile_barriers(shared_memory, {part}, {thread});",
+               {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, make_tile_barriers_text});
   result.parameters = {value("part"), value("thread")};
   return result;
 }
 
 Instruction wait_for_tile() {
   Instruction result = ordering("wait_for_tile", "wait_for_tile(shared_memory, {number}, {stage}, {part});",
-                                {async_barriers_text, bitmap_unit_text, tile_barriers_text, wait_for_tile_text});
+                                {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, wait_for_tile_text});
   result.parameters = {value("number"), value("stage"), value("part")};
   return result;
 }

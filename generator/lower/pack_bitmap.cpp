@@ -22,9 +22,9 @@ constexpr int block_registers = 16;  ///< of a lane in a K block
 constexpr int tile_registers = 4;    ///< of them in a 16 x 16 tile
 constexpr int block_groups = 2;      ///< of two such tiles, whose fragments of B are loaded at once
 constexpr int group_columns = 32;
-constexpr int pair_blocks = 2;  ///< K blocks whose words stand in a column: the second one's from the bottom
+constexpr int pair_blocks = 2;  ///< K blocks whose words are in a column: the second one's from the bottom
 
-/// What the unit of a warp's panel and window has in this array.
+/// What the packed tile of a warp's row tile and K tile has in this array.
 Access of_bitmap(const char* array, std::vector<Affine> more = {}) {
   more.insert(more.begin(), {Affine::of("packed_tile_row_tile"), Affine::of("k_tile")});
   return element(array, more);
@@ -46,7 +46,7 @@ Block load_block(bool has_warpgroups) {
           unrolled("t", block_registers / tile_registers, {load})};
 }
 
-/// The first row of B of a pair of K blocks, and a block's first row behind that.
+/// The first row of B of a pair of K blocks, and a block's first row after that.
 Expression first_row_of_pair() {
   return index("k_tile") * index("k_tile_columns") + index("half") * pair_blocks * BitmapSchedule::block_columns;
 }
@@ -75,7 +75,7 @@ Block multiply_block_at_once() {
           perform("warpgroup_commit", {}), perform("warpgroup_wait", {0})};
 }
 
-/// The loop over the turns of a block, in which each warp takes a window.
+/// The loop over the iterations of a block, in which each warp takes a K tile.
 Node iterations_of_k_tiles(bool has_warpgroups) {
   const Node find = perform("find_words", {of_bitmap("PackedTileWords"), 0, 0, index("lane"), element("word_at")});
   const Node load_bits = perform("load_bits", {of_bitmap("Bits"), index("half"), 0, 0, index("lane"), element("bits")});
@@ -96,7 +96,7 @@ ArrayDeclaration register_pairs(const char* name, std::vector<Affine> extents, S
   return {name, std::move(extents), ArrayRole::registers, type, "unsigned int"};
 }
 
-/// Declares the registers of a lane, in the nest and, as it returns them, in front of the loop.
+/// Declares the registers of a lane, in the nest and, as it returns them, before the loop.
 Block declare_registers(LoopNest& nest, bool has_warpgroups) {
   constexpr int place_numbers = 3 * block_registers + 1;
   constexpr int tiles = block_registers / tile_registers;
@@ -119,7 +119,7 @@ Block declare_registers(LoopNest& nest, bool has_warpgroups) {
   return declared;
 }
 
-/// What makes a lane's sums complete behind the loop: odd blocks have had sums of their own, since a product waits for
+/// What makes a lane's sums complete after the loop: odd blocks have had sums of their own, since a product waits for
 /// the one before that it adds to.
 Node complete_sums(bool has_warpgroups) {
   if (has_warpgroups) {
@@ -141,7 +141,7 @@ void check_products(const LoopNest& nest, const PackBitmap& directive) {
   refuse_if(directive.warps != BitmapSchedule::warpgroup_warps, directive,
             "the tensor core multiplies for one warp or for four", nearest(BitmapSchedule::warpgroup_warps));
   refuse_if(nest.constant("block_row_tiles") % BitmapSchedule::warpgroup_warps != 0, directive,
-            "four warps that multiply at once have panels beside each other",
+            "four warps that multiply at once have row tiles beside each other",
             "write mainloop(i, row_tiles=4, warps=2)");
   refuse_if(nest.constant("tile_columns") < BitmapSchedule::least_warpgroup_columns, directive,
             "the tile of B has less than a line for each row",
@@ -195,11 +195,11 @@ LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive) {
   result.derived_sizes.push_back(
       {"iterations", Affine::of("K"), BitmapSchedule::tile_columns_of_a * nest.constant("iteration_k_tiles")});
   result.constants.push_back({"k_tiles_of_iteration", index("iteration_k_tiles"),
-                              "that all warps with the same rows and columns take in a turn"});
+                              "that all warps with the same rows and columns take in an iteration"});
   result.constants.push_back({"tile_rows", (has_warpgroups ? 1 : pair_blocks) * BitmapSchedule::block_columns,
                               "columns of A, and rows of B, that are multiplied between two barriers"});
   result.constants.push_back({"packed_tile_blocks", BitmapSchedule::tile_columns_of_a / BitmapSchedule::block_columns,
-                              "of 64 columns of a window, of which a lane has 32 bits each"});
+                              "of 64 columns of a K tile, of which a lane has 32 bits each"});
   const auto of_packed_tiles = [](const char* name, std::vector<Affine> extents, ArrayRole role, ScalarType type) {
     extents.insert(extents.begin(), {Affine::of("row_tiles"), Affine::of("k_tiles")});
     return ArrayDeclaration{name, std::move(extents), role, type};
@@ -214,7 +214,7 @@ LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive) {
   result.packed = {.kind = PackedForm::Kind::bitmap, .height = nest.constant("row_tile_height")};
   result.explicit_zeros = true;
   result.description.emplace_back(
-      "A bit for each element of A says whether it is zero. Those that are not stand in words of 32 bits, each of "
+      "A bit for each element of A says whether it is zero. The others are in words of 32 bits, each of "
       "which has what one register of the tensor core needs: where, follows from counting the bits in front. So the "
       "packed matrix is the same for every number of columns.");
   return result;

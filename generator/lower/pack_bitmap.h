@@ -6,16 +6,16 @@
 
 namespace esc {
 
-/// Takes the elements of a window, a K tile of 256 columns, as tiles of the dense tensor core whose fragments of A are
-/// found by their bits. In place of the loop over the windows of a warp
+/// Takes the elements of a K tile of 256 columns as tiles of the dense tensor core whose fragments of A are
+/// found by their bits. In place of the loop over the K tiles of a warp
 ///
-///   for (window = part; window < windows; window += iteration_k_tiles)
+///   for (k_tile = part; k_tile < k_tiles; k_tile += iteration_k_tiles)
 ///     for (slot < 256) for (e) for (v) sums[..] += A[row][k] * B[k][j];
 ///
-/// comes one over turns, through the halves of a window and their two K blocks of 64 columns:
+/// comes one over iterations, through the halves of a K tile and their two K blocks of 64 columns:
 ///
-///   for (turn < turns) {
-///     window = turn * k_tiles_of_iteration + first_k_tile;
+///   for (iteration < iterations) {
+///     k_tile = iteration * k_tiles_of_iteration + first_k_tile;
 ///     if (..) {
 ///       find_words(.., word_at);
 ///       for (half < 2) {
@@ -23,7 +23,7 @@ namespace esc {
 ///         for (block_of_pair < 2) {
 ///           find_places(bits[block_of_pair], .., places, word_at[block_of_pair]);
 ///           for (t < 4) load_a(.., places, .., a[t]);
-///           for (eighth) for (group < 2) { load_b(B, .., b); mma(pair_sums[block_of_pair][..], a[..], b[..]); .. }
+///           for (n8_tile) for (group < 2) { load_b(B, .., b); mma(pair_sums[block_of_pair][..], a[..], b[..]); .. }
 ///         }
 ///       }
 ///     }
@@ -32,16 +32,16 @@ namespace esc {
 ///
 /// The blocks of a pair have sums of their own, so that half as many products wait for each other. Of warpgroups
 /// (`warps` = 4) four warps multiply at once, 16 columns of A and all columns of C at a time: wgmma in place of load_b
-/// and mma, into `sums`. Behind fragment(). Throws ScheduleError where elements have not 16 bits.
+/// and mma, into `sums`. After fragment(). Throws ScheduleError where elements have not 16 bits.
 LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive);
 
 /// Which way the words of K block `block_of_pair` of a pair go: 1 from the top, -1 from the bottom.
 Expression direction_of_words();
 
-/// The window that a warp takes in a turn.
+/// The K tile that a warp takes in an iteration.
 Expression k_tile_of(const Expression& iteration);
 
-/// Whether there is a window of this number. Where all turns of a block are whole nobody has to look.
+/// Whether there is a K tile of this number. Where all iterations of a block are whole nobody has to look.
 Expression is_k_tile(const Expression& number);
 
 /// Whether it has made products of four warps at once.

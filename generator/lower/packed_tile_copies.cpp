@@ -36,9 +36,10 @@ Block copy_of_packed_tile(const LoopNest& nest, const Expression& iteration, con
   }
   arguments.insert(arguments.end(), {element("packed_tile"), index("packed_tile_row_tile"), k_tile_of(iteration), stage,
                                      index("copy"), index("lane")});
-  return {Node{Branch{
-              has_packed_tile(nest, k_tile_of(iteration)), {perform("copy_bitmap_unit", std::move(arguments))}, {}}},
-          find_packed_tile(nest, iteration + 1)};
+  return {
+      Node{Branch{
+          has_packed_tile(nest, k_tile_of(iteration)), {perform("copy_bitmap_packed_tile", std::move(arguments))}, {}}},
+      find_packed_tile(nest, iteration + 1)};
 }
 
 }  // namespace esc

@@ -29,7 +29,7 @@ bool is_packed_tile_array(const std::string& array) {
   return std::ranges::find(packed_tile_arrays(), array) != packed_tile_arrays().end();
 }
 
-/// Whether tensor copies can move B: a matrix of rows or of columns, each of them one behind the other.
+/// Whether tensor copies can move B: a matrix of rows or of columns, each of them one after the other.
 bool may_have_boxes(const LoopNest& nest) {
   const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
   return has_warpgroups(nest) && (!layout || has_whole_columns(*layout));
@@ -41,7 +41,7 @@ Block by_boxes(const LoopNest& nest, Block boxed, Block otherwise) {
                               : otherwise;
 }
 
-/// Copies the tile of a K step where its window is there.
+/// Copies the tile of a K step where its K tile is there.
 Node copy_of_tile(const LoopNest& nest, const Expression& step) {
   const Expression k_tile = k_tile_of(quotient(step, index("k_tile_steps")));
   const Expression first_row =
@@ -59,7 +59,7 @@ bool reads_tile(const std::vector<Instruction::Parameter>& parameters) {
   return std::ranges::any_of(parameters, [](const Instruction::Parameter& one) { return one.name == "first_column"; });
 }
 
-/// Whether a K step is a whole window, of which a half is multiplied after the other.
+/// Whether a K step is a whole K tile, of which a half is multiplied after the other.
 bool has_whole_steps(const LoopNest& nest) { return nest.constant("tile_rows") == nest.constant("k_tile_columns"); }
 
 /// The instructions that read A and B, on the copies.
@@ -97,7 +97,7 @@ Block from_shared_memory(const LoopNest& nest, const Block& block) {
                  }});
 }
 
-/// The warps that copy and multiply the same tiles of B: a team, which may be one warp or the whole block.
+/// The warps that copy and multiply the same tiles of B: a consumer group, which may be one warp or the whole block.
 Scope scope_of_tiles(const LoopNest& nest) {
   if (nest.constant("block_row_tiles") == 1) {
     return Scope::warp;
@@ -109,8 +109,9 @@ Scope scope_of_tiles(const LoopNest& nest) {
 /// front, which is being multiplied.
 int steps_in_use(const LoopNest& nest) { return has_warpgroups(nest) ? 2 : 1; }
 
-/// How many copies have been committed, at least, since a unit was asked for. Warpgroups wait for it a step before its
-/// turn, and for that of the first turn in front of all of them, when only tiles have been asked for since.
+/// How many copies have been committed, at least, since a packed tile was asked for. Warpgroups wait for it a step
+/// before its iteration, and for that of the first iteration before all of them, when only tiles have been asked for
+/// since.
 Expression commits_behind_packed_tile(const LoopNest& nest, const PipelineTiles& directive) {
   const Expression since = index("k_tile_steps") * index("early_packed_tiles");
   if (!has_warpgroups(nest)) {
@@ -123,8 +124,8 @@ Expression commits_behind_packed_tile(const LoopNest& nest, const PipelineTiles&
 
 Node meet(const LoopNest& nest) { return Node{Barrier{scope_of_tiles(nest)}}; }
 
-/// What pack_bitmap has left: a turn finds the words of its unit and goes through halves of it, of which each has two K
-/// blocks.
+/// What pack_bitmap has left: an iteration finds the words of its packed tile and goes through halves of it, of which
+/// each has two K blocks.
 struct Iteration {
   Iteration(const LoopNest& whole_nest, const Node& whole)
       : nest(whole_nest),
@@ -144,12 +145,12 @@ struct Iteration {
   const Node& load_tiles() const { return blocks.body.at(1); }
 };
 
-/// What is done by the first K step of a window alone.
+/// What is done by the first K step of a K tile alone.
 Block at_first(const LoopNest& nest, const Expression& begins_k_tile, Block block) {
   return has_whole_steps(nest) ? block : Block{Node{Branch{begins_k_tile, std::move(block), {}}}};
 }
 
-/// In front of a K step what it needs is waited for; behind the barrier what later ones need is asked for.
+/// Before a K step what it needs is waited for; after the barrier what later ones need is asked for.
 Block begin_step(const LoopNest& nest, const Block& wait, const Expression& begins_k_tile) {
   const Expression packed_tile_ahead = index("iteration") + index("early_packed_tiles");
   Block result = wait;
@@ -161,7 +162,7 @@ Block begin_step(const LoopNest& nest, const Block& wait, const Expression& begi
   return result;
 }
 
-/// What the first K step of a window waits for besides.
+/// What the first K step of a K tile waits for besides.
 Block find_k_tile(const Iteration& iteration, const Expression& begins_k_tile) {
   return at_first(iteration.nest, begins_k_tile,
                   {perform("wait_for_packed_tile", {index("iteration"), index("packed_tile_stage"), index("copy")}),
@@ -172,7 +173,8 @@ Node define_step(const Expression& number) {
   return define("step", index("iteration") * index("k_tile_steps") + number, ScalarType::u32);
 }
 
-/// The K steps of a window, in its turn: a loop over both halves, or one step in which they are one behind the other.
+/// The K steps of a K tile, in its iteration: a loop over both halves, or one step in which they are one after the
+/// other.
 Block multiply_halves(const Iteration& iteration) {
   const LoopNest& nest = iteration.nest;
   const Expression begins_k_tile = less(index("half"), 1);
@@ -212,12 +214,12 @@ Node tile_product(const Affine& tile) {
                   index("tile_rows"), index("tile_columns"), index("tile_stage"), index("part"), index("lane")});
 }
 
-/// Steps that decode block `next` of a half, of the unit in stage `packed_tile_stage`.
+/// Steps that decode block `next` of a half, of the packed tile in stage `packed_tile_stage`.
 Block of_block(const Block& block, const Affine& half, const Affine& next) {
   return substitute(substitute(block, "half", half), "block_of_pair", next);
 }
 
-/// What is decoded in front of all turns: the first block of all. All warps meet before, so that they know of the
+/// What is decoded before all iterations: the first block of all. All warps meet before, so that they know of the
 /// barriers of tiles.
 Block decode_first(const LoopNest& nest, const Iteration& iteration) {
   const Expression is_there = is_k_tile(index("first_k_tile"));
@@ -227,9 +229,9 @@ Block decode_first(const LoopNest& nest, const Iteration& iteration) {
       Node{Branch{is_there, substitute(of_block(from_shared_memory(nest, decode), 0, 0), "packed_tile_stage", 0), {}}}};
 }
 
-/// The loop over the K steps of a window. Products are asked for one by one while the next block is decoded: a warp
-/// that asked for all of them at once would stand behind its own. Behind the last block that is decoded once more which
-/// is there, so that no product stands in a branch.
+/// The loop over the K steps of a K tile. Products are asked for one by one while the next block is decoded: a warp
+/// that asked for all of them at once would wait for its own. After the last block that is decoded once more which
+/// is there, so that no product is in a branch.
 Loop block_steps(const LoopNest& nest, const Iteration& iteration) {
   const Expression number = index("half") * 2 + index("block_of_pair");
   const Expression ends_k_tile = less(k_tile_blocks - 2, number);
@@ -271,17 +273,18 @@ Loop block_steps(const LoopNest& nest, const Iteration& iteration) {
   return halves;
 }
 
-/// Units of a block, some 4 KB each, that are on their way before its tiles of B are: as many keep the memory busy
-/// while the first of them come, which are latency times a multiprocessor's share of the memory's speed. More would
-/// only keep B waiting, because copies are served in order.
+/// Packed tiles of a block, some 4 KB each, that are on their way before its tiles of B are: as many keep the memory
+/// busy while the first of them come, which are latency times a multiprocessor's share of the memory's speed. More
+/// would only keep B waiting, because copies are served in order.
 constexpr int early_copies = 8;
 
-/// Whether some units are asked for behind the first tiles. Tensor copies of tiles take no turn of the threads' copies.
+/// Whether some packed tiles are asked for after the first tiles. Tensor copies of tiles take no iteration of the
+/// threads' copies.
 bool has_later_packed_tiles(const LoopNest& nest) {
   return !has_warpgroups(nest) && nest.constant("iteration_k_tiles") * nest.constant("block_row_tiles") > early_copies;
 }
 
-/// The units of the first turns.
+/// The packed tiles of the first iterations.
 Node first_packed_tiles(const LoopNest& nest) {
   return sequential_loop("u", 0, Affine::of("early_packed_tiles"), 1, Role::none,
                          copy_of_packed_tile(nest, index("u"), index("u")));
@@ -294,7 +297,8 @@ Node early_packed_tiles(const LoopNest& nest) {
                                       : first_packed_tiles(nest);
 }
 
-/// The first tiles of B. Later units belong to the first group of copies, whose tile the first turn waits for.
+/// The first tiles of B. Later packed tiles belong to the first group of copies, whose tile the first iteration waits
+/// for.
 Node first_tiles(const LoopNest& nest) {
   const Expression number = index("s");
   Block copies{copy_of_tile(nest, number)};
@@ -306,8 +310,8 @@ Node first_tiles(const LoopNest& nest) {
   return sequential_loop("s", 0, Affine::of("early_tiles"), 1, Role::none, std::move(copies));
 }
 
-/// What stands in front of the turns: barriers, and the operands of the first ones. Whether B allows boxes is asked for
-/// behind units, which may be copied before B is there.
+/// What is before the iterations: barriers, and the operands of the first ones. Whether B allows boxes is asked for
+/// after packed tiles, which may be copied before B is there.
 Block first_operands(const LoopNest& nest) {
   const bool boxes = may_have_boxes(nest);
   Block result{define("copy", index("part") * index("block_row_tiles") + index("place")),
@@ -319,7 +323,7 @@ Block first_operands(const LoopNest& nest) {
   }
   append(result,
          {Node{Barrier{Scope::warp}},
-          Node{Note{"The operands of the first turns. Those of A are there whatever the kernel in front does."}},
+          Node{Note{"The operands of the first iterations. Those of A are there whatever the previous kernel does."}},
           early_packed_tiles(nest)});
   if (boxes) {
     result.push_back(perform("uses_boxes", {element("B")}, {"boxed"}));
@@ -336,7 +340,7 @@ LoopNest with_steps(const LoopNest& nest, const PipelineTiles& directive) {
     return nest;
   }
   refuse_if(has_warpgroups(nest), directive, "warpgroups multiply 64 columns of A at a time", "leave out step");
-  refuse_if(directive.step != BitmapSchedule::tile_columns_of_a, directive, "a K step is half a window or a whole one",
+  refuse_if(directive.step != BitmapSchedule::tile_columns_of_a, directive, "a K step is half a K tile or a whole one",
             "write step=128 or step=256");
   LoopNest result = nest;
   std::ranges::find(result.constants, "tile_rows", &NamedConstant::name)->value = directive.step;
@@ -374,18 +378,19 @@ LoopNest pipeline_tiles(const LoopNest& given, const PipelineTiles& directive) {
   LoopNest result = put_together(nest, parts);
   result.consumer_group = scope_of_tiles(nest) == Scope::consumer_group ? "part" : "";
   result.constants.push_back({"k_tile_steps", quotient(index("k_tile_columns"), index("tile_rows")), ""});
-  result.constants.push_back(
-      {"tile_stages", directive.tiles, "stages: tiles of B of a team that are in shared memory or on their way"});
+  result.constants.push_back({"tile_stages", directive.tiles,
+                              "stages: tiles of B of a consumer group that are in shared memory or on their way"});
   result.constants.push_back({"early_tiles", index("tile_stages") - steps_in_use(nest), ""});
-  result.constants.push_back({"packed_tile_stages", directive.packed_tiles, "units: units of A of a warp, likewise"});
+  result.constants.push_back(
+      {"packed_tile_stages", directive.packed_tiles, "stages_a: packed tiles of A of a warp, likewise"});
   result.constants.push_back({"early_packed_tiles", index("packed_tile_stages") - 1, ""});
   result.constants.push_back({"commits_behind_packed_tile", commits_behind_packed_tile(nest, directive),
-                              "of copies, at least, since a unit was asked for"});
+                              "of copies, at least, since a packed tile was asked for"});
   if (has_later_packed_tiles(nest)) {
-    result.constants.push_back({"early_copies", early_copies, "units that are asked for before tiles of B"});
+    result.constants.push_back({"early_copies", early_copies, "packed tiles that are asked for before tiles of B"});
   }
   result.constants.push_back(
-      {"block_copies", index("iteration_k_tiles") * index("block_row_tiles"), "units of a turn"});
+      {"block_copies", index("iteration_k_tiles") * index("block_row_tiles"), "packed tiles of an iteration"});
   std::vector<ArrayDeclaration> staged = staged_copies(
       nest, packed_tile_arrays(), {Affine::of("packed_tile_stages"), Affine::of("block_copies")}, "packed_tile");
   staged.push_back({"StagedB",
@@ -394,13 +399,13 @@ LoopNest pipeline_tiles(const LoopNest& given, const PipelineTiles& directive) {
                     ArrayRole::shared,
                     nest.element(),
                     "tile"});
-  // In front of the sums, as in the memory of the block.
+  // Before the sums, as in the memory of the block.
   result.arrays.insert(result.arrays.begin(), staged.begin(), staged.end());
   result.arrays.push_back({"packed_tile", {2}, ArrayRole::registers, ScalarType::u32});
   result.description.emplace_back(
-      "Both operands are copied to shared memory past the registers, several turns ahead of their use: tiles of B by "
-      "the threads of a team, units of A by their "
-      "warps, from compute capability 9.0 on as bulk copies, which one thread asks for.");
+      "Both operands are copied to shared memory past the registers, several iterations ahead of their use: tiles of B "
+      "by the threads of a consumer group, packed tiles of A by their warps, from compute capability 9.0 on as bulk "
+      "copies, which one thread asks for.");
   result.unpacking = {unpack_bitmap(result)};
   result.repacking = {repack_bitmap(result)};
   return result;

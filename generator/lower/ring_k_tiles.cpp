@@ -47,7 +47,7 @@ Node copy_rows(const Expression& iteration) {
                  {element("B"), element("StagedB"), iteration, index("tile"), lane_of_warp(), index("K"), index("N")});
 }
 
-/// The lists of the first iteration are there whatever the kernel before does.
+/// The lists of the first iteration are there whatever the previous kernel does.
 Node ask_early() {
   Block body = find_list(first_list());
   body.push_back(copy_lists(0));

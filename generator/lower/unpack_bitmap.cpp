@@ -19,9 +19,9 @@ namespace {
 constexpr int block_tiles = 4;  ///< of 16 columns, in a K block
 constexpr int tile_columns = 16;
 constexpr int tile_registers = 4;
-constexpr int pair_blocks = 2;  ///< K blocks of a half of a unit
+constexpr int pair_blocks = 2;  ///< K blocks of a half of a packed tile
 
-/// What the copy of the warp's unit has in this array.
+/// What the copy of the warp's packed tile has in this array.
 Access of_copy(const char* array) {
   return element(staged_name(array), {Affine::of("packed_tile_stage"), Affine::of("copy")});
 }
@@ -58,7 +58,7 @@ Block find_block(const Block& of_tile) {
           unrolled("t", block_tiles, of_tile)};
 }
 
-/// Goes through the unit that has come.
+/// Goes through the packed tile that has come.
 Block find_tiles(const Block& of_tile) {
   const Expression stage = index("packed_tile_stage");
   const Node load_bits =
@@ -68,7 +68,7 @@ Block find_tiles(const Block& of_tile) {
           unrolled("half", 2, {load_bits, unrolled("block_of_pair", pair_blocks, find_block(of_tile))})};
 }
 
-/// Asks for the unit of a turn. Copies are committed as often as those of the product are, by which
+/// Asks for the packed tile of an iteration. Copies are committed as often as those of the product are, by which
 /// wait_for_packed_tile counts.
 Block ask_for_packed_tile(const LoopNest& nest, const Expression& iteration, const Expression& stage) {
   Block result = copy_of_packed_tile(nest, iteration, stage);
@@ -76,7 +76,7 @@ Block ask_for_packed_tile(const LoopNest& nest, const Expression& iteration, con
   return result;
 }
 
-/// The loop over turns. Who reads a stage has done so before another unit comes there.
+/// The loop over iterations. Who reads a stage has done so before another packed tile comes there.
 Node iterations(const LoopNest& nest, Block of_packed_tile) {
   const Expression ahead = index("iteration") + index("early_packed_tiles");
   Block body{define("k_tile", k_tile_of(index("iteration")), ScalarType::u32),
@@ -96,7 +96,7 @@ Block own_places(const Block& body) {
   return result;
 }
 
-/// The arrays that units are found and copied by.
+/// The arrays that packed tiles are found and copied by.
 std::vector<ArrayDeclaration> arrays_of_packed_tiles(const LoopNest& nest) {
   std::vector<ArrayDeclaration> arrays{*nest.find_array("PackedTileBegins")};
   for (const std::string& name : packed_tile_arrays()) {
@@ -113,7 +113,7 @@ ArrayDeclaration matrix(const LoopNest& nest, ArrayRole role) {
   return {"A", {Affine::of("M"), Affine::of("K")}, role, nest.element()};
 }
 
-/// The nest in which warps go through all units, one after the other. Beside what they find these by a lane has
+/// The nest in which warps go through all packed tiles, one after the other. Beside what they find these by a lane has
 /// registers `own`.
 LoopNest nest_of_packed_tiles(const LoopNest& nest, std::vector<ArrayDeclaration> arrays, ArrayDeclaration own,
                               Block of_packed_tile) {
@@ -129,7 +129,7 @@ LoopNest nest_of_packed_tiles(const LoopNest& nest, std::vector<ArrayDeclaration
                                      ask_for_packed_tile(nest, index("s"), index("s"))),
                      iterations(nest, std::move(of_packed_tile))};
   if (has_warpgroups(nest)) {
-    // Nobody waits for warps without a panel here, whose units are another's.
+    // Nobody waits for warps without a row tile here, whose packed tiles are another's.
     packed_tiles = {Node{Branch{less(index("row_tile"), index("row_tiles")), std::move(packed_tiles), {}}}};
   }
   append(body, packed_tiles);

@@ -5,14 +5,14 @@
 
 namespace esc {
 
-/// The nest that writes A as it was, zeros too, from its bitmap. Blocks, warps and copies of units are those of the
-/// product, whose constants and shared memory it has; in place of the products a warp stores what it has found:
+/// The nest that writes A as it was, zeros too, from its bitmap. Blocks, warps and copies of packed tiles are those of
+/// the product, whose constants and shared memory it has; in place of the products a warp stores what it has found:
 ///
 ///   grid (block..) warps (part, place..) lanes (..) {
 ///     find_packed_tile(..); make_packed_tile_barriers(..);
-///     for (s < early_packed_tiles) copy_bitmap_unit(.., s, ..);
-///     for (turn < turns) {
-///       copy_bitmap_unit(turn + early_packed_tiles);
+///     for (s < early_packed_tiles) copy_bitmap_packed_tile(.., s, ..);
+///     for (iteration < iterations) {
+///       copy_bitmap_packed_tile(iteration + early_packed_tiles);
 ///       if (..) {
 ///         wait_for_packed_tile(..); find_words(..);
 ///         for (half < 2) {
@@ -30,11 +30,11 @@ namespace esc {
 LoopNest unpack_bitmap(const LoopNest& nest);
 
 /// The other way round: the nest that writes the values of A into its bitmap, whose pattern stays. A warp has the same
-/// units, and finds their words likewise; in place of load_a and store_a there is
+/// packed tiles, and finds their words likewise; in place of load_a and store_a there is
 ///
 ///   store_words(A, .., Values, ..);
 ///
-/// and the unit's place in the packed matrix is asked for once more, as copies are of later ones.
+/// and the packed tile's place in the packed matrix is asked for once more, as copies are of later ones.
 LoopNest repack_bitmap(const LoopNest& nest);
 
 }  // namespace esc

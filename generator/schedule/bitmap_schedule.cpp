@@ -27,7 +27,7 @@ int most_warpgroup_columns(int threads) {
              : static_cast<int>(std::bit_floor(static_cast<unsigned>(2 * sums)));
 }
 
-/// What wgmma asks for: four warps with panels beside each other, and registers for all sums.
+/// What wgmma asks for: four warps with row tiles beside each other, and registers for all sums.
 void check_warpgroups(const BitmapSchedule& schedule) {
   constexpr int warps = BitmapSchedule::warpgroup_warps;
   if (schedule.row_tiles % warps != 0) {
@@ -186,7 +186,7 @@ std::vector<Directive> expand(const BitmapSchedule& schedule) {
                                     PackBitmap{"A", schedule.has_warpgroups() ? BitmapSchedule::warpgroup_warps : 1},
                                     PipelineTiles{"k", schedule.stages, schedule.packed_tiles, schedule.step}};
   if (schedule.cluster > 1) {
-    directives.emplace_back(ClusterTurns{"k", schedule.cluster});
+    directives.emplace_back(ClusterIterations{"k", schedule.cluster});
   }
   directives.emplace_back(StoreTiles{"C"});
   if (schedule.pdl) {

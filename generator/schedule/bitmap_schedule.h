@@ -12,9 +12,9 @@
 namespace esc {
 
 /// A schedule of family bitmap, for 16-bit weights of which one packed matrix serves every number of columns: a bit for
-/// each weight, and the non-zeros as mma.m16n8k16 takes them. A block owns `panels` panels of 16 rows and goes through
-/// all columns of A, a K tile of 256 at a time; `warps` warps of each panel take K tiles in turn and add up their sums
-/// in the end (split-K within the block).
+/// each weight, and the non-zeros as mma.m16n8k16 takes them. A block owns `row_tiles` row tiles of 16 rows and goes
+/// through all columns of A, a K tile of 256 at a time; `warps` warps of each row tile take K tiles in turn and add up
+/// their sums in the end (split-K within the block).
 struct BitmapSchedule {
   static constexpr int row_tile_rows = 16;
   static constexpr int tile_columns_of_a = 256;  ///< of a K tile
@@ -35,15 +35,15 @@ struct BitmapSchedule {
   enum class Mma { warp, warpgroup };
 
   int columns = 8;       ///< columns of C that a block computes: 8 to 64, of warpgroups 64 to 256
-  int row_tiles = 2;     ///< panels of a block
-  int warps = 8;         ///< warps of a panel
+  int row_tiles = 2;     ///< row tiles of a block
+  int warps = 8;         ///< warps of a row tile
   int stages = 3;        ///< K steps of B that a warp has in shared memory or on their way
   int packed_tiles = 2;  ///< K tiles of A, likewise
   int step =
       half_tile;  ///< columns of A of a K step, where each warp multiplies by itself: half a K tile, or all of it
   Mma mma = Mma::warp;
   int cluster = 1;  ///< blocks of a cluster that take K tiles in turn, too (split-K), from compute capability 9.0 on
-  bool pdl = true;  ///< programmatic dependent launch: the packed matrix is read before the kernel in front has ended
+  bool pdl = true;  ///< programmatic dependent launch: the packed matrix is read before the previous kernel has ended
 
   int threads() const { return 32 * row_tiles * warps; }
   /// Whether blocks of a cluster own as many of a tile's columns each: in tiles of 16, which are stored whole.
@@ -55,7 +55,7 @@ struct BitmapSchedule {
   bool operator==(const BitmapSchedule&) const = default;
 };
 
-/// Reads the settings behind "bitmap:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
+/// Reads the settings after "bitmap:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 BitmapSchedule parse_bitmap(std::string_view text, std::string_view settings);
 
 /// "bitmap: tile=32x256x8, warps=16, stages=3, stages_a=2, pdl=on", with "step=256", "mma=wgmma" and "cluster=2" before
@@ -70,7 +70,7 @@ void check_legal(const BitmapSchedule& schedule, const ProductColumns& columns);
 /// Whether the family is made for elements of this type: 16 bits, in any layout.
 bool can_use_bitmap(std::string_view dtype);
 
-/// Bytes of a block in shared memory, where a unit has so many at most.
+/// Bytes of a block in shared memory, where a packed tile has so many at most.
 std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t packed_tile_bytes);
 
 /// The most columns of C that a block may compute of so many: a power of two.

@@ -40,7 +40,7 @@ int most_stages_of_warpgroups(int columns) {
 void add_warpgroups(int columns, std::vector<BitmapSchedule>& space) {
   constexpr int least_stages = 3;
   for (const int row_tiles : {4, 8}) {
-    for (const int warps : {1, 2}) {
+    for (const int warps : {1, 2, 4}) {
       for (const int cluster : {1, 2}) {
         for (const int packed_tiles : {2, 3}) {
           for (int stages = most_stages_of_warpgroups(columns); stages >= least_stages; --stages) {

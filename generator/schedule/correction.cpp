@@ -134,17 +134,12 @@ SchedulePoint schedule_point(const Schedule& schedule, const LayerShape& shape) 
   return point;
 }
 
-LocalCorrection::LocalCorrection(std::vector<const MeasuredPoint*> near, double mean)
-    : near_(std::move(near)), mean_(mean), covariance_(covariance(near_)) {
-  // A few times that happen to agree are no proof of a small deviation.
-  constexpr double assumed = 16;
-  double squares = assumed * unmeasured_deviation * unmeasured_deviation;
+LocalCorrection::LocalCorrection(std::vector<const MeasuredPoint*> near, double mean, double deviation)
+    : near_(std::move(near)), mean_(mean), deviation_(deviation), covariance_(covariance(near_)) {
   std::vector<double> residuals;
   for (const MeasuredPoint* const one : near_) {
     residuals.push_back(one->log_ratio - mean_);
-    squares += residuals.back() * residuals.back();
   }
-  deviation_ = std::sqrt(squares / (assumed + static_cast<double>(residuals.size())));
   weights_ = covariance_.solve(std::move(residuals));
 }
 
@@ -170,16 +165,22 @@ CorrectionEstimate LocalCorrection::estimate(const SchedulePoint& point) const {
 
 Correction::Correction(std::vector<ProductPoints> measured) : measured_(std::move(measured)) {
   double sum = 0;
+  double squares = 0;
   double count = 0;
   for (const ProductPoints& product : measured_) {
     for (const MeasuredPoint& one : product.points) {
       sum += one.log_ratio;
+      squares += one.log_ratio * one.log_ratio;
       ++count;
     }
   }
   if (count > 0) {
     mean_ = sum / count;
   }
+  // A few times that happen to agree are no proof of a small deviation.
+  constexpr double assumed = 16;
+  const double known = std::max(0.0, squares - count * mean_ * mean_);
+  deviation_ = std::sqrt((known + assumed * unmeasured_deviation * unmeasured_deviation) / (count + assumed));
 }
 
 LocalCorrection Correction::near(const LayerShape& shape, std::string_view left_out) const {
@@ -199,7 +200,7 @@ LocalCorrection Correction::near(const LayerShape& shape, std::string_view left_
       }
     }
   }
-  return {std::move(points), mean_};
+  return {std::move(points), mean_, deviation_};
 }
 
 }  // namespace esc

@@ -45,8 +45,8 @@ constexpr double unmeasured_deviation = 0.3;
 /// that was measured on the very layer gets its own; far from all of them, it is the mean that it was made with.
 class LocalCorrection {
  public:
-  /// The points outlive it; `mean` is that of all log ratios.
-  LocalCorrection(std::vector<const MeasuredPoint*> near, double mean);
+  /// The points outlive it. `deviation` is that of all log ratios from their mean.
+  LocalCorrection(std::vector<const MeasuredPoint*> near, double mean, double deviation);
 
   double log_ratio(const SchedulePoint& point) const;
   /// The same with its deviation, which takes longer.
@@ -57,7 +57,7 @@ class LocalCorrection {
 
   std::vector<const MeasuredPoint*> near_;
   double mean_;
-  double deviation_ = 0;  ///< of those nearest to the layer from the mean
+  double deviation_;
   CholeskyFactor covariance_;
   std::vector<double> weights_;
 };
@@ -75,6 +75,7 @@ class Correction {
  private:
   std::vector<ProductPoints> measured_;
   double mean_ = 0;
+  double deviation_ = 0;
 };
 
 }  // namespace esc

@@ -251,7 +251,7 @@ void form(CopyPackedTiles&, Form& parts) {
   parts.word({"bulk_a", "units"});
 }
 template <typename Form>
-void form(ClusterTurns& directive, Form& parts) {
+void form(ClusterIterations& directive, Form& parts) {
   parts.directive("cluster");
   parts.name("LOOP", directive.loop);
   parts.number(directive.blocks);

@@ -236,10 +236,10 @@ struct CopyPackedTiles {
 };
 /// cluster(k, 4): the iterations of a block are dealt to `blocks` blocks of a cluster, the first of which adds up their
 /// sums, from compute capability 9.0 on.
-struct ClusterTurns {
+struct ClusterIterations {
   std::string loop;
   int blocks = 2;
-  bool operator==(const ClusterTurns&) const = default;
+  bool operator==(const ClusterIterations&) const = default;
 };
 /// warp_specialize(A): warps of their own place the values of the sparse array, an iteration ahead of those that
 /// multiply them, and copy for them.
@@ -257,8 +257,8 @@ using Directive =
                  TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
                  BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue,
                  Mainloop, FragmentColumns, PackFragments, PackDense, PackListed, PackPlaced, Sparse14Steps,
-                 PipelineKTiles, CopyInBulk, CopyPackedTiles, ClusterTurns, WarpSpecialize, PackGathered, PackBitmap,
-                 PipelineTiles, StoreTiles>;
+                 PipelineKTiles, CopyInBulk, CopyPackedTiles, ClusterIterations, WarpSpecialize, PackGathered,
+                 PackBitmap, PipelineTiles, StoreTiles>;
 
 /// "unroll(i, 4)", "map(i, grid)", "row_tiles(i, block=4, warp=2)", "merge()", ...
 std::string print(const Directive& directive);

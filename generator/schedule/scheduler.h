@@ -20,10 +20,10 @@ double unlimited_bytes(const LayerShape& shape);
 
 /// The schedules that `--schedule auto` may stand for, each once, the best first. What a user's database has of the
 /// very layer or of a close class (`close_class`) comes before everything, and what it has far away changes nothing.
-/// Then all others by the time that a model expects of them, which is corrected by what was measured of the layer and of
-/// those nearby. Those that would fill memory with explicit zeros come last, but what a user has measured of the very
-/// layer. All are legal for the columns of the
-/// product, and the target can run them; whether one is for the matrix too shows when that is packed.
+/// Then all others by the time that a model expects of them, which is corrected by what was measured of the layer and
+/// of those nearby. Those that would fill memory with explicit zeros come last, but what a user has measured of the
+/// very layer. All are legal for the columns of the product, and the target can run them; whether one is for the matrix
+/// too shows when that is packed.
 ///
 /// What was measured of the very layer or of a close class is a choice's evidence; `settled` says what of it holds.
 /// Where a `form` is given, those alone that pack a matrix so (packed_form), of which there may be none.

@@ -317,7 +317,7 @@ std::vector<Directive> expand(const StreamSchedule& schedule) {
     directives.emplace_back(CopyPackedTiles{});
   }
   if (schedule.cluster > 1) {
-    directives.emplace_back(ClusterTurns{"k", schedule.cluster});
+    directives.emplace_back(ClusterIterations{"k", schedule.cluster});
   }
   if (schedule.ahead) {
     directives.emplace_back(WarpSpecialize{"A"});

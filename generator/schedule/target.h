@@ -50,7 +50,7 @@ bool has_measurements_of(const DeviceKey& device);
 struct KernelTarget {
   int oldest_architecture = 90;
   int newest_architecture = 90;
-  std::uint64_t shared_bytes = 227 * 1024;  ///< of a block, on each of the architectures
+  std::uint64_t shared_bytes = 227 * 1024;    ///< of a block, on each of the architectures
   DeviceKey device = {90, 132, 60ULL << 20};  ///< that one; an H200's figures where they are not known
 };
 

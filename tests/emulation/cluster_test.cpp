@@ -129,7 +129,7 @@ TEST(BlockCluster, FindsBlocksOfAClusterThatWriteTheSameElement) {
   both.take = "";
   both.grid = 4;
   EXPECT_EQ(Emulation(cluster_text(both)).only_fault().kind, FaultKind::race);
-  // One block's own writes, before and behind a barrier of the cluster, follow each other.
+  // One block's own writes, before and after a barrier of the cluster, follow each other.
   both.leave = "if (rank == 3) y[thread] = 1;";
   both.last = "if (rank == 3) y[thread] += 2;";
   Emulation own(cluster_text(both));
@@ -151,7 +151,7 @@ TEST(BlockCluster, FindsAStoreIntoABlockThatMayNotHaveBegun) {
   EXPECT_THAT(Emulation(cluster_text({.begun = ""})).only_fault().message,
               HasSubstr("race: kernel 'kernel' at kernel.cu:6:3"));
   EXPECT_THAT(Emulation(cluster_text({.begun = ""})).only_fault().message,
-              HasSubstr("may not have begun: no barrier of the cluster stands in front"));
+              HasSubstr("may not have begun: no barrier of the cluster is before it"));
 }
 
 TEST(BlockCluster, FindsAReadBeforeTheBarrier) {
@@ -190,7 +190,7 @@ TEST(BlockCluster, FindsAStoreBehindTheLastBarrier) {
   late.leave = "if (rank == 1 || rank == 2) leave(&sums[rank - 1][4 * thread], 0, x[rank], 1, 2, 3);";
   late.take = "if (rank == 0) y[32 * (blockIdx.x / 4) + thread] = sums[0][4 * thread] + sums[1][4 * thread];";
   EXPECT_THAT(Emulation(cluster_text(late)).only_fault().message,
-              HasSubstr("behind which that block waits for no barrier of the cluster"));
+              HasSubstr("after which that block waits for no barrier of the cluster"));
 }
 
 TEST(BlockCluster, FindsTwoStoresInOnePlace) {

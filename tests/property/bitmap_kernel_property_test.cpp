@@ -104,7 +104,7 @@ void check_kernel(const SparseMatrix& matrix, std::int64_t bcol, Lies lies) {
   const bool whole =
       lies == Lies::transposed && *rc::gen::arbitrary<bool>().as("columns of B begin at multiples of 16 bytes");
   const EmulatedKernel kernel(fitting_layer(matrix, bcol, schedule, lies));
-  RC_CLASSIFY(matrix.columns > BitmapSchedule::tile_columns_of_a * schedule.warps, "several turns");
+  RC_CLASSIFY(matrix.columns > BitmapSchedule::tile_columns_of_a * schedule.warps, "several iterations");
   for (const ProductCase& drawn : products) {
     ProductCase product = drawn;
     if (lies == Lies::transposed) {
@@ -166,10 +166,10 @@ constexpr BitmapSchedule of_warps{.columns = 8, .row_tiles = 2, .warps = 2, .sta
 constexpr BitmapSchedule of_warpgroups{
     .columns = 64, .row_tiles = 4, .warps = 1, .stages = 3, .packed_tiles = 2, .mma = BitmapSchedule::Mma::warpgroup};
 
-/// Packed matrices of any pattern whose units it has room for, of fewer bytes and of more than its own.
+/// Packed matrices of any pattern whose packed tiles it has room for, of fewer bytes and of more than its own.
 TEST(EmittedBitmapKernel, MultipliesByOtherPatterns) {
   const SparseMatrix own = drawn_halves(70, 900, 0.5, 1);
-  SparseMatrix emptier = own;  // but for its first panel, which has the fullest unit
+  SparseMatrix emptier = own;  // but for its first row tile, which has the fullest packed tile
   emptier.offsets.assign(71, own.offsets[16]);
   std::copy_n(own.offsets.begin(), 16, emptier.offsets.begin());
   emptier.column_of.resize(static_cast<std::size_t>(own.offsets[16]));
@@ -207,7 +207,8 @@ TEST(EmittedBitmapKernel, IsTheSameForAllLayersOfAShape) {
   }
 }
 
-/// As much shared memory for units as costs no block of a multiprocessor, and makes nothing necessary that was not.
+/// As much shared memory for packed tiles as costs no block of a multiprocessor, and makes nothing necessary that was
+/// not.
 TEST(EmittedBitmapKernel, HasRoomForFullerUnitsWhereThatIsFree) {
   const SparseMatrix matrix = drawn_halves(70, 900, 0.6, 1);
   for (BitmapSchedule schedule : {of_warps, of_warpgroups}) {

@@ -20,13 +20,14 @@ using tests::full_sweep;
 using tests::NamedMatrix;
 using tests::ScheduleFor;
 
-/// The shapes that are awkward for every kernel, of both types, and units that are full, half full, alike or not.
+/// The shapes that are awkward for every kernel, of both types, and packed tiles that are full, half full, alike or
+/// not.
 std::vector<NamedMatrix> shapes_for_bitmaps() {
   std::vector<NamedMatrix> shapes = awkward_shapes();
   for (const double sparsity : {0.0, 0.5, 0.9}) {
     for (const SampleStructure structure : {SampleStructure::uniform, SampleStructure::powerlaw}) {
       shapes.push_back(
-          {fmt::format("{} units, {:.0f} % zeros", structure == SampleStructure::uniform ? "like" : "uneven",
+          {fmt::format("{} packed tiles, {:.0f} % zeros", structure == SampleStructure::uniform ? "like" : "uneven",
                        100 * sparsity),
            sample_matrix({.rows = 90, .columns = 1700, .sparsity = sparsity, .structure = structure, .seed = 5})});
     }

@@ -63,7 +63,7 @@ void expect_unpacked(const SparseMatrix& matrix, const BitmapSchedule& schedule)
   }
 }
 
-/// A matrix whose last panels and units lack rows and columns, or do not, and a schedule for it.
+/// A matrix whose last row tiles and packed tiles lack rows and columns, or do not, and a schedule for it.
 struct Tails {
   std::int64_t rows;
   std::int64_t columns;
@@ -130,7 +130,7 @@ struct Mistake {
   const char* wrong;
 };
 
-/// Each mistake, where the text has it last in front of `behind`, is a problem in one of the calls at least.
+/// Each mistake, where the text has it last before `behind`, is a problem in one of the calls at least.
 template <class Problem>
 void expect_found(const GeneratedLayer& layer, const std::string& text, std::size_t behind,
                   std::span<const Mistake> mistakes, const Problem& problem, const SparseMatrix& matrix) {
@@ -177,7 +177,7 @@ SparseMatrix with_other_values(SparseMatrix matrix, std::span<const double> kind
   return matrix;
 }
 
-/// What is wrong behind a call of NAME_values: the first fault, or byte that is not that of the layer of these values.
+/// What is wrong after a call of NAME_values: the first fault, or byte that is not that of the layer of these values.
 std::string repacking_problem(const EmulatedKernel& kernel, const GeneratedLayer& layer, const SparseMatrix& values,
                               const GeneratedLayer& of_values, const KernelCall& call) {
   const EmulatedProduct result = kernel.repacked(values, call);

@@ -174,7 +174,7 @@ std::vector<Directive> ScriptDraw::stream() {
     script.push_back(chance(70) ? Directive(CopyInBulk{}) : Directive(CopyPackedTiles{}));
   }
   if (chance(30)) {
-    script.emplace_back(ClusterTurns{"k", 2 << below(3)});
+    script.emplace_back(ClusterIterations{"k", 2 << below(3)});
   }
   script.emplace_back(PlaceEpilogue{});
   if (chance(50)) {

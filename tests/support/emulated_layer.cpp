@@ -23,7 +23,7 @@ constexpr std::int64_t most_dense_elements = 1 << 20;
 int architecture_for(const ScheduleChoice& choice) {
   const std::vector<Directive> directives = directives_of(choice, true);
   const bool is_newer = std::ranges::any_of(directives, [](const Directive& one) {
-    return std::holds_alternative<ClusterTurns>(one) || std::holds_alternative<PackGathered>(one);
+    return std::holds_alternative<ClusterIterations>(one) || std::holds_alternative<PackGathered>(one);
   });
   return is_newer ? GatherSchedule::least_architecture : StreamSchedule::least_architecture;
 }

@@ -87,8 +87,8 @@ std::string problem_of_serial_packing(const CsrMatrix& matrix, const Packed<Bitm
                                                                     : "";
 }
 
-/// What the units promise beside their values: they follow each other, the columns of lanes are all different, and the
-/// longest one is as long as the words say, where one without words of odd blocks counts one more.
+/// What the packed tiles promise beside their values: they follow each other, the columns of lanes are all different,
+/// and the longest one is as long as the words say, where one without words of odd blocks counts one more.
 std::string problem_of_packed_tiles(const BitmapReader& reader) {
   const BitmapFormat& format = reader.format();
   std::uint64_t begin = 0;
@@ -96,7 +96,7 @@ std::string problem_of_packed_tiles(const BitmapReader& reader) {
   for (std::uint64_t number = 0; number < format.packed_tiles(); ++number) {
     const BitmapPackedTile packed_tile = reader.packed_tile(number / format.tiles(), number % format.tiles());
     if (packed_tile.at != format.packed_tile_at(begin)) {
-      return "a unit that is not behind the one before";
+      return "a packed tile that is not after the one before";
     }
     std::array<std::uint32_t, bitmap_lanes> even_words{}, odd_words{};
     std::set<std::uint32_t> odd_columns;
@@ -124,9 +124,10 @@ std::string problem_of_packed_tiles(const BitmapReader& reader) {
     most_words = std::max(most_words, packed_tile.words);
     begin += format.packed_tile_bytes(packed_tile.words) / 32;
   }
-  return reader.begin(format.row_tiles(), 0) != begin || format.counts.pieces != begin ? "units that end elsewhere"
-         : format.shape.most_words != most_words                                       ? "words that no unit has"
-                                                                                       : "";
+  return reader.begin(format.row_tiles(), 0) != begin || format.counts.pieces != begin
+             ? "packed tiles that end elsewhere"
+         : format.shape.most_words != most_words ? "words that no packed tile has"
+                                                 : "";
 }
 
 /// What is wrong with the packed matrix, or nothing.
@@ -197,7 +198,7 @@ TEST(BitmapPacking, GivesTheSameBytesForAnyNumberOfThreads) {
   EXPECT_TRUE(same_bytes(pack(matrix.view(), BitmapCut{}).bytes.span(), packed.bytes.span()));
 }
 
-/// Any matrix of a shape is packed into whatever there is, with zeros behind it, or found not to fit; nothing behind
+/// Any matrix of a shape is packed into whatever there is, with zeros after it, or found not to fit; nothing after
 /// the bytes is written.
 RC_GTEST_PROP(BitmapPacking, TakesAnyPatternThatFitsAndStaysInsideItsBytes, ()) {
   const auto drawn = [](std::int64_t rows, std::int64_t columns) {
@@ -230,7 +231,7 @@ RC_GTEST_PROP(BitmapPacking, TakesAnyPatternThatFitsAndStaysInsideItsBytes, ()) 
 
 TEST(BitmapPacking, SaysWhichUnitIsTheFullest) {
   CsrMatrix matrix{40, 600, std::vector<std::int64_t>(34, 0), {}, {}, ScalarType::f16};
-  for (std::int32_t column = 520; column < 600; ++column) {  // of row 33, which is in the last panel
+  for (std::int32_t column = 520; column < 600; ++column) {  // of row 33, which is in the last row tile
     matrix.column_of.push_back(column);
     matrix.values.push_back(1);
   }
@@ -268,16 +269,16 @@ TEST(BitmapPacking, IsForElementsOf16Bits) {
   EXPECT_THROW(pack(in_halves(matrix, ScalarType::f16).view(), BitmapCut{.height = 32}), std::invalid_argument);
 }
 
-/// One unit of 9 rows and 195 columns. In row 0 stand, of block 0 and lane 0, columns 0 and 1 (register 0: both), 8
-/// (register 2: the first) and 17 (register 4: the second); 66 (block 1, lane 1, register 0: the first); 128 (block 2,
-/// lane 0, register 0: the first); 194 (block 3, lane 1, register 0: the first). In row 8 stands column 33 (block 0,
+/// One packed tile of 9 rows and 195 columns. In row 0 are, of block 0 and lane 0, columns 0 and 1 (register 0: both),
+/// 8 (register 2: the first) and 17 (register 4: the second); 66 (block 1, lane 1, register 0: the first); 128 (block
+/// 2, lane 0, register 0: the first); 194 (block 3, lane 1, register 0: the first). In row 8 is column 33 (block 0,
 /// lane 0, register 9: the second).
 const CsrMatrix one_packed_tile{
     9, 195, {0, 7, 7, 7, 7, 7, 7, 7, 7, 8}, {0, 1, 8, 17, 66, 128, 194, 33}, {1, 2, 3, 4, 5, 6, 7, 8}, ScalarType::f16};
 
 TEST(BitmapPacking, WritesTheBytesThatTheDescriptionSays) {
-  // Lane 0 has four words in even blocks, behind which there is a row, and lane 1 two in odd ones. So lane 0 has the
-  // fewest in odd ones and meets itself, lanes 2 to 31 meet those in front of them, and lane 1 has column 31.
+  // Lane 0 has four words in even blocks, after which there is a row, and lane 1 two in odd ones. So lane 0 has the
+  // fewest in odd ones and meets itself, lanes 2 to 31 meet those before them, and lane 1 has column 31.
   std::vector<std::uint32_t> packed_tile(1184 / 4);
   packed_tile[0] = 2 | 1U << 8 | 3U << 16 | 3U << 6;  // block 0, lane 0
   packed_tile[3] = 1;                                 // block 1, lane 1
@@ -314,7 +315,7 @@ TEST(BitmapFormat, HasTheBytesThatTheDescriptionSays) {
   EXPECT_EQ(format.row_tiles(), 4U);
   EXPECT_EQ(format.tiles(), 3U);
   EXPECT_EQ(format.begin_at(1, 2), 256U + 5 * 4);
-  EXPECT_EQ(format.packed_tiles_at, 512U);  // behind 13 begins
+  EXPECT_EQ(format.packed_tiles_at, 512U);  // after 13 begins
   EXPECT_EQ(format.packed_tile_at(17), 512U + 17 * 32);
   EXPECT_EQ(format.bytes, 512U + 700 * 32);
   EXPECT_EQ(format.bits_at(1, 3), 28U);
@@ -479,7 +480,7 @@ TEST(BitmapUnpacking, RefusesUnitsThatDoNotFollowEachOther) {
       .put(format.begin_at(1, 0), reader.begin(0, 0))
       .expect_refused(other_bytes);
   Damaged(matrix).put(format.begin_at(0, 1), ~std::uint32_t{0}).expect_refused(outside);
-  Damaged(matrix).put(format.begin_at(3, 0), reader.begin(2, 1)).expect_refused(other_bytes);    // behind the last one
+  Damaged(matrix).put(format.begin_at(3, 0), reader.begin(2, 1)).expect_refused(other_bytes);    // after the last one
   Damaged(matrix).put(format.begin_at(3, 0) + 4, std::uint32_t{1}).expect_refused(other_bytes);  // between the sections
 }
 

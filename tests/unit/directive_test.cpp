@@ -62,7 +62,7 @@ const std::vector<Written>& one_of_each() {
       {StoreTiles{"C"}, "store(C)"},
       {CopyInBulk{}, "copy(tma)"},
       {CopyPackedTiles{}, "copy(bulk_a)"},
-      {ClusterTurns{"k", 4}, "cluster(k, 4)"},
+      {ClusterIterations{"k", 4}, "cluster(k, 4)"},
       {WarpSpecialize{"A"}, "warp_specialize(A)"},
   };
   return all;

@@ -7,7 +7,7 @@
 #include "generator/ir/linear_nk_nest.h"
 #include "generator/ir/print.h"
 #include "generator/lower/canonicalize.h"
-#include "generator/lower/cluster_turns.h"
+#include "generator/lower/cluster_iterations.h"
 #include "generator/lower/fragment_columns.h"
 #include "generator/lower/mainloop.h"
 #include "generator/lower/pack_bitmap.h"
@@ -122,7 +122,7 @@ TEST(PipelineTiles, CopiesTheFirstOperandsInFrontOfTheTurns) {
           HasSubstr("// StagedValues[packed_tile_stages][block_copies][most_words][32][2]: shared memory of a block\n"),
           HasSubstr("for (u = 0; u < early_packed_tiles; u++)"), HasSubstr("for (s = 0; s < early_tiles; s++)")));
   EXPECT_LT(text.find("find_packed_tile("), text.find("make_packed_tile_barriers(copy, lane);"));
-  EXPECT_LT(text.find("make_packed_tile_barriers(copy, lane);"), text.find("copy_bitmap_unit("));
+  EXPECT_LT(text.find("make_packed_tile_barriers(copy, lane);"), text.find("copy_bitmap_packed_tile("));
   EXPECT_LT(text.find("copy_tile_rows("), text.find("for (iteration = 0"));
 }
 
@@ -140,7 +140,7 @@ TEST(PipelineTiles, CopiesTilesByStepsAndUnitsByTurns) {
                         "if (half < 1) {\n"
                         "if ((early_packed_tiles + iteration) * k_tiles_of_iteration + first_k_tile < k_tiles && "
                         "row_tile < row_tiles) {\n"
-                        "copy_bitmap_unit("));
+                        "copy_bitmap_packed_tile("));
   EXPECT_THAT(print(pipelined), HasSubstr("wait_for_packed_tile(iteration, packed_tile_stage, copy);\n"));
 }
 
@@ -175,7 +175,7 @@ TEST(PipelineTiles, HasStepsOfWholeWindows) {
   EXPECT_THROW(pipeline_tiles(of_warpgroups, {"k", 4, 2, 256}), ScheduleError);
 }
 
-/// Eight units keep the memory busy; B is asked for in front of the others.
+/// Eight packed tiles keep the memory busy; B is asked for before the others.
 TEST(PipelineTiles, AsksForTilesInFrontOfWhatMemoryCannotDeliverYet) {
   const LoopNest few = pipeline_tiles(pack_bitmap(fragmented(spmm_nest(ScalarType::f16), 4), {"A"}), {"k", 3, 2});
   EXPECT_THAT(print(few), Not(HasSubstr("early_copies")));
@@ -187,7 +187,7 @@ TEST(PipelineTiles, AsksForTilesInFrontOfWhatMemoryCannotDeliverYet) {
   EXPECT_LT(text.find("if (s < 1 && early_copies - 1 < copy) {"), text.find("commit_copies();"));
 }
 
-/// The text from one place to another, without blanks in front of lines.
+/// The text from one place to another, without blanks before lines.
 std::string part_of(const LoopNest& nest, const std::string& from, const std::string& to) {
   const std::string text = without_blanks_in_front(print(nest));
   const std::size_t at = text.find(from);
@@ -233,8 +233,8 @@ TEST(PipelineTiles, OfWarpgroupsHasATileMoreInUse) {
               AllOf(HasSubstr("// early_tiles = tile_stages - 2\n"), HasSubstr("// tile_rows = 64\n")));
 }
 
-TEST(ClusterTurns, OfBitmapsHasTheWindowsOfAllBlocksInATurn) {
-  const LoopNest split = cluster_turns(pipelined, {"k", 4});
+TEST(ClusterIterations, OfBitmapsHasTheWindowsOfAllBlocksInATurn) {
+  const LoopNest split = cluster_iterations(pipelined, {"k", 4});
   const std::string text = print(split);
   EXPECT_THAT(text, AllOf(HasSubstr("// iterations = ceil(K / 2048)\n"),
                           HasSubstr("// k_tiles_of_iteration = iteration_k_tiles * cluster_blocks\n"),
@@ -247,9 +247,9 @@ TEST(ClusterTurns, OfBitmapsHasTheWindowsOfAllBlocksInATurn) {
   EXPECT_LT(read, text.find("store_to_cluster(cluster_sums"));
 }
 
-TEST(ClusterTurns, DealsTheSumsOfBitmapsToAllBlocks) {
+TEST(ClusterIterations, DealsTheSumsOfBitmapsToAllBlocks) {
   const std::string text =
-      print(store_tiles(cluster_turns(pipeline_tiles(of_warpgroups, {"k", 4, 2}), {"k", 2}), {"C"}));
+      print(store_tiles(cluster_iterations(pipeline_tiles(of_warpgroups, {"k", 4, 2}), {"k", 2}), {"C"}));
   EXPECT_THAT(
       text,
       AllOf(
@@ -260,7 +260,7 @@ TEST(ClusterTurns, DealsTheSumsOfBitmapsToAllBlocks) {
           HasSubstr("unsigned int own_tile = tile * cluster_blocks + rank;"),
           HasSubstr("own_tile * own_columns + 8*t")));
   // Tiles of 16 columns are not cut.
-  EXPECT_THAT(print(cluster_turns(pipelined, {"k", 4})), HasSubstr("store_to_cluster(cluster_sums[0][rank - 1]"));
+  EXPECT_THAT(print(cluster_iterations(pipelined, {"k", 4})), HasSubstr("store_to_cluster(cluster_sums[0][rank - 1]"));
 }
 
 TEST(PipelineTiles, MeetsAsATeamWhereThereAreSeveral) {
@@ -286,7 +286,7 @@ TEST(BitmapPipeline, PlacesAnEpilogueAndTheWaitForTheKernelInFront) {
   const std::string text =
       print(lower(spmm_nest(ScalarType::f16), directives_of(parse_choice("bitmap:columns=16", "user"), true)));
   EXPECT_THAT(text, Not(HasSubstr("sum_")));
-  EXPECT_LT(text.find("copy_bitmap_unit("), text.find("wait_for_predecessor();"));
+  EXPECT_LT(text.find("copy_bitmap_packed_tile("), text.find("wait_for_predecessor();"));
   EXPECT_LT(text.find("wait_for_predecessor();"), text.find("copy_tile_rows("));
 }
 
@@ -309,7 +309,7 @@ TEST(StoreTiles, StoresTilesWhereTheseCanBe) {
                         "for (e = 0; e < row_vectors; e++) {  // unrolled\n"));
 }
 
-/// What is told of sums once stays in front of both.
+/// What is told of sums once stays before both.
 TEST(StoreTiles, FinishesSumsInFrontOfStores) {
   LoopNest nest = spmm_nest(ScalarType::f16);
   nest.epilogue = Epilogue{{"i", "j"}, "sum", {}, Expression(Name{"sum"}) + Expression(Name{"sum"})};
@@ -354,7 +354,7 @@ TEST(RepackBitmap, LeavesOutWarpsWithoutAPanel) {
               HasSubstr("if (row_tile < row_tiles) {"));
 }
 
-/// As the product's are, so that their waits are right: of warpgroups there are four K steps in a window.
+/// As the product's are, so that their waits are right: of warpgroups there are four K steps in a K tile.
 TEST(UnpackBitmap, CommitsItsCopiesAsOftenAsTheProduct) {
   for (const LoopNest& nest : {pipelined, pipeline_tiles(of_warpgroups, {"k", 4, 2})}) {
     for (const LoopNest& other : {nest.unpacking.front(), nest.repacking.front()}) {
@@ -380,7 +380,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "tiles are stored already; store once"},
         StepRefusal{"a bitmap of another array", [] { pack_bitmap(of_halves, {"B"}); }, "'B'"},
         StepRefusal{"a bitmap twice", [] { pack_bitmap(packed, {"A"}); }, "the sparse array"},
-        StepRefusal{"a bitmap in front of fragments",
+        StepRefusal{"a bitmap before fragments",
                     [] { pack_bitmap(mainloop(canonicalize(spmm_nest(ScalarType::f16)), {"i", 2, 2}), {"A"}); },
                     "the lanes have no sums of a tensor core; stream the rows and give the lanes their columns first: "
                     "mainloop(i, row_tiles=2, warps=8); fragment(j, 8)"},
@@ -402,8 +402,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "a warp does not have all columns of C in 16 rows"},
         StepRefusal{"a bitmap of two warps at once", [] { pack_bitmap(of_halves, {"A", 2}); },
                     "the tensor core multiplies for one warp or for four"},
-        StepRefusal{"a bitmap of four warps of two panels", [] { pack_bitmap(of_halves, {"A", 4}); },
-                    "four warps that multiply at once have panels beside each other"},
+        StepRefusal{"a bitmap of four warps of two row tiles", [] { pack_bitmap(of_halves, {"A", 4}); },
+                    "four warps that multiply at once have row tiles beside each other"},
         StepRefusal{"a bitmap of four warps and 16 columns",
                     [] {
                       pack_bitmap(
@@ -426,8 +426,9 @@ INSTANTIATE_TEST_SUITE_P(
                     "the tiles are copied already; pipeline once"},
         StepRefusal{"one stage of tiles", [] { pipeline_tiles(packed, {"k", 1, 2}); },
                     "one stage cannot be copied to while it is read"},
-        StepRefusal{"one stage of units", [] { pipeline_tiles(packed, {"k", 2, 1}); }, "the nearest legal value is 2"},
-        StepRefusal{"nine stages of units", [] { pipeline_tiles(packed, {"k", 2, 9}); },
+        StepRefusal{"one stage of packed tiles", [] { pipeline_tiles(packed, {"k", 2, 1}); },
+                    "the nearest legal value is 2"},
+        StepRefusal{"nine stages of packed tiles", [] { pipeline_tiles(packed, {"k", 2, 9}); },
                     "the nearest legal value is 8"}));
 
 }  // namespace

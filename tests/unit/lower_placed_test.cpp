@@ -7,7 +7,7 @@
 #include "generator/ir/linear_nk_nest.h"
 #include "generator/ir/print.h"
 #include "generator/lower/canonicalize.h"
-#include "generator/lower/cluster_turns.h"
+#include "generator/lower/cluster_iterations.h"
 #include "generator/lower/copy_in_bulk.h"
 #include "generator/lower/fragment_columns.h"
 #include "generator/lower/mainloop.h"
@@ -35,7 +35,7 @@ const LoopNest streamed = streamed_in(ScalarType::f32, {"i", 2, 8, 32, 4, 32});
 const LoopNest fragmented = fragment_columns(streamed, {"j", 128, 16});
 const LoopNest packed = pack_placed(fragmented, {"A"});
 const LoopNest pipelined = pipeline_k_tiles(packed, {"k", 3});
-const LoopNest clustered = cluster_turns(pipelined, {"k", 2});
+const LoopNest clustered = cluster_iterations(pipelined, {"k", 2});
 
 /// One consumer group: four row tiles of 16 rows, a warp for each.
 const LoopNest of_one_consumer_group =
@@ -201,7 +201,7 @@ TEST(ClusterOfPlacedValues, MeetsWhereSumsTakeThePlacesOfOperands) {
 
 TEST(ClusterOfPlacedValues, OfOneTeamFindsTheLaneItsPlace) {
   EXPECT_THAT(print(pipelined_for_one_consumer_group), Not(HasSubstr("place_of_lane")));
-  const std::string text = print(cluster_turns(pipelined_for_one_consumer_group, {"k", 2}));
+  const std::string text = print(cluster_iterations(pipelined_for_one_consumer_group, {"k", 2}));
   const auto place = text.find("int place_of_lane = consumer_group_warp * lane_products * 128 +");
   ASSERT_NE(place, text.npos);
   EXPECT_LT(place, text.find("barrier;  // of the cluster"));
@@ -396,10 +396,11 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"place ahead twice",
                     [] { warp_specialize(placed_ahead(in_stages(of_one_consumer_group, 3)), {"A"}); },
                     "warp_specialize(A): the values are placed ahead already; ask for that once"},
-        StepRefusal{"deal iterations of which values are placed ahead",
-                    [] { cluster_turns(placed_ahead(in_stages(of_one_consumer_group, 3)), {"k", 2}); },
-                    "cluster(k, 2): warps of their own place values ahead of these turns; deal the turns before "
-                    "warp_specialize()"},
+        StepRefusal{
+            "deal iterations of which values are placed ahead",
+            [] { cluster_iterations(placed_ahead(in_stages(of_one_consumer_group, 3)), {"k", 2}); },
+            "cluster(k, 2): warps of their own place values ahead of these iterations; deal the iterations before "
+            "warp_specialize()"},
         StepRefusal{"quarter placed values", [] { sparse14_steps(packed, {"A"}); },
                     "sparse14(A): its steps have the columns as they are, none of which is left out"}));
 

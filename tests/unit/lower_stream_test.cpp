@@ -7,7 +7,7 @@
 #include "generator/ir/print.h"
 #include "generator/lower/assign_row_tiles.h"
 #include "generator/lower/canonicalize.h"
-#include "generator/lower/cluster_turns.h"
+#include "generator/lower/cluster_iterations.h"
 #include "generator/lower/copy_in_bulk.h"
 #include "generator/lower/enumerate.h"
 #include "generator/lower/fragment_columns.h"
@@ -39,7 +39,7 @@ const LoopNest fragmented = fragment_columns(streamed, {"j", 16});
 const LoopNest packed = pack_fragments(fragmented, {"A"});
 const LoopNest pipelined = pipeline_k_tiles(packed, {"k", 3});
 const LoopNest bulk = copy_in_bulk(pipelined, {});
-const LoopNest clustered = cluster_turns(bulk, {"k", 4});
+const LoopNest clustered = cluster_iterations(bulk, {"k", 4});
 const LoopNest of_tokens = pack_fragments(
     fragment_columns(mainloop(canonicalize(linear_nk_nest(ScalarType::f16)), {"i", 2, 2}), {"j", 16}), {"A"});
 const LoopNest finished = place_epilogue(pipelined, {});
@@ -278,7 +278,7 @@ TEST(CopyPackedTiles, LeavesAllWindowsToTheLanes) {
   EXPECT_THAT(text, Not(HasSubstr("copy_k_tiles")));
 }
 
-TEST(ClusterTurns, DealsTurnsAndLeavesSumsToTheFirstBlock) {
+TEST(ClusterIterations, DealsTurnsAndLeavesSumsToTheFirstBlock) {
   const std::string text = print(clustered);
   EXPECT_THAT(
       text,
@@ -297,11 +297,12 @@ TEST(ClusterTurns, DealsTurnsAndLeavesSumsToTheFirstBlock) {
   EXPECT_GT(text.find("barrier;  // of the cluster", first + 1), text.find("store_to_cluster"));
 }
 
-TEST(ClusterTurns, OfPanelsOfOneWarpFindsTheLaneItsPlace) {
+TEST(ClusterIterations, OfPanelsOfOneWarpFindsTheLaneItsPlace) {
   const LoopNest single =
       pipeline_k_tiles(pack_fragments(fragment_columns(mainloop(canonical, {"i", 2, 1}), {"j", 8}), {"A"}), {"k", 3});
   EXPECT_THAT(print(single), Not(HasSubstr("place_of_lane")));
-  EXPECT_THAT(print(cluster_turns(single, {"k", 2})), HasSubstr("int place_of_lane = place * lane_products * 128 +"));
+  EXPECT_THAT(print(cluster_iterations(single, {"k", 2})),
+              HasSubstr("int place_of_lane = place * lane_products * 128 +"));
 }
 
 TEST(CopyInBulk, LeavesWindowsOfShortRowsAndColumnsToTheLanes) {
@@ -438,15 +439,15 @@ INSTANTIATE_TEST_SUITE_P(
                     "nothing is copied ahead of its use; copy it first: pipeline(k, 4)"},
         StepRefusal{"bulk twice", [] { copy_in_bulk(bulk, {}); },
                     "the copies are bulk copies already; ask for them once"},
-        StepRefusal{"cluster too early", [] { cluster_turns(packed, {"k", 2}); },
+        StepRefusal{"cluster too early", [] { cluster_iterations(packed, {"k", 2}); },
                     "nothing is copied ahead of its use; copy it first: pipeline(k, 4)"},
-        StepRefusal{"cluster twice", [] { cluster_turns(clustered, {"k", 2}); },
-                    "the turns are dealt to a cluster already; deal them once"},
-        StepRefusal{"cluster after the overlap", [] { cluster_turns(overlap(bulk, {}), {"k", 2}); },
-                    "the kernel waits for the one in front already; deal the turns in front of pdl()"},
-        StepRefusal{"cluster of one", [] { cluster_turns(bulk, {"k", 1}); },
+        StepRefusal{"cluster twice", [] { cluster_iterations(clustered, {"k", 2}); },
+                    "the iterations are dealt to a cluster already; deal them once"},
+        StepRefusal{"cluster after the overlap", [] { cluster_iterations(overlap(bulk, {}), {"k", 2}); },
+                    "the kernel waits for the previous one already; deal the iterations before pdl()"},
+        StepRefusal{"cluster of one", [] { cluster_iterations(bulk, {"k", 1}); },
                     "a cluster of one block shares nothing; the nearest legal value is 2"},
-        StepRefusal{"cluster of sixteen", [] { cluster_turns(bulk, {"k", 16}); }, "the nearest legal value is 8"},
+        StepRefusal{"cluster of sixteen", [] { cluster_iterations(bulk, {"k", 16}); }, "the nearest legal value is 8"},
         StepRefusal{"one stage", [] { pipeline_k_tiles(packed, {"k", 1}); },
                     "one stage cannot be copied to while it is read; the nearest legal value is 2"},
         StepRefusal{"nine stages", [] { pipeline_k_tiles(packed, {"k", 9}); }, "the nearest legal value is 8"},

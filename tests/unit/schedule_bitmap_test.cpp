@@ -42,10 +42,10 @@ TEST(BitmapSchedule, HasAWarpForEachPanelAndPart) {
 }
 
 TEST(BitmapSchedule, NeedsSharedMemoryForItsTilesOrSums) {
-  // Two tiles of three stages, 128 rows of 8 columns; six units of two stages.
+  // Two tiles of three stages, 128 rows of 8 columns; six packed tiles of two stages.
   EXPECT_EQ(shared_bytes({.columns = 8, .row_tiles = 3, .warps = 2, .stages = 3, .packed_tiles = 2}, 1024),
             2 * 3 * 128 * 8 * 2 + 6 * 2 * 1024);
-  // The sums of seven warps of each of two panels take more than two tiles of each warp.
+  // The sums of seven warps of each of two row tiles take more than two tiles of each warp.
   EXPECT_EQ(shared_bytes({.columns = 64, .row_tiles = 2, .warps = 8, .stages = 2, .packed_tiles = 2}, 1024),
             8 * 2 * 128 * 64 * 2 + 32 * 1024);
   EXPECT_EQ(shared_bytes({.columns = 8, .row_tiles = 16, .warps = 1, .stages = 2, .packed_tiles = 2}, 0),
@@ -73,7 +73,7 @@ TEST(BitmapSchedule, ListsOnlyLegalSchedulesOnce) {
       EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule));
       EXPECT_TRUE(texts.insert(print(schedule)).second);
     }
-    constexpr std::size_t blocks = 50;  // of panels and warps
+    constexpr std::size_t blocks = 50;  // of row tiles and warps
     // Of 64 columns 8 blocks, and of 128 the 5 that have less than 16 warps.
     const std::size_t warpgroups = bcol < 64 ? 0 : (8 + 5) * 6 * 7;
     const std::size_t warps = (bcol == 1 ? 1U : bcol == 16 ? 2U : 4U) * blocks * 7 * 7;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "generator/lower/cluster_turns.h"
+#include "generator/lower/cluster_iterations.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -20,10 +20,10 @@
 namespace esc {
 namespace {
 
-/// The turn of all blocks of the cluster together that is a block's own turn.
+/// The iteration of all blocks of the cluster together that is a block's own iteration.
 Expression iteration_of_cluster(const Expression& own) { return own * index("cluster_blocks") + index("rank"); }
 
-/// Whoever asks which windows a turn has is told the turn of the cluster.
+/// Whoever asks which K tiles an iteration has is told the iteration of the cluster.
 Block with_iterations_of_cluster(const Block& block) {
   return rewrite(
       block, {.statement = [](const Statement& statement) -> Block {
@@ -47,7 +47,7 @@ Block with_iterations_of_cluster(const Block& block) {
       }});
 }
 
-/// Of bitmaps the blocks of a cluster take windows beside each other.
+/// Of bitmaps the blocks of a cluster take K tiles beside each other.
 Block with_k_tiles_of_cluster(const Block& block) {
   return rewrite(block, {.statement = [](const Statement& statement) -> Block {
                    const auto* defined = std::get_if<Define>(&statement.action);
@@ -58,22 +58,22 @@ Block with_k_tiles_of_cluster(const Block& block) {
                  }});
 }
 
-/// A turn of theirs has the windows of all blocks.
+/// An iteration of theirs has the K tiles of all blocks.
 void widen_iterations(LoopNest& nest, int blocks) {
   const auto widened = std::ranges::find(nest.constants, "k_tiles_of_iteration", &NamedConstant::name);
   widened->value = index("iteration_k_tiles") * index("cluster_blocks");
-  std::rotate(widened, std::next(widened), nest.constants.end());  // behind what it is made of
+  std::rotate(widened, std::next(widened), nest.constants.end());  // after what it is made of
   std::ranges::find(nest.derived_sizes, "iterations", &DerivedSize::name)->divisor *= blocks;
 }
 
-/// Removes the barrier of the block behind which sums take the places of operands, and what is said of it. Those of a
-/// cluster stand behind these, which is faster than to wait until all of its blocks have read theirs.
+/// Removes the barrier of the block after which sums take the places of operands, and what is said of it. Those of a
+/// cluster are after these, which is faster than to wait until all of its blocks have read theirs.
 void remove_read_barrier(Block& body, std::size_t place_of_lane) {
   const auto place = std::next(body.begin(), static_cast<std::ptrdiff_t>(place_of_lane));
   body.erase(std::prev(place, 2), place);
 }
 
-/// What the first warp of each panel does in the end: adds the sums of others, where there are any, and stores.
+/// What the first warp of each row tile does in the end: adds the sums of others, where there are any, and stores.
 Block finish_of(const Node& last) {
   const auto* branch = std::get_if<Branch>(&last.content);
   return branch == nullptr ? Block{last} : branch->then;
@@ -81,15 +81,15 @@ Block finish_of(const Node& last) {
 
 }  // namespace
 
-LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
+LoopNest cluster_iterations(const LoopNest& nest, const ClusterIterations& directive) {
   refuse_if(nest.find_array("StagedB") == nullptr, directive, "nothing is copied ahead of its use",
             "copy it first: pipeline(k, 4)");
-  refuse_if(nest.find_array("cluster_sums") != nullptr, directive, "the turns are dealt to a cluster already",
+  refuse_if(nest.find_array("cluster_sums") != nullptr, directive, "the iterations are dealt to a cluster already",
             "deal them once");
-  refuse_if(has_roles(nest), directive, "warps of their own place values ahead of these turns",
-            "deal the turns before warp_specialize()");
-  refuse_if(nest.overlaps, directive, "the kernel waits for the one in front already",
-            "deal the turns in front of pdl()");
+  refuse_if(has_roles(nest), directive, "warps of their own place values ahead of these iterations",
+            "deal the iterations before warp_specialize()");
+  refuse_if(nest.overlaps, directive, "the kernel waits for the previous one already",
+            "deal the iterations before pdl()");
   check_between(directive, "blocks", directive.blocks, StreamSchedule::max_cluster);
   refuse_if(directive.blocks < 2, directive, "a cluster of one block shares nothing", nearest(2));
   ThreadNest parts = take_apart(nest, directive);
@@ -127,7 +127,7 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
 
   LoopNest result = put_together(nest, parts);
   result.constants.push_back(
-      {"cluster_blocks", directive.blocks, "cluster: blocks that share the windows of their panels"});
+      {"cluster_blocks", directive.blocks, "cluster: blocks that share the K tiles of their row tiles"});
   declare_cluster_sums(result, directive.blocks);
   if (is_bitmap) {
     widen_iterations(result, directive.blocks);
@@ -136,9 +136,10 @@ LoopNest cluster_turns(const LoopNest& nest, const ClusterTurns& directive) {
   }
   result.description.emplace_back(
       deals_sums(nest, directive.blocks)
-          ? "The blocks of a cluster share the windows of their panels. In the end each adds up and stores a part of "
-            "the columns, which the others have left their sums of in its shared memory."
-          : "The blocks of a cluster share the windows of their panels. In the end they leave their sums in the shared "
+          ? "The blocks of a cluster share the K tiles of their row tiles. In the end each adds up and stores a part "
+            "of the columns, which the others have left their sums of in its shared memory."
+          : "The blocks of a cluster share the K tiles of their row tiles. In the end they "
+            "leave their sums in the shared "
             "memory of the first one, which adds them up.");
   return result;
 }
