@@ -128,11 +128,12 @@ TEST_F(ChosenSchedule, SaysThatKernelsOf16BitsAreSlowWithManyColumns) {
                    .output)["notes"]
         .dump();
   };
-  for (const std::string bcol : {"64", "100", "8192"}) {
-    for (const std::string dtype : {"f16", "bf16"}) {
-      EXPECT_THAT(notes(dtype, bcol),
-                  HasSubstr("this kernel takes " + bcol + " in tiles: where that was measured, 4096 x 4096"));
-      EXPECT_THAT(notes(dtype, bcol), HasSubstr("the dense product was "));
+  for (const std::string dtype : {"f16", "bf16"}) {
+    EXPECT_THAT(notes(dtype, "64"), AllOf(HasSubstr("this kernel takes 64 in tiles: where that was measured, 4096 x "),
+                                          HasSubstr("the dense product was ")));
+    for (const std::string bcol : {"100", "8192"}) {
+      EXPECT_THAT(notes(dtype, bcol), AllOf(HasSubstr("where bitmaps were measured back to back, 4096 x 4096"),
+                                            HasSubstr("the dense product was ")));
     }
   }
   EXPECT_THAT(notes("f16", "32"), Not(HasSubstr("in tiles")));
