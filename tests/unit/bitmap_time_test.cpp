@@ -12,11 +12,14 @@
 #include <sstream>
 #include <string>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 #include "generator/schedule/bitmap_space.h"
 #include "generator/schedule/cost_model.h"
+#include "generator/schedule/packed_form.h"
 #include "generator/schedule/schedule.h"
+#include "generator/schedule/scheduler.h"
 #include "generator/schedule/target.h"
 
 namespace esc {
@@ -99,6 +102,46 @@ TEST(BitmapTime, ChoosesOfMeasuredKernelsOneThatIsHardlySlowerThanTheFastest) {
         << fmt::format("{} x {}, bCol {}: {} and not {}", std::get<0>(product), std::get<1>(product),
                        std::get<2>(product), print(chosen.schedule), print(fastest.schedule));
   }
+}
+
+TEST(BitmapTime, IsLongerWhereMemoryIsSlower) {
+  const LayerShape shape{.bcol = 1, .rows = 14336, .columns = 4096, .nonzeros = 14336 * 4096 / 2, .dtype = "f16"};
+  const BitmapSchedule schedule{.columns = 8, .row_tiles = 7, .warps = 2};
+  const auto on = [&](const char* gpu) { return predicted_cost(schedule, shape, device_of_gpu(gpu).key).microseconds; };
+  EXPECT_GT(on("h100"), on("h200")) << "as many multiprocessors";
+}
+
+/// The best bitmap of a layer.
+BitmapSchedule chosen_bitmap(const LayerShape& shape, const KernelTarget& target) {
+  return std::get<BitmapSchedule>(
+      ranked_schedules(shape, {}, target, packed_form(BitmapSchedule{}, shape)).front().schedule);
+}
+
+TEST(BitmapChoice, HasWarpgroupsForManyColumnsOfSm90Alone) {
+  LayerShape shape{.bcol = 1024, .rows = 4096, .columns = 4096, .nonzeros = 4096 * 4096 * 2 / 5, .dtype = "f16"};
+  EXPECT_TRUE(chosen_bitmap(shape, {}).has_warpgroups());
+  EXPECT_FALSE(chosen_bitmap(shape, {.oldest_architecture = 80}).has_warpgroups());
+  EXPECT_FALSE(chosen_bitmap(shape, {.newest_architecture = 120}).has_warpgroups());
+  shape.bcol = 8;
+  EXPECT_FALSE(chosen_bitmap(shape, {}).has_warpgroups());
+}
+
+TEST(BitmapChoice, IsTheBestOfLayersOf16BitsWhoseColumnsFollowEachOther) {
+  const DeviceKey h200 = device_of_gpu("h200").key;
+  for (const long long bcol : {1, 8, 32, 64, 256}) {
+    LayerShape shape{.bcol = bcol,
+                     .rows = 4096,
+                     .columns = 4096,
+                     .nonzeros = 4096 * 4096 * 2 / 5,
+                     .layout = "nk",
+                     .contiguous = false,
+                     .dtype = "f16"};
+    EXPECT_TRUE(std::holds_alternative<BitmapSchedule>(choose_schedule(shape, h200).schedule)) << bcol;
+    shape.dtype = "f32";
+    EXPECT_FALSE(std::holds_alternative<BitmapSchedule>(choose_schedule(shape, h200).schedule)) << bcol;
+  }
+  const LayerShape many{.bcol = 64, .rows = 4096, .columns = 4096, .nonzeros = 4096 * 4096 * 2 / 5, .dtype = "f16"};
+  EXPECT_TRUE(std::holds_alternative<BitmapSchedule>(choose_schedule(many, h200).schedule));
 }
 
 }  // namespace
