@@ -35,7 +35,7 @@ const char* const rule_of_one = R"(The pattern of A must be the one that the ker
  * was made for; values are free, but a value that is zero where the pattern has a non-zero is a difference.)";
 
 const char* const rule_of_any = R"(The pattern of A may be any that needs no
- * more bytes, and none of whose packed_tiles (16 rows, 256 columns) needs more room than the kernel has; that is so for
+ * more bytes, and none of whose packed tiles (16 rows, 256 columns) needs more room than the kernel has; that is so for
  * the one it was made for. What is behind the packed matrix in its bytes becomes zero.)";
 
 const char* const functions_of_any = R"(
