@@ -16,10 +16,10 @@
 
 #include "generator/support/error.h"
 #include "generator/support/means.h"
+#include "generator/support/program_beside.h"
 #include "tests/bench/epilogue_measure.h"
 #include "tests/bench/gpu_program.h"
 #include "tests/bench/matrix_files.h"
-#include "tuner/process/program_beside.h"
 
 namespace esc::bench {
 namespace {
@@ -111,7 +111,7 @@ ExitStatus run(int argc, char** argv) {
     return ExitStatus::done;
   }
   const std::vector<std::string> files = matrix_files(named, list);
-  tuning::BuildPool pool({.program = tuning::program_beside_this("esctune-worker"), .arguments = {"build"}},
+  tuning::BuildPool pool({.program = program_beside_this("esctune-worker"), .arguments = {"build"}},
                          tuning::preparing_threads());
   const gpu::DeviceFacts facts = gpu::open_device();
   std::vector<Candidate> candidates(files.size() * bcols.size());

@@ -11,12 +11,12 @@
 
 #include "generator/emit/layer.h"
 #include "generator/support/error.h"
+#include "generator/support/program_beside.h"
 #include "tests/bench/esc_bench_measure.h"
 #include "tests/bench/esc_bench_summary.h"
 #include "tests/bench/esc_bench_table.h"
 #include "tests/bench/gpu_program.h"
 #include "tuner/gpu/rtc_build.h"
-#include "tuner/process/program_beside.h"
 
 namespace esc::bench {
 namespace {
@@ -190,7 +190,7 @@ ExitStatus run(int argc, char** argv) {
     return ExitStatus::done;
   }
   const Plugins plugins = load_peer_plugins(options->plugins);
-  tuning::BuildPool pool({.program = tuning::program_beside_this("esctune-worker"), .arguments = {"build"}},
+  tuning::BuildPool pool({.program = program_beside_this("esctune-worker"), .arguments = {"build"}},
                          tuning::preparing_threads());
   const gpu::DeviceFacts facts = gpu::open_device();
   Journal journal;

@@ -13,10 +13,10 @@
 
 #include "generator/matrix/sample.h"
 #include "generator/support/error.h"
+#include "generator/support/program_beside.h"
 #include "tuner/build/build_pool.h"
 #include "tuner/device/candidate_preparation.h"
 #include "tuner/device/device_lab.h"
-#include "tuner/process/program_beside.h"
 #include "tuner/run/layer_list.h"
 
 namespace esc::tuning {

@@ -14,7 +14,7 @@
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/support/process.h"
-#include "tuner/process/program_beside.h"
+#include "generator/support/program_beside.h"
 
 namespace esc {
 namespace {
@@ -43,7 +43,7 @@ std::vector<std::string> words_of(const NestSource& source, std::optional<Scalar
 
 /// What escgen, which reads C, prints.
 LoopNest ask_escgen(const std::vector<std::string>& question) {
-  std::vector<std::string> command{tuning::program_beside_this("escgen").string()};
+  std::vector<std::string> command{program_beside_this("escgen").string()};
   command.insert(command.end(), question.begin(), question.end());
   const ProcessResult answer = run_process(command, {.errors_apart = true});
   if (answer.status != 0) {

@@ -25,7 +25,7 @@
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/support/process.h"
-#include "tuner/process/program_beside.h"
+#include "generator/support/program_beside.h"
 #include "tuner/records/record_text.h"
 #include "tuner/search/recorded_lab.h"
 #include "tuner/space/cut_loss.h"
@@ -233,7 +233,7 @@ Devices::Devices(const TuningLine& line) : line_(line) {
     records_ = tuning::read_records({line.replay});
     return;
   }
-  const std::filesystem::path worker = tuning::program_beside_this("esctune-worker");
+  const std::filesystem::path worker = program_beside_this("esctune-worker");
   const std::filesystem::path folder =
       line.cache.empty() ? tuning::default_cache_folder() : std::filesystem::path(line.cache);
   if (!line.no_cache && !folder.empty()) {
@@ -256,7 +256,7 @@ std::vector<tuning::LabFactory> Devices::labs() const {
   std::vector<tuning::LabFactory> labs;
   for (const int gpu : gpus) {
     // The process sees that GPU alone, as its first one. Without --gpus it sees what this process sees.
-    WorkerCommand command{.program = tuning::program_beside_this("esctune-worker"), .arguments = {"measure"}};
+    WorkerCommand command{.program = program_beside_this("esctune-worker"), .arguments = {"measure"}};
     if (!line_.gpus.empty()) {
       command.environment.push_back("CUDA_VISIBLE_DEVICES=" + std::to_string(gpu));
     }

@@ -16,9 +16,9 @@
 #include <utility>
 
 #include "generator/support/error.h"
+#include "generator/support/program_beside.h"
 #include "generator/support/spawn.h"
 #include "tuner/build/build_pool.h"
-#include "tuner/process/program_beside.h"
 #include "tuner/process/worker_process.h"
 
 namespace esc::tuning {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/process/program_beside.h"
+#include "generator/support/program_beside.h"
 
 #include "generator/support/error.h"
 
-namespace esc::tuning {
+namespace esc {
 
 std::filesystem::path program_beside_this(const std::string& name) {
   std::error_code ignored;
@@ -16,4 +16,4 @@ std::filesystem::path program_beside_this(const std::string& name) {
   return program;
 }
 
-}  // namespace esc::tuning
+}  // namespace esc

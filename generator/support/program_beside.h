@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <string>
 
-namespace esc::tuning {
+namespace esc {
 
 /// The program of that name in the folder of the running one. Throws UserError (status missing_tool) where there is
 /// none.
 std::filesystem::path program_beside_this(const std::string& name);
 
-}  // namespace esc::tuning
+}  // namespace esc
