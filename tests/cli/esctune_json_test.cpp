@@ -29,6 +29,7 @@ TEST_F(EsctuneJson, IsOneObjectInALineForEveryCommand) {
       {"run", {with_run({}), with_run({"--list"})}},
       {"layer",
        {{"layer", "layers/layer00.smtx", "--bcol", "32", "--space", "space.txt", "--replay", "measured.jsonl"}}},
+      {"devices", {{"devices", "--replay", "measured.jsonl"}}},
       {"merge", {{"merge", "night.jsonl", "-o", "all.jsonl"}, {"merge", "night.jsonl", "-o", "all.jsonl", "--strict"}}},
       {"show", {{"show", "night.jsonl"}, {"show", "night.jsonl", "--against", "night.jsonl"}}},
       {"report", {{"report", "night.jsonl", "-o", "page.html"}}},

@@ -27,6 +27,12 @@ class EsctuneLayer : public TunerWorkshop {
     return text;
   }
 
+  /// The last schedule of the space, which runs into a limit.
+  std::string failing_schedule() const {
+    const std::string space = read("space.txt");
+    return space.substr(space.rfind('\n', space.size() - 2) + 1);
+  }
+
   ProcessResult tune(const std::string& records, const std::string& journal) const {
     return esctune(
         {"layer", "layers/layer00.smtx", "--bcol", "32", "--space", "space.txt", "--replay", records, "-o", journal});
@@ -47,6 +53,35 @@ TEST_F(EsctuneLayer, HasTheIncumbentOfTheNearestMeasuredDevice) {
   EXPECT_THAT(read("a100-layer.jsonl"), HasSubstr("\"incumbent\":\"panel:"));
   tune("measured.jsonl", "h200-layer.jsonl");
   EXPECT_THAT(read("h200-layer.jsonl"), HasSubstr("\"incumbent\":\"panel:"));
+}
+
+TEST_F(EsctuneLayer, MeasuresTheSchedulesOfAFileAlone) {
+  const std::vector<std::string> words{
+      "layer",    "layers/layer00.smtx", "--bcol",       "32",     "--space", "space.txt",
+      "--replay", "measured.jsonl",      "--only-space", "--json", "-o",      "alone.jsonl"};
+  const ProcessResult result = esctune(words);
+  ASSERT_EQ(result.status, 0) << result.errors;
+  const auto item = nlohmann::json::parse(result.output).at("items").at(0);
+  ASSERT_EQ(item.at("candidates").size(), 4U);
+  for (const auto& candidate : item.at("candidates")) {
+    const bool is_right = candidate.at("outcome") == "ok";
+    EXPECT_EQ(candidate.at("microseconds").is_number(), is_right);
+    EXPECT_EQ(candidate.at("detail"), is_right ? "" : "too many resources requested for launch");
+  }
+  EXPECT_THAT(item.at("winner").get<std::string>(), testing::StartsWith("panel: tile=2x32, thread=2x4, split_k=8, "));
+  EXPECT_TRUE(item.at("verdict").is_null()) << "nothing held before";
+  EXPECT_EQ(records_in("alone.jsonl").records.size(), 4U) << "no libraries, no final, no decision";
+  EXPECT_TRUE(decided_in("alone.jsonl").empty());
+  EXPECT_EQ(esctune(words).output, result.output);
+  EXPECT_EQ(records_in("alone.jsonl").records.size(), 4U) << "what the journal has is not measured again";
+  run("alone.jsonl");
+  EXPECT_THAT(decided_in("alone.jsonl"), testing::Contains("layer00/32")) << "a run goes on from there";
+  write("one.txt", failing_schedule());
+  const ProcessResult none = esctune({"layer", "layers/layer00.smtx", "--bcol", "64", "--space", "one.txt", "--replay",
+                                      "measured.jsonl", "--only-space"});
+  EXPECT_EQ(none.status, 1);
+  EXPECT_THAT(none.output, HasSubstr("winner     no candidate was right"));
+  expect_refusal({"layer", "layers/layer00.smtx", "--bcol", "32", "--only-space"}, "--only-space requires --space");
 }
 
 TEST_F(EsctuneLayer, FailsWhereACandidateIsWrong) {

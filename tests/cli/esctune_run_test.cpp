@@ -332,6 +332,12 @@ TEST_F(EsctuneRun, TunesOneLayerAndPrintsTheWinner) {
   EXPECT_EQ(decided_in("layer.jsonl"), std::multiset<std::string>{"layer00/32"});
 }
 
+TEST_F(EsctuneRun, DevicesAreThoseThatARunMeasuresOn) {
+  EXPECT_EQ(esctune({"devices", "--replay", "measured.jsonl"}).output, "sm90-132sm-60mib  NVIDIA H200\n");
+  const auto devices = nlohmann::json::parse(esctune({"devices", "--replay", "measured.jsonl", "--json"}).output);
+  EXPECT_EQ(devices.at("devices"), (nlohmann::json::array({{{"key", "sm90-132sm-60mib"}, {"name", "NVIDIA H200"}}})));
+}
+
 TEST_F(EsctuneRun, LayerThatNothingIsRightForIsAFailedCheck) {
   write("space.txt", "panel:ufi=4,columns=32,vector=4,groups=4,warps=8,panels=1,ufk=4,stage=off,pdl=on\n");
   std::string failures;

@@ -7,6 +7,7 @@ namespace esc {
 
 // The commands of esctune.
 void add_run_command(CLI::App& program, const CommonOptions& common, Action& action);
+void add_devices_command(CLI::App& program, const CommonOptions& common, Action& action);
 void add_layer_command(CLI::App& program, const CommonOptions& common, Action& action);
 void add_merge_command(CLI::App& program, const CommonOptions& common, Action& action);
 void add_show_command(CLI::App& program, const CommonOptions& common, Action& action);

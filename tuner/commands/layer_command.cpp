@@ -38,8 +38,7 @@ tuning::ItemResults results_of(const std::string& journal, const tuning::WorkIte
 void print_results(const tuning::ItemResults& results, ExitStatus status, const LayerLine& line,
                    const Console& console) {
   if (line.json) {
-    const std::map<tuning::ItemKey, tuning::ItemResults> items{{tuning::key_of(results.item), results}};
-    fmt::print("{}", tuning::to_json(tuning::summarise(items), items, status == ExitStatus::done ? "done" : "failed"));
+    fmt::print("{}", tuning::layer_json(results, status == ExitStatus::done ? "done" : "failed"));
     return;
   }
   print_plain("{}", tuning::layer_answer(results));
@@ -61,7 +60,8 @@ ExitStatus run(const LayerLine& line, const Console& console) {
   NestReader nests;
   const tuning::TunedNest& nest = nests.read(source, line.matrix, element);
   const tuning::RunRequest request =
-      request_for(line.tuning, {{layers.layers.front(), line.bcol, nest}}, tuning::Retry::failed);
+      request_for(line.tuning, {{layers.layers.front(), line.bcol, nest}},
+                  line.tuning.only_space ? tuning::Retry::missing : tuning::Retry::failed);
   const Devices devices(line.tuning);
   DeviceKey device;
   bool wrong = false;
@@ -88,7 +88,8 @@ ExitStatus run(const LayerLine& line, const Console& console) {
   }
   const tuning::ItemResults results =
       results_of(journal_file, tuning::item_for(request, request.items.front(), device));
-  const bool has_winner = results.decision && !results.decision->winner.empty();
+  const bool has_winner =
+      line.tuning.only_space ? results.best() != nullptr : results.decision && !results.decision->winner.empty();
   const ExitStatus status = has_winner && !wrong ? ExitStatus::done : ExitStatus::check_failed;
   print_results(results, status, line, console);
   if (line.tuning.exhaustive && !line.json) {
@@ -115,6 +116,12 @@ void add_layer_command(CLI::App& program, const CommonOptions& common, Action& a
   command->add_flag("--json", line->json, "Print the measurements as JSON");
   add_nest_options(*command, line->nest);
   add_tuning_options(*command, line->tuning);
+  command
+      ->add_flag("--only-space", line->tuning.only_space,
+                 "Measure the schedules of --space and nothing else: no libraries, no schedule that held before, no "
+                 "final with kernels of nvcc and no decision")
+      ->needs("--space");
+  put_under(*command, "Search", {"--only-space"});
   put_under(*command, "Output", {"--output", "--json"});
   put_under(*command, "Product", {"--bcol", "--layout", "--epilogue", "--kernel", "--size"});
   command->callback([line, &common, &action] { action = [=, &common] { return run(*line, common.console()); }; });

@@ -128,6 +128,18 @@ std::set<std::string> families_of(const TuningLine& line, const tuning::WorkItem
 
 }  // namespace
 
+void add_device_options(CLI::App& command, TuningLine& line) {
+  command.add_option("--gpus", line.gpus, "Numbers of the GPUs to measure on, 0,1 (default 0)")
+      ->type_name("NUMBER,...")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 1023));
+  command
+      .add_option("--replay", line.replay,
+                  "Take measurements from these records in place of a GPU; what they have of a layer is what is tried")
+      ->type_name("FILE");
+  put_under(command, "Measuring", {"--gpus", "--replay"});
+}
+
 void add_tuning_options(CLI::App& command, TuningLine& line) {
   command
       .add_option("--families", line.families,
@@ -157,17 +169,9 @@ void add_tuning_options(CLI::App& command, TuningLine& line) {
       ->type_name("SECONDS")
       ->check(CLI::Range(0.1, 3600.0))
       ->capture_default_str();
-  command.add_option("--gpus", line.gpus, "Numbers of the GPUs to measure on, 0,1 (default 0)")
-      ->type_name("NUMBER,...")
-      ->delimiter(',')
-      ->check(CLI::Range(0, 1023));
-  command
-      .add_option("--replay", line.replay,
-                  "Take measurements from these records in place of a GPU; what they have of a layer is what is tried")
-      ->type_name("FILE");
+  add_device_options(command, line);
   put_under(command, "Search", {"--families", "--dtype", "--space", "--candidates", "--exhaustive"});
-  put_under(command, "Measuring",
-            {"--cold", "--no-libraries", "--cache", "--no-cache", "--timeout", "--gpus", "--replay"});
+  put_under(command, "Measuring", {"--cold", "--no-libraries", "--cache", "--no-cache", "--timeout"});
 }
 
 std::optional<ScalarType> element_of(const TuningLine& line) {
@@ -180,7 +184,8 @@ CandidateChoice::CandidateChoice(const TuningLine& line)
 tuning::Candidates CandidateChoice::operator()(const tuning::WorkItem& item) const {
   const Schedule incumbent = incumbent_of(item);
   if (!space_.empty()) {
-    return tuning::choose_candidates(legal_among(space_, item.product()), item, {}, {incumbent}, true);
+    const std::vector<Schedule> always = line_.only_space ? std::vector<Schedule>() : std::vector{incumbent};
+    return tuning::choose_candidates(legal_among(space_, item.product()), item, {}, always, true);
   }
   const std::set<std::string> families = families_of(line_, item);
   std::vector<Schedule> always{incumbent};
@@ -202,7 +207,7 @@ tuning::RunRequest request_for(const TuningLine& line, std::vector<tuning::ItemR
   return {.items = std::move(items),
           .cache = line.cold ? tuning::CacheState::cold : tuning::CacheState::warm,
           .retry = retry,
-          .search = {.peers = !line.no_peers},
+          .search = {.peers = !line.no_peers && !line.only_space, .decides = !line.only_space},
           .candidates =
               [choose = CandidateChoice(line), recorded, line](const tuning::WorkItem& item) {
                 std::vector<Schedule> schedules =

@@ -23,8 +23,9 @@ constexpr long long most_columns = most_columns_of_b;
 struct TuningLine {
   std::string dtype;  ///< of the elements; empty: the nest's
   std::vector<std::string> families;
-  std::string space;       ///< file of schedules in place of the search space
-  std::size_t most = 120;  ///< candidates of an item
+  std::string space;        ///< file of schedules in place of the search space
+  bool only_space = false;  ///< whether they alone are measured: no libraries, no incumbent, and nothing is decided
+  std::size_t most = 120;   ///< candidates of an item
   bool exhaustive = false;
   bool cold = false;
   bool no_peers = false;
@@ -35,7 +36,10 @@ struct TuningLine {
   std::vector<int> gpus;         ///< empty: the first one
 };
 
-/// Adds the options to a command.
+/// Adds those of the options to a command that say where candidates are measured: --gpus and --replay.
+void add_device_options(CLI::App& command, TuningLine& line);
+
+/// Adds all of them, but what `layer` alone has.
 void add_tuning_options(CLI::App& command, TuningLine& line);
 
 /// The type that --dtype names; none where it names none.

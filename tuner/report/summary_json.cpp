@@ -94,10 +94,19 @@ nlohmann::json group_json(const GroupSummary& group) {
   return result;
 }
 
-}  // namespace
+/// Schedules that were tried, by their text.
+nlohmann::json candidates_json(const ItemResults& results) {
+  nlohmann::json candidates = nlohmann::json::array();
+  for (const auto& [schedule, result] : results.search) {
+    candidates.push_back({{"schedule", schedule},
+                          {"outcome", print(result.outcome)},
+                          {"microseconds", number(results.time_of(schedule))},
+                          {"detail", result.detail}});
+  }
+  return candidates;
+}
 
-std::string to_json(const std::vector<ItemSummary>& summaries, const std::map<ItemKey, ItemResults>& items,
-                    const std::string& status) {
+nlohmann::json measured_items(const std::vector<ItemSummary>& summaries, const std::map<ItemKey, ItemResults>& items) {
   nlohmann::json rows = nlohmann::json::array();
   std::map<std::string, std::size_t> outcomes;
   for (const ItemSummary& item : summaries) {
@@ -115,7 +124,23 @@ std::string to_json(const std::vector<ItemSummary>& summaries, const std::map<It
   }
   nlohmann::json result{{"items", rows}, {"summary", groups}};
   set_renamed(result, "candidates_by_outcome", "outcomes", outcomes);
-  return json_result("measured items", status, result);
+  return result;
+}
+
+constexpr const char* kind = "measured items";
+
+}  // namespace
+
+std::string to_json(const std::vector<ItemSummary>& summaries, const std::map<ItemKey, ItemResults>& items,
+                    const std::string& status) {
+  return json_result(kind, status, measured_items(summaries, items));
+}
+
+std::string layer_json(const ItemResults& results, const std::string& status) {
+  const std::map<ItemKey, ItemResults> items{{key_of(results.item), results}};
+  nlohmann::json result = measured_items(summarise(items), items);
+  result.at("items").at(0)["candidates"] = candidates_json(results);
+  return json_result(kind, status, result);
 }
 
 }  // namespace esc::tuning

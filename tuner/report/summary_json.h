@@ -14,4 +14,7 @@ namespace esc::tuning {
 std::string to_json(const std::vector<ItemSummary>& summaries, const std::map<ItemKey, ItemResults>& items,
                     const std::string& status = "done");
 
+/// The same of one item, which has its candidates beside the rest: schedule, outcome, microseconds and detail.
+std::string layer_json(const ItemResults& results, const std::string& status);
+
 }  // namespace esc::tuning

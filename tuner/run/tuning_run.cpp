@@ -130,7 +130,7 @@ class Run {
           [&](std::size_t measured) {
             tell([&] { observer_.measured(measured - std::exchange(counted, measured), where); });
           });
-      if (end == ItemEnd::decided) {
+      if (end != ItemEnd::interrupted) {
         // Those that earlier runs have measured, and an incumbent beside the expected ones.
         tell([&] { observer_.measured(expected > counted ? expected - counted : 0, where); });
         const std::lock_guard lock(mutex_);

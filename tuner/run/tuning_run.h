@@ -62,7 +62,7 @@ struct RunObserver {
 };
 
 struct RunSummary {
-  std::size_t decided = 0;                  ///< items, by this run
+  std::size_t decided = 0;                  ///< items, by this run; measured where nothing is decided
   std::size_t known = 0;                    ///< items that the journal had decided
   std::size_t failed = 0;                   ///< items that could not be tuned
   std::size_t left = 0;                     ///< items that the run did not come to, or to the end of

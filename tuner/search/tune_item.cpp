@@ -86,6 +86,9 @@ class Tuning {
     if (!search()) {
       return ItemEnd::interrupted;
     }
+    if (!options_.decides) {
+      return ItemEnd::measured;
+    }
     if (results_.best() == nullptr) {
       write_(decision({}, {}));
       return ItemEnd::decided;
@@ -112,7 +115,9 @@ class Tuning {
         schedules.push_back(schedule);
       }
     };
-    add(plan_.incumbent);
+    if (options_.decides) {
+      add(plan_.incumbent);
+    }
     std::ranges::for_each(plan_.candidates, add);
     return schedules;
   }

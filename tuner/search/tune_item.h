@@ -20,6 +20,7 @@ struct SearchOptions {
   int most_rounds = 61;
   bool peers = true;
   bool retry_failed = false;  ///< measures again what was recorded as failed
+  bool decides = true;        ///< whether there is an incumbent, a final and a decision: else candidates are measured
 };
 
 /// What is tuned, with what is known of it already.
@@ -39,7 +40,11 @@ using StopRequest = std::function<bool()>;
 using CandidateCounter = std::function<void(std::size_t)>;
 
 /// How an item was left.
-enum class ItemEnd { decided, interrupted };
+enum class ItemEnd {
+  decided,
+  measured,  ///< where nothing is to be decided
+  interrupted,
+};
 
 /// Tunes one item: peers, then every candidate that is not recorded yet, then the final in turns between the fastest
 /// few and the incumbent, then the decision. The incumbent holds unless a challenger is BETTER. Each record goes to
