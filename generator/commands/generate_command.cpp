@@ -15,6 +15,8 @@
 #include "generator/commands/model_request.h"
 #include "generator/commands/model_spec.h"
 #include "generator/commands/nest_line.h"
+#include "generator/commands/option_words.h"
+#include "generator/commands/quick_tuning.h"
 #include "generator/matrix/typed_elements.h"
 #include "generator/model/survey.h"
 #include "generator/schedule/database_files.h"
@@ -40,6 +42,8 @@ struct GenerateLine {
   std::vector<std::string> architectures;
   std::string database;
   std::string schedule_file;
+  std::string tune;  ///< "quick"; empty: nothing is measured
+  TuningJournals journals;
   std::optional<std::string> dtype;
   std::optional<std::string> max_packed;
   std::optional<double> min_sparsity;
@@ -49,9 +53,32 @@ struct GenerateLine {
   bool all = false;
 };
 
-void refuse_unused_database(const std::string& database, const std::string& schedule) {
-  if (!database.empty() && schedule != "auto") {
-    throw UserError("--database " + database, "is of no use where --schedule names one", "leave one of the two out");
+/// An option that says how auto chooses; `value` is empty where it is not given.
+void refuse_where_named(const std::string& option, const std::string& value, const std::string& schedule) {
+  if (!value.empty() && schedule != "auto") {
+    throw UserError(option + " " + value, "is of no use where --schedule names one", "leave one of the two out");
+  }
+}
+
+/// What does not go with measuring.
+void refuse_unusable_tuning(const GenerateLine& line) {
+  if (line.tune.empty()) {
+    for (const auto& [option, journal] :
+         {std::pair("--replay ", line.journals.replay), std::pair("--journal ", line.journals.output)}) {
+      if (!journal.empty()) {
+        throw UserError(option + journal, "is of no use without --tune quick", "leave it out, or tune");
+      }
+    }
+    return;
+  }
+  refuse_where_named("--tune", line.tune, line.layer.schedule);
+  const std::string option = "--tune " + line.tune;
+  if (!line.mode.compaction) {
+    throw UserError(option, "is of no use with --no-compaction", "leave one of the two out");
+  }
+  if (line.mode.check && line.journals.replay.empty()) {
+    throw UserError(option, "measures, and no two measurements are the same: there is nothing to check against",
+                    "give the schedule of the manifest with --schedule, or the journal with --replay");
   }
 }
 
@@ -69,7 +96,8 @@ void refuse_unusable(const GenerateLine& line) {
   if (line.dtype) {
     static_cast<void>(parse_element(*line.dtype));  // before a spec is read
   }
-  refuse_unused_database(line.database, line.layer.schedule);
+  refuse_where_named("--database", line.database, line.layer.schedule);
+  refuse_unusable_tuning(line);
   if (!line.database.empty() && !line.mode.compaction) {
     throw UserError("--database " + line.database, "is of no use with --no-compaction", "leave one of the two out");
   }
@@ -221,6 +249,17 @@ void say_old_words(const std::string& schedule, const Console& console) {
   }
 }
 
+/// What measures candidates, where that is asked for.
+std::shared_ptr<const QuickTuner> tuner_of(const GenerateLine& line, const Console& console) {
+  if (line.tune.empty()) {
+    return nullptr;
+  }
+  const auto tuner = std::make_shared<const QuickTuner>(line.journals);
+  console.say(fmt::format("candidates are measured on {}, for which kernels are built where no GPU is named",
+                          tuner->device_text()));
+  return tuner;
+}
+
 /// The bundle of a model, as its spec and the line say.
 ExitStatus generate_from(const Model& model, ModelSpec spec, const GenerateLine& line, const Console& console) {
   ModelRequest& request = spec.request;
@@ -239,10 +278,15 @@ ExitStatus generate_from(const Model& model, ModelSpec spec, const GenerateLine&
   GenerateMode mode = line.mode;
   mode.max_packed = mode.max_packed ? mode.max_packed : spec.max_packed;
   const std::string& database = line.database.empty() ? spec.database : line.database;
-  refuse_unused_database(database, request.layer.schedule);
+  refuse_where_named("--database", database, request.layer.schedule);
+  refuse_where_named("--tune", line.tune, request.layer.schedule);
   say_old_words(request.layer.schedule, console);
   if (!database.empty()) {
     mode.databases = read_databases(database);
+  }
+  mode.tuner = tuner_of(line, console);
+  if (mode.tuner) {
+    request.layer = mode.tuner->for_this_gpu_alone(std::move(request.layer));
   }
   return generate_model(model, request, mode, console);
 }
@@ -276,6 +320,7 @@ ExitStatus run(GenerateLine line, const Console& console) {
     line.mode.databases = read_databases(line.database);
   }
   refuse_for_layers(line);
+  line.mode.tuner = tuner_of(line, console);
   ExitStatus worst = ExitStatus::done;
   std::set<std::string> schedules;
   for (const LayerRequest& request : requests_of(line)) {
@@ -284,7 +329,8 @@ ExitStatus run(GenerateLine line, const Console& console) {
       if (schedules.insert(request.schedule).second) {
         say_old_words(request.schedule, console);
       }
-      status = process_layer(request, line.mode, console);
+      status = process_layer(is_tuned(request, line.mode) ? line.mode.tuner->for_this_gpu(request) : request, line.mode,
+                             console);
     } catch (const UserError& problem) {
       console.error(problem.what());
       status = problem.status();
@@ -362,6 +408,25 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
                    "Schedule database that auto looks into before the built-in one: a file that esctune publish wrote, "
                    "or its folder")
       ->type_name("PATH");
+  command
+      ->add_option("--tune", line->tune,
+                   "quick: measure the first eight schedules that auto would take, by the esctune beside this program "
+                   "and with weights from memory, and take the fastest; the manifest records them. The GPU is the "
+                   "one that is here")
+      ->type_name("quick")
+      ->check(one_of({"quick"}))
+      ->excludes("--schedule-file");
+  CLI::Option* const journal =
+      command
+          ->add_option("--journal", line->journals.output,
+                       "With --tune: append what is measured to this journal of esctune; what it has is not measured "
+                       "again")
+          ->type_name("FILE");
+  command
+      ->add_option("--replay", line->journals.replay,
+                   "With --tune: take measurements from such a journal in place of a GPU")
+      ->type_name("FILE")
+      ->excludes(journal);
   add_element_option(*command, line->dtype, element_help);
   command
       ->add_option("--max-packed", line->max_packed,
@@ -409,7 +474,8 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
   put_under(*command, "Product", {"--bcol", "--layout", "--epilogue", "--kernel", "--size"});
   put_under(*command, "Target", {"--gpu", "--arch"});
   put_under(*command, "Schedule",
-            {"--schedule", "--schedule-file", "--database", "--max-packed", "--all", "--no-compaction"});
+            {"--schedule", "--schedule-file", "--database", "--tune", "--journal", "--replay", "--max-packed", "--all",
+             "--no-compaction"});
   put_under(*command, "Output",
             {"--output", "--name", "--no-packed", "--force", "--check", "--dry-run", "--no-verify", "--resources",
              "--json", "--jobs"});

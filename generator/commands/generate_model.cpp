@@ -14,6 +14,7 @@
 #include "generator/commands/input.h"
 #include "generator/commands/model_layers.h"
 #include "generator/commands/model_table.h"
+#include "generator/commands/quick_tuning.h"
 #include "generator/commands/taken_place.h"
 #include "generator/frontend/format_source.h"
 #include "generator/support/file.h"
@@ -42,6 +43,7 @@ ModelBundle bundle_of(const ModelLayers& made, const ModelRequest& request) {
                      .architectures = architectures_for(request.layer),
                      .layers = {},
                      .kernels = made.kernels,
+                     .tunings = made.tunings,
                      .left_out = {}};
   for (const ModelRow& row : made.rows) {
     if (row.outcome == ModelRow::Outcome::made) {
@@ -162,6 +164,11 @@ std::string answer(const ModelLayers& made, const ModelBundle& bundle, const Mod
                             made.rows.size(), mode.check || mode.dry_run ? "made" : "written",
                             count(ModelRow::Outcome::left_out), count(ModelRow::Outcome::failed), bundle.dtype));
   text += model_speeds(made.rows, request.token_counts) + bytes_lines(made, bundle.file_bytes);
+  if (!made.tunings.empty()) {
+    text += labelled("tuned", fmt::format("{} products, one for each kind of layer and N, on one {}: each the fastest "
+                                          "of {} candidates at most",
+                                          made.tunings.size(), made.tunings.front().device_name, quick_candidates));
+  }
   text += labelled("kernels", fmt::format("{} shared by them", bundle.kernels.size()));
   text += labelled("verified", verified == 0 ? (mode.verify ? "no: nothing was run" : "no: --no-verify")
                                              : fmt::format("{} of {} kernels by emulation, each with the first layer "
@@ -195,6 +202,9 @@ void print_results(const ModelLayers& made, const ModelBundle& bundle, const Res
                      {"layers", model_table_json(made.rows, request.token_counts)},
                      {"packed_bytes", bundle.file_bytes},
                      {"diff", result.differences}};
+  if (!made.tunings.empty()) {
+    std::ranges::transform(made.tunings, std::back_inserter(all["tunings"]), tuning_json);
+  }
   if (is_weighted(request.token_counts)) {
     all["weighted_totals"] = weighted_totals_json(made.rows, request.token_counts);
   }

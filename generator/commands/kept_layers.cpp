@@ -18,6 +18,7 @@ std::string inputs_of(const LayerRequest& layer, const ModelRequest& request, co
                                 weight.fingerprint.pattern, weight.fingerprint.values, nest);
   all += fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n", layer.bcol, layer.schedule, layer.form,
                      mode.max_packed ? mode.max_packed->text() : "0", mode.compaction, layer.read.allow_nonfinite);
+  all += fmt::format("{}\n", is_tuned(layer, mode));  // measured anew each time, and never what others would make
   for (const TargetDevice& device : layer.devices) {
     all += fmt::format("{} {}\n", device.name, print(device.key));
   }

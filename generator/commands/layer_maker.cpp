@@ -63,13 +63,14 @@ bool is_like_last(std::vector<ModelVariant>& all, const std::vector<ModelVariant
 }  // namespace
 
 LayerMaker::LayerMaker(const ModelRequest& request, const GenerateMode& mode, const std::optional<ModelBundle>& on_disk,
-                       const Console& console)
+                       TunedKinds& kinds, const Console& console)
     : request_(request),
       mode_(mode),
       console_(console),
+      kinds_(kinds),
       place_(std::filesystem::path(mode.output) / request.name),
-      kept_(on_disk && !mode.check ? &*on_disk : nullptr, place_),
-      must_be_kept_(on_disk && mode.keeps_bundles()),
+      kept_(on_disk && !mode.check && !mode.tuner ? &*on_disk : nullptr, place_),
+      must_be_kept_(on_disk && mode.keeps_bundles() && !mode.tuner),
       groups_(groups_of(request.layer.devices, console)) {}
 
 /// One for each compute capability that is named; of several GPUs of one the first.
@@ -93,7 +94,7 @@ std::vector<LayerMaker::TargetGroup> LayerMaker::groups_of(const std::vector<Tar
 }
 
 MadeLayer LayerMaker::make(const LayerRequest& layer, const std::vector<std::int64_t>& bcols, const Weight& weight,
-                           const WeightSurvey& survey, const LoopNest& nest) const {
+                           const WeightSurvey& survey, const LoopNest& nest, Turns::Turn& turn) const {
   MadeLayer made{.layer = {}, .nest = &nest};
   made.layer.name = layer.matrix.substr(request_.layer.matrix.size() + 1);
   std::vector<Wanted> all = wanted(made, layer, bcols, weight, survey);
@@ -105,6 +106,9 @@ MadeLayer LayerMaker::make(const LayerRequest& layer, const std::vector<std::int
   }
   if (must_be_kept_ && !kept_.has(made.layer.name)) {
     throw DifferentBundle(place_);  // which leaves it dense
+  }
+  if (is_tuned(layer, mode_)) {
+    tune(made, all, turn);
   }
   std::vector<ModelVariant> variants;
   for (Wanted& one : all) {
@@ -165,6 +169,18 @@ PlannedKernel LayerMaker::plan(MadeLayer& made, const Wanted& wanted, const std:
   }
   const PlannedLayer planned = plan_layer(wanted.request, mode_, *made.nest, matrix_of(made, wanted.request), rows);
   return {wanted.request.bcol, std::round(planned.bytes), planned.choice.measured, planned.choice.beside_dense};
+}
+
+/// One layer after the other, in the order of the model, so that each kind is measured with its first one.
+void LayerMaker::tune(MadeLayer& made, std::vector<Wanted>& all, Turns::Turn& turn) const {
+  turn.wait();
+  std::vector<LayerRequest> requests;
+  std::ranges::transform(all, std::back_inserter(requests), &Wanted::request);
+  requests = kinds_.tuned(std::move(requests), *made.nest, matrix_of(made, requests.front()), made.fragments);
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    all[at].request = std::move(requests[at]);
+  }
+  turn.end();
 }
 
 ModelVariant LayerMaker::add_generated(MadeLayer& made, const LayerRequest& request) const {

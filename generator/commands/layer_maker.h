@@ -8,6 +8,8 @@
 
 #include "generator/commands/kept_layers.h"
 #include "generator/commands/layer_worth.h"
+#include "generator/commands/tuned_kinds.h"
+#include "generator/commands/turns.h"
 #include "generator/emit/shared_kernel.h"
 #include "generator/verify/verify.h"
 
@@ -45,16 +47,18 @@ struct MadeLayer {
 /// Makes layers of a model, one at a time, for all bCols and GPUs. Safe to use from several threads.
 class LayerMaker {
  public:
-  /// What the bundle on disk has of a layer is kept where it was made of the same, unless that bundle is to be checked.
+  /// What the bundle on disk has of a layer is kept where it was made of the same, unless that bundle is to be checked
+  /// or candidates are measured, which are in `kinds` afterwards.
   LayerMaker(const ModelRequest& request, const GenerateMode& mode, const std::optional<ModelBundle>& on_disk,
-             const Console& console);
+             TunedKinds& kinds, const Console& console);
 
   /// The layer that the request names, for these numbers of columns; its weight is like this. `nest` stays the
-  /// caller's. Whether it is worth its kernels is decided on what is planned, before they are made.
+  /// caller's. Whether it is worth its kernels is decided on what is planned, before they are made. Candidates are
+  /// measured when it is the layer's turn, which is over then.
   /// Throws DifferentBundle, before it makes anything, where the bundle on disk is another one and is not to be
   /// replaced.
   MadeLayer make(const LayerRequest& layer, const std::vector<std::int64_t>& bcols, const Weight& weight,
-                 const WeightSurvey& survey, const LoopNest& nest) const;
+                 const WeightSurvey& survey, const LoopNest& nest, Turns::Turn& turn) const;
 
   /// NAME.cu of a kernel of a layer, laid out.
   std::string kernel_text(const MadeLayer::Kernel& kernel) const;
@@ -83,6 +87,7 @@ class LayerMaker {
   std::vector<Wanted> wanted(MadeLayer& made, const LayerRequest& layer, const std::vector<std::int64_t>& bcols,
                              const Weight& weight, const WeightSurvey& survey) const;
   PlannedKernel plan(MadeLayer& made, const Wanted& wanted, const std::shared_ptr<PackingCache>& rows) const;
+  void tune(MadeLayer& made, std::vector<Wanted>& all, Turns::Turn& turn) const;
   const SparseMatrix& matrix_of(MadeLayer& made, const LayerRequest& request) const;
   ModelVariant add_generated(MadeLayer& made, const LayerRequest& request) const;
   GeneratedLayer generate(MadeLayer& made, const LayerRequest& request) const;
@@ -90,6 +95,7 @@ class LayerMaker {
   const ModelRequest& request_;
   const GenerateMode& mode_;
   const Console& console_;
+  TunedKinds& kinds_;
   std::filesystem::path place_;
   KeptLayers kept_;
   bool must_be_kept_ = false;  ///< whether a layer of other inputs than on disk makes a bundle that would be refused

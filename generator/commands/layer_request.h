@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@
 
 namespace esc {
 
+class QuickTuner;
+
 /// What is to be generated: one matrix for one bCol. The command line gives one, a spec file many.
 struct LayerRequest {
   std::string matrix;
@@ -24,6 +27,8 @@ struct LayerRequest {
   std::string name;
   std::string schedule = "auto";  ///< "auto", "published", or the text of one
   std::string form = {};          ///< that auto packs the matrix in (packed_form); empty: any
+  /// What was measured of the layer, or of another one of its kind: auto takes the fastest that the matrix allows.
+  std::shared_ptr<const TuningRecord> tuning = {};
   NestSource nest;
   /// What it is built for; none: the default architectures. Of several, auto takes the first one's schedule.
   std::vector<TargetDevice> devices;
@@ -53,10 +58,24 @@ struct GenerateMode {
   bool json = false;
   /// Of the user, one for each device; for auto, the nearest one is laid over the shipped one.
   std::vector<ScheduleDatabase> databases;
+  /// Measures what auto would take first; null: nothing is measured.
+  std::shared_ptr<const QuickTuner> tuner = {};
 
   /// Whether a bundle that is there must be the very one that is made, for it is not replaced.
   bool keeps_bundles() const { return !force && !check && !dry_run; }
 };
+
+/// Whether what auto would take first for the layer is measured.
+inline bool is_tuned(const LayerRequest& request, const GenerateMode& mode) {
+  return mode.tuner && request.schedule == "auto";
+}
+
+/// The first schedules that auto may choose, at most so many: those that the matrix allows and that pack it within the
+/// bytes that auto allows; where there is none, what auto falls back to. What is found out on the way is kept in
+/// `fragments`, for the layer's kernels. Throws UserError where there is none within --max-packed.
+std::vector<Schedule> first_usable_schedules(const LayerRequest& request, const GenerateMode& mode,
+                                             const LoopNest& nest, const SparseMatrix& matrix,
+                                             std::shared_ptr<PackingCache> fragments, std::size_t most);
 
 /// The layer as its schedule makes it: the one that is asked for, or the one that `auto` finds and the matrix allows.
 /// What the user should know of the choice is in its notes; that devices share it is said at once as well. What is

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -386,6 +387,84 @@ GeneratedLayer generate_automatically(const Task& task, const GenerateMode& mode
   return generate_first_suitable(task, std::move(ranking));
 }
 
+/// Whether the schedule packs the matrix within a limit.
+bool is_within(const Task& task, const ScheduleChoice& choice, const PackedLimit& limit) {
+  return limit.ratio_of(packed_bytes(task, choice), task.matrix) <= limit.ratio();
+}
+
+/// Whether auto may take the schedule by the bytes that it packs the matrix into: within the user's limit or, without
+/// one, as `prefer_compact` has it.
+bool is_small_enough(const Task& task, const ScheduleChoice& choice, const GenerateMode& mode) {
+  return mode.max_packed ? is_within(task, choice, *mode.max_packed)
+                         : choice.is_own || packed_bytes(task, choice) <= unlimited_bytes(task.shape) ||
+                               is_within(task, choice, most_packed);
+}
+
+/// The first of the ranking that the matrix allows and `accepts` takes, at most so many. Schedules of one form pack the
+/// matrix into the same bytes, so that one that was refused stands for all of its form.
+std::vector<Schedule> first_accepted(const Task& task, const std::vector<ScheduleChoice>& ranking, std::size_t most,
+                                     const std::function<bool(const ScheduleChoice&)>& accepts) {
+  std::vector<Schedule> first;
+  std::set<std::string> refused_forms;
+  for (const ScheduleChoice& choice : ranking) {
+    if (first.size() == most) {
+      break;
+    }
+    const std::string form = packed_form(choice.schedule, task.shape);
+    if (refused_forms.contains(form)) {
+      continue;
+    }
+    try {
+      if (accepts(choice)) {
+        first.push_back(choice.schedule);
+      } else {
+        refused_forms.insert(form);
+      }
+    } catch (const UnsuitableSchedule&) {
+      continue;
+    }
+  }
+  return first;
+}
+
+/// A schedule that was measured, as the ranking has it, with what it knows of it: or by its text, where it was measured
+/// of another layer and is not in this one's.
+ScheduleChoice measured_choice(const std::vector<ScheduleChoice>& ranking, const std::string& schedule) {
+  const auto found =
+      std::ranges::find_if(ranking, [&](const ScheduleChoice& choice) { return text_of(choice) == schedule; });
+  return found != ranking.end() ? *found : parse_choice(schedule, "");
+}
+
+/// "measured: the fastest of 8 candidates on one NVIDIA H200 (sm90-132sm-60mib), cold, 2.31 us".
+std::string measured_source(const Task& task, std::size_t place, const MeasuredCandidate& taken) {
+  const TuningRecord& record = *task.request.tuning;
+  return fmt::format("measured: {} of {} candidates on one {} ({}), {}, {:.2f} us{}",
+                     place == 0 ? "the fastest" : fmt::format("number {}", place + 1), record.candidates.size(),
+                     record.device_name, print(record.device), record.cache, taken.microseconds,
+                     record.layer == printable_file_name(task.request.matrix) ? "" : ", with " + record.layer);
+}
+
+/// The layer by the fastest of the measured schedules that the matrix allows; absent where it allows none.
+std::optional<GeneratedLayer> generate_measured(const Task& task, const GenerateMode& mode) {
+  const std::vector<ScheduleChoice> ranking = ranking_of(task, mode);
+  const std::vector<MeasuredCandidate> fastest = task.request.tuning->fastest_first();
+  for (std::size_t place = 0; place < fastest.size(); ++place) {
+    ScheduleChoice choice = measured_choice(ranking, fastest[place].schedule);
+    choice.source = measured_source(task, place, fastest[place]);
+    choice = beside_dense(with_measurements(std::move(choice), task), task);
+    try {
+      if (!mode.max_packed || is_within(task, choice, *mode.max_packed)) {
+        GeneratedLayer generated = generate_with(task, with_sharing_note(std::move(choice), task.request));
+        generated.layer.tuning = *task.request.tuning;
+        return generated;
+      }
+    } catch (const UnsuitableSchedule&) {
+      continue;  // the next fastest one
+    }
+  }
+  return std::nullopt;
+}
+
 /// Whether auto chooses the schedule.
 bool chooses(const LayerRequest& request, const GenerateMode& mode) {
   return request.schedule == "auto" && mode.compaction;
@@ -458,6 +537,28 @@ PlannedLayer plan_layer(const LayerRequest& request, const GenerateMode& mode, c
   throw Defect(__FILE__, __LINE__, "a suitable schedule", "what auto falls back to takes every matrix");
 }
 
+std::vector<Schedule> first_usable_schedules(const LayerRequest& request, const GenerateMode& mode,
+                                             const LoopNest& nest, const SparseMatrix& matrix,
+                                             std::shared_ptr<PackingCache> fragments, std::size_t most) {
+  const ProductColumns columns = product_columns(nest, request.bcol);
+  const Task task{request, nest, matrix, std::move(fragments), columns, shape_of(matrix, nest, columns)};
+  std::vector<ScheduleChoice> ranking = ranking_of(task, mode);
+  std::vector<Schedule> first = first_accepted(
+      task, ranking, most, [&](const ScheduleChoice& choice) { return is_small_enough(task, choice, mode); });
+  if (first.empty() && !mode.max_packed) {  // a nearly empty matrix, of which the header is most
+    first = first_accepted(task, ranking, most, [&](const ScheduleChoice& choice) {
+      packed_bytes(task, choice);  // which says whether the matrix allows it
+      return true;
+    });
+  }
+  if (!first.empty()) {
+    return first;
+  }
+  const ScheduleChoice last =
+      mode.max_packed ? choose_within(task, std::move(ranking), *mode.max_packed) : last_resort(task);
+  return {last.schedule};
+}
+
 GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
                           const SparseMatrix& matrix, std::shared_ptr<PackingCache> fragments, const Console& console) {
   Task task{request, nest, matrix, std::move(fragments), product_columns(nest, request.bcol)};
@@ -466,7 +567,8 @@ GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode,
       console.say(fmt::format("{}: {}", request.name, sharing_note(request)));
     }
     task.shape = shape_of(matrix, nest, task.columns);
-    return generate_automatically(task, mode);
+    std::optional<GeneratedLayer> measured = request.tuning ? generate_measured(task, mode) : std::nullopt;
+    return measured ? *std::move(measured) : generate_automatically(task, mode);
   }
   task.shape = shape_of(matrix, nest, task.columns);
   const ScheduleChoice choice = beside_dense(named_choice(task, task.shape, mode), task);

@@ -29,11 +29,13 @@ class ModelRun {
         mode_(mode),
         file_(file),
         on_disk_(on_disk),
-        maker_(request, mode, on_disk, console),
+        kinds_(mode, console),
+        maker_(request, mode, on_disk, kinds_, console),
         weights_(asked_for(model, request)),
         progress_(console.terminal()),
         nests_(request.layer),
         memory_(weights_.size()),
+        tuning_turns_(weights_.size()),
         turns_(weights_.size()) {
     for (const LayerException& exception : request.exceptions) {
       if (std::ranges::none_of(weights_, [&](const Weight* weight) { return is_meant(weight->name, exception); })) {
@@ -50,6 +52,7 @@ class ModelRun {
     progress_.begin("generating the layers", weights_.size());
     in_worker_threads(weights_.size(), request_.jobs, [this](std::size_t number) { work(number); });
     progress_.finish();
+    result_.tunings = kinds_.records();
     return std::move(result_);
   }
 
@@ -65,18 +68,20 @@ class ModelRun {
   }
 
   void work(std::size_t number) {
+    Turns::Turn tuning_turn(tuning_turns_, number);
     Turns::Turn turn(turns_, number);
     LayerMemory::Layer memory(memory_, number);
     ModelRow row{.name = weights_[number]->name, .shape = shape_text(weights_[number]->shape)};
     std::optional<MadeLayer> made;
     try {
-      made = make(number, row, memory);
+      made = make(number, row, memory, tuning_turn);
       require_same(row, made);
     } catch (const DifferentBundle&) {
       throw;  // which ends the run
     } catch (const UserError& problem) {
       fail(row, problem);
     }
+    tuning_turn.end();
     turn.wait();
     commit(number, std::move(row), made);
     turn.end();
@@ -106,7 +111,7 @@ class ModelRun {
   }
 
   /// The layer; none where the row says why there is none.
-  std::optional<MadeLayer> make(std::size_t number, ModelRow& row, LayerMemory::Layer& memory) {
+  std::optional<MadeLayer> make(std::size_t number, ModelRow& row, LayerMemory::Layer& memory, Turns::Turn& turn) {
     const Weight& weight = *weights_[number];
     row.reason = why_no_layer(weight, request_);
     if (!row.reason.empty()) {
@@ -129,7 +134,7 @@ class ModelRun {
     }
     const bool has_own_columns = exception != nullptr && !exception->bcols.empty();
     MadeLayer made = maker_.make(layer, has_own_columns ? exception->bcols : columns_in(request_.token_counts), weight,
-                                 survey, nest);
+                                 survey, nest, turn);
     if (!made.why_dense.empty()) {
       row.reason = made.why_dense;
       return std::nullopt;
@@ -217,11 +222,13 @@ class ModelRun {
   const GenerateMode& mode_;
   const ScratchFile& file_;
   const std::optional<ModelBundle>& on_disk_;
+  TunedKinds kinds_;
   LayerMaker maker_;
   std::vector<const Weight*> weights_;
   StageProgress progress_;
   ModelNests nests_;
   LayerMemory memory_;
+  Turns tuning_turns_;
   Turns turns_;
   std::mutex mutex_;  ///< guards what follows
   ModelLayers result_;

@@ -33,7 +33,8 @@ struct ModelRow {
 struct ModelLayers {
   std::vector<ModelRow> rows;
   std::map<std::string, ModelKernel> kernels;
-  std::uint64_t packed_bytes = 0;  ///< of the matrices with the header in front, without the index
+  std::vector<TuningRecord> tunings;  ///< what was measured, in the order of the layers
+  std::uint64_t packed_bytes = 0;     ///< of the matrices with the header in front, without the index
   std::string loop_nest;
   LoopNest nest;  ///< the same
   std::string layout;

@@ -7,6 +7,7 @@
 #include "generator/commands/input.h"
 #include "generator/commands/layer_request.h"
 #include "generator/commands/loop_nest_input.h"
+#include "generator/commands/quick_tuning.h"
 #include "generator/commands/taken_place.h"
 #include "generator/emit/earlier_words.h"
 #include "generator/emit/launch_plan.h"
@@ -82,6 +83,9 @@ nlohmann::json summary(const Layer& layer) {
   } else if (!layer.choice.not_measured.empty()) {
     result["not_measured"] = layer.choice.not_measured;
   }
+  if (layer.tuning) {
+    result["tuning"] = tuning_json(*layer.tuning);
+  }
   return result;
 }
 
@@ -92,6 +96,9 @@ std::string answer(const Layer& layer) {
                                     layer.statistics.rows, layer.statistics.columns, layer.statistics.nonzeros,
                                     100 * layer.statistics.sparsity, name_of(layer.lowered.element()), layer.bcol));
   text += speed_lines(speed_of(layer));
+  if (layer.tuning) {
+    text += labelled("tuned", describe(*layer.tuning));
+  }
   text += labelled(
       "bytes", bytes_text(static_cast<double>(packed_bytes(layer)), static_cast<double>(layer.statistics.dense_bytes),
                           static_cast<double>(layer.statistics.csr_bytes)));
@@ -215,6 +222,22 @@ ExitStatus write_layer(const GeneratedLayer& generated, const SparseMatrix& matr
   return ExitStatus::done;
 }
 
+/// The request with what was measured of the schedules that auto would take first, where that is asked for. A matrix
+/// without non-zeros has nothing to measure.
+LayerRequest with_measurements(LayerRequest request, const GenerateMode& mode, const LoopNest& nest,
+                               const SparseMatrix& matrix, const std::shared_ptr<PackingCache>& fragments,
+                               const Console& console, StageProgress& progress) {
+  if (!is_tuned(request, mode) || matrix.nonzeros() == 0) {
+    return request;
+  }
+  progress.begin("measuring candidates");
+  const std::vector<Schedule> candidates =
+      first_usable_schedules(request, mode, nest, matrix, fragments, quick_candidates);
+  console.detail(fmt::format("measuring {} candidates", candidates.size()));
+  request.tuning = std::make_shared<const TuningRecord>(mode.tuner->measure(request, nest, candidates, console));
+  return request;
+}
+
 /// Refuses weights that the type holds as infinities alone, and says how many became zero.
 void report_rounding(const LayerRequest& request, const Rounding& rounding, ScalarType element,
                      const Console& console) {
@@ -267,9 +290,11 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
   if (!mode.check && !mode.dry_run) {
     refuse_taken_place(request, mode, nest, matrix);
   }
+  const auto fragments = std::make_shared<PackingCache>();
+  const LayerRequest tuned = with_measurements(request, mode, nest, matrix, fragments, console, progress);
   progress.begin("lowering the loop nest and packing the matrix");
   console.detail("lowering the loop nest and packing the matrix");
-  GeneratedLayer generated = make_layer(request, mode, nest, matrix, std::make_shared<PackingCache>(), console);
+  GeneratedLayer generated = make_layer(tuned, mode, nest, matrix, fragments, console);
   generated.layer.rounding = rounding;
   if (const std::string note = type_note(stored_type(request.matrix), nest.element()); !note.empty()) {
     generated.layer.choice.notes.push_back(note);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "generator/emit/tuning_record.h"
 #include "generator/ir/loop_nest.h"
 #include "generator/matrix/fingerprint.h"
 #include "generator/matrix/round_values.h"
@@ -30,6 +32,7 @@ struct Layer {
   transformer::PackedFormat format;
   Environment sizes;  ///< of the matrix and its packed form, by the names that nests have for them
   std::vector<transformer::PatternDigest> digests;
+  std::optional<TuningRecord> tuning = {};  ///< by which the schedule was chosen; absent where nothing was measured
 };
 
 /// Whether the nest needs a kernel for a matrix of so many non-zeros: without any, and without an epilogue, C is zero.

@@ -152,6 +152,9 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
     manifest["rounding"] = {{"became_zero", layer.rounding.became_zero},
                             {"became_infinite", layer.rounding.became_infinite}};
   }
+  if (layer.tuning) {
+    manifest["tuning"] = tuning_json(*layer.tuning);
+  }
   return manifest.dump(2) + "\n";
 }
 
@@ -186,6 +189,19 @@ json schedule_as_said(json schedule, const json& found) {
   return schedule;
 }
 
+/// Adds what the manifest on disk says of how its schedule was found, where it was measured, and the one that the user
+/// gives is the same.
+void keep_tuning(json& manifest, const json& found) {
+  json& schedule = manifest.at("schedule");
+  const bool is_same = found.is_object() && found.contains("tuning") && found.contains("schedule") &&
+                       found.at("schedule").is_object() && schedule.at("source") == "user" &&
+                       found.at("schedule").value("text", json()) == schedule.at("text");
+  if (is_same) {
+    manifest["tuning"] = found.at("tuning");
+    schedule["source"] = found.at("schedule").value("source", json());
+  }
+}
+
 }  // namespace
 
 std::string manifest_in_words_of(const std::string& on_disk, const std::string& manifest) {
@@ -193,6 +209,7 @@ std::string manifest_in_words_of(const std::string& on_disk, const std::string& 
   json result = json::parse(manifest);
   result["schedule"] =
       schedule_as_said(result.at("schedule"), found.is_object() ? found.value("schedule", json()) : json());
+  keep_tuning(result, found);
   // The text of a damaged manifest need not be UTF-8.
   return result.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }

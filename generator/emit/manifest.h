@@ -30,7 +30,7 @@ std::string manifest_json(const Layer& layer, const std::optional<VerificationRe
                           const std::optional<std::vector<KernelResources>>& resources);
 
 /// The manifest with the words of the one `on_disk` for the schedule, where they say the same: an earlier release had
-/// others.
+/// others. Where that was measured, and the user gives it by its text, with that record, too.
 std::string manifest_in_words_of(const std::string& on_disk, const std::string& manifest);
 
 /// The manifest of the layer with what was measured, verification and resources, as the manifest `on_disk` has it, and

@@ -75,6 +75,7 @@ struct ModelBundle {
   std::vector<int> architectures;
   std::vector<ModelLayer> layers;
   std::map<std::string, ModelKernel> kernels;  ///< by name
+  std::vector<TuningRecord> tunings = {};      ///< by which schedules were chosen, one for each kind of layer and bCol
   /// Tensors that have no kernel, with the reason.
   std::map<std::string, std::string> left_out;
   std::uint64_t file_bytes = 0;  ///< of model.packed

@@ -141,6 +141,10 @@ void check(const ModelBundle& model, const std::string& file) {
     require(is_identifier(name) && name.starts_with(model.name + "_"),
             "has a kernel whose name cannot be that of a file of the bundle");
   }
+  for (const TuningRecord& tuning : model.tunings) {
+    require(!tuning.fastest_first().empty(),
+            fmt::format("has measurements of {}, none of which is right", tuning.layer));
+  }
   std::set<std::string> names;
   std::uint64_t next =
       transformer::header_bytes;  // matrices lie one after the other, so that the file is as long as they say
@@ -180,22 +184,25 @@ std::string model_manifest_json(const ModelBundle& model) {
   for (const int architecture : model.architectures) {
     architectures.push_back(fmt::format("sm_{}", architecture));
   }
-  const json manifest{{"format_version", model_manifest_version},
-                      {"kind", "model"},
-                      {"tool_version", model.version},
-                      {"name", model.name},
-                      {"source", model.source},
-                      {"dtype", model.dtype},
-                      {"layout", model.layout},
-                      {"loop_nest", model.loop_nest},
-                      {"epilogue", model.nest.epilogue.has_value()},
-                      {"epilogue_parts", model.epilogue_parts},
-                      {"architectures", architectures},
-                      {"pattern_sha256", model.pattern()},
-                      {"packed_bytes", model.file_bytes},
-                      {"layers", layers},
-                      {"kernels", kernels},
-                      {"left_out", model.left_out}};
+  json manifest{{"format_version", model_manifest_version},
+                {"kind", "model"},
+                {"tool_version", model.version},
+                {"name", model.name},
+                {"source", model.source},
+                {"dtype", model.dtype},
+                {"layout", model.layout},
+                {"loop_nest", model.loop_nest},
+                {"epilogue", model.nest.epilogue.has_value()},
+                {"epilogue_parts", model.epilogue_parts},
+                {"architectures", architectures},
+                {"pattern_sha256", model.pattern()},
+                {"packed_bytes", model.file_bytes},
+                {"layers", layers},
+                {"kernels", kernels},
+                {"left_out", model.left_out}};
+  if (!model.tunings.empty()) {
+    std::ranges::transform(model.tunings, std::back_inserter(manifest["tunings"]), tuning_json);
+  }
   return manifest.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -236,6 +243,9 @@ ModelBundle parse_model_manifest(const std::string& text, const std::string& fil
           .verified_with = kernel.at("verification").is_null() ? "" : kernel.at("verification").at("layer"),
           .verification = verification_of(kernel.at("verification")),
           .text_sha256 = kernel.at("sha256")};
+    }
+    for (const json& tuning : manifest.value("tunings", json::array())) {
+      model.tunings.push_back(tuning_record(tuning));
     }
     check(model, file);
     return model;
