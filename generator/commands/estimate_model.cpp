@@ -21,9 +21,9 @@
 namespace esc {
 namespace {
 
-KernelEstimate estimate_kernel(const LayerRequest& layer, const LoopNest& nest, const SparseMatrix& matrix,
-                               const std::shared_ptr<PackingCache>& rows) {
-  const PlannedLayer planned = plan_layer(layer, {}, nest, matrix, rows);
+KernelEstimate estimate_kernel(const LayerRequest& layer, const GenerateMode& mode, const LoopNest& nest,
+                               const SparseMatrix& matrix, const std::shared_ptr<PackingCache>& rows) {
+  const PlannedLayer planned = plan_layer(layer, mode, nest, matrix, rows);
   const double size = bytes_of(matrix.element);
   const auto extents = static_cast<double>(matrix.rows + matrix.columns);
   const double elements = static_cast<double>(matrix.rows) * static_cast<double>(matrix.columns);
@@ -40,18 +40,18 @@ KernelEstimate estimate_kernel(const LayerRequest& layer, const LoopNest& nest, 
 }
 
 /// One for each number of columns of the request.
-std::vector<KernelEstimate> estimate_kernels(const Weight& weight, const ModelRequest& request, const LoopNest& nest,
-                                             const Console& console) {
+std::vector<KernelEstimate> estimate_kernels(const Weight& weight, const ModelRequest& request,
+                                             const GenerateMode& mode, const LoopNest& nest, const Console& console) {
   LayerRequest layer = request.layer;
   layer.matrix += ":" + weight.name;
   const SparseMatrix matrix =
       block_diagonal(read_stored_matrix(layer, nest, console, StageProgress::silent()).matrix, digits_of(nest));
   const auto rows = std::make_shared<PackingCache>();
   std::vector<KernelEstimate> kernels;
-  layer = with_one_form(layer, request.token_counts, {}, {matrix.rows, matrix.columns, matrix.nonzeros()}, nest);
+  layer = with_one_form(layer, request.token_counts, mode, {matrix.rows, matrix.columns, matrix.nonzeros()}, nest);
   for (const TokenCount& count : request.token_counts) {
     layer.bcol = count.columns;
-    kernels.push_back(estimate_kernel(layer, nest, matrix, rows));
+    kernels.push_back(estimate_kernel(layer, mode, nest, matrix, rows));
     kernels.back().weight = count.weight;
   }
   return kernels;
@@ -67,8 +67,8 @@ std::string why_left_dense(const LayerEstimate& row, const Weight& weight, const
   return why_dense(weight.name, dense_bytes(weight, nest), plans, request);
 }
 
-LayerEstimate estimate_layer(const Weight& weight, const ModelRequest& request, ModelNests& nests,
-                             LayerMemory::Layer& memory, const Console& console) {
+LayerEstimate estimate_layer(const Weight& weight, const ModelRequest& request, const GenerateMode& mode,
+                             ModelNests& nests, LayerMemory::Layer& memory, const Console& console) {
   LayerEstimate row{
       .name = plain_text(weight.name), .shape = shape_text(weight.shape), .why_not = why_no_layer(weight, request)};
   if (!row.why_not.empty()) {
@@ -81,7 +81,7 @@ LayerEstimate estimate_layer(const Weight& weight, const ModelRequest& request, 
     if (row.why_not.empty()) {
       memory.reserve(survey.nonzeros);
       const LoopNest& nest = nests.of(weight);
-      row.kernels = estimate_kernels(weight, request, nest, console);
+      row.kernels = estimate_kernels(weight, request, mode, nest, console);
       row.why_dense = why_left_dense(row, weight, request, nest);
     }
   } catch (const UserError& problem) {
@@ -98,7 +98,10 @@ TargetDevice device_of(const ModelRequest& request) {
 
 }  // namespace
 
-ExitStatus estimate_model(const Model& model, const ModelRequest& request, bool as_json, const Console& console) {
+ExitStatus estimate_model(const Model& model, const ModelRequest& request, const UserMeasurements& own, bool as_json,
+                          const Console& console) {
+  GenerateMode mode;
+  mode.own = own;
   ModelRequest complete = request;
   const DefaultElement element = element_of(model, request);
   complete.layer.element = element.element;
@@ -118,11 +121,11 @@ ExitStatus estimate_model(const Model& model, const ModelRequest& request, bool 
                          .token_counts = complete.token_counts,
                          .dtype = name_of(complete.layer.element.value_or(ScalarType::f32)),
                          .note = element.note,
-                         .ceilings = device_ceilings(device_of(request).key),
+                         .ceilings = device_ceilings(device_of(request).key, own.catalog->devices()),
                          .layers = std::vector<LayerEstimate>(weights.size())};
   in_worker_threads(weights.size(), 0, [&](std::size_t number) {
     LayerMemory::Layer place(memory, number);
-    estimate.layers[number] = estimate_layer(*weights[number], complete, nests, place, console);
+    estimate.layers[number] = estimate_layer(*weights[number], complete, mode, nests, place, console);
     progress.advance(1);
   });
   progress.finish();

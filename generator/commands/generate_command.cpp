@@ -112,7 +112,7 @@ std::vector<TargetDevice> devices_of(const GenerateLine& line) {
   std::vector<TargetDevice> devices;
   for (const std::string& gpus : line.gpus) {
     for (const std::string_view gpu : split(gpus, ',')) {
-      devices.push_back(device_of_gpu(std::string(gpu)));
+      devices.push_back(device_of_gpu(std::string(gpu), line.mode.own.catalog->devices()));
     }
   }
   for (const std::string& architecture : line.architectures) {
@@ -157,7 +157,7 @@ std::vector<LayerRequest> requests_of(const GenerateLine& line) {
           bundle_name(line.name ? *line.name : default_name(line.layer.matrix), bcol, counts.size() > 1);
     }
   } else {
-    requests = read_spec(line.spec);
+    requests = read_spec(line.spec, line.mode.own.catalog->devices());
   }
   for (LayerRequest& request : requests) {
     add_line(request, line);
@@ -281,9 +281,6 @@ ExitStatus generate_from(const Model& model, ModelSpec spec, const GenerateLine&
   refuse_where_named("--database", database, request.layer.schedule);
   refuse_where_named("--tune", line.tune, request.layer.schedule);
   say_old_words(request.layer.schedule, console);
-  if (!database.empty()) {
-    mode.databases = read_databases(database);
-  }
   mode.tuner = tuner_of(line, console);
   if (mode.tuner) {
     request.layer = mode.tuner->for_this_gpu_alone(std::move(request.layer));
@@ -301,23 +298,30 @@ Model model_of(const ModelSpec& spec, const std::string& file) {
   return *std::move(model);
 }
 
+/// What the user has measured: the line's before the spec's. It says what GPUs there are.
+std::string database_of(const GenerateLine& line) {
+  return line.database.empty() && !line.spec.empty() ? database_in_spec(read_file(line.spec), line.spec)
+                                                     : line.database;
+}
+
 /// All layers, though some fail: the worst status is the command's.
 ExitStatus run(GenerateLine line, const Console& console) {
   refuse_unusable(line);
   if (line.max_packed) {
     line.mode.max_packed = parse_packed_limit(*line.max_packed);
   }
+  if (const std::string database = database_of(line); !database.empty()) {
+    line.mode.own = read_measurements(database);
+  }
   if (!line.spec.empty()) {
-    if (const std::optional<ModelSpec> spec = parse_model_spec(read_file(line.spec), line.spec)) {
+    if (const std::optional<ModelSpec> spec =
+            parse_model_spec(read_file(line.spec), line.spec, line.mode.own.catalog->devices())) {
       refuse_for_model(line, spec->request.layer.matrix);
       return generate_from(model_of(*spec, line.spec), *spec, line, console);
     }
   } else if (const std::optional<Model> model = model_of(line)) {
     refuse_for_model(line, line.layer.matrix);
     return generate_from(*model, model_spec_of(line), line, console);
-  }
-  if (!line.database.empty()) {
-    line.mode.databases = read_databases(line.database);
   }
   refuse_for_layers(line);
   line.mode.tuner = tuner_of(line, console);
@@ -405,8 +409,8 @@ void add_generate_command(CLI::App& program, const CommonOptions& common, Action
       ->type_name("SM");
   command
       ->add_option("--database", line->database,
-                   "Schedule database that auto looks into before the built-in one: a file that esctune publish wrote, "
-                   "or its folder")
+                   "What you have measured, which counts before what is built in: a file that esctune publish or "
+                   "calibrate wrote, or their folder")
       ->type_name("PATH");
   command
       ->add_option("--tune", line->tune,

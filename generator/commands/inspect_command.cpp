@@ -35,6 +35,7 @@ struct InspectRequest {
   std::optional<std::string> layout;
   bool estimate = false;
   std::optional<std::string> gpu;
+  std::string database;
   std::optional<std::string> dtype;
   std::optional<double> min_sparsity;
   std::vector<std::string> tensors;
@@ -145,7 +146,8 @@ void print_census(const PatternCensus& census) {
 }
 
 /// What is estimated of a model's layers.
-ModelRequest estimate_request(const InspectRequest& request, const std::vector<TokenCount>& counts) {
+ModelRequest estimate_request(const InspectRequest& request, const std::vector<TokenCount>& counts,
+                              const KnownDevices& devices) {
   ModelRequest model{.layer = layer_request(request, counts.front().columns),
                      .token_counts = counts,
                      .name = "",
@@ -154,7 +156,7 @@ ModelRequest estimate_request(const InspectRequest& request, const std::vector<T
   model.layer.matrix = file_of_model(request.matrix);
   model.layer.min_sparsity = request.min_sparsity;
   if (request.gpu) {
-    model.layer.devices = {device_of_gpu(*request.gpu)};
+    model.layer.devices = {device_of_gpu(*request.gpu, devices)};
   }
   return model;
 }
@@ -172,8 +174,12 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
       throw UserError("--svg " + request.svg, "draws one matrix, and " + request.matrix + " is a model",
                       "name a tensor: FILE:TENSOR");
     }
-    return request.estimate ? estimate_model(*model, estimate_request(request, counts), request.json, console)
-                            : inspect_model(*model, request.json, console);
+    if (!request.estimate) {
+      return inspect_model(*model, request.json, console);
+    }
+    const UserMeasurements own = request.database.empty() ? UserMeasurements() : read_measurements(request.database);
+    return estimate_model(*model, estimate_request(request, counts, own.catalog->devices()), own, request.json,
+                          console);
   }
   if (request.estimate) {
     throw UserError("--estimate", "is for models, and " + request.matrix + " is one matrix",
@@ -257,6 +263,12 @@ void add_inspect_command(CLI::App& program, const CommonOptions& common, Action&
       command->add_flag("--estimate", request->estimate,
                         "Of the layers of a model: how fast kernels are expected to be, and their bytes");
   command->add_option("--gpu", request->gpu, "GPU of the estimate (default: h200)")->type_name("GPU")->needs(estimate);
+  command
+      ->add_option("--database", request->database,
+                   "What you have measured, as for generate: a file that esctune publish or calibrate wrote, or their "
+                   "folder")
+      ->type_name("PATH")
+      ->needs(estimate);
   add_element_option(*command, request->dtype, element_help)->needs(estimate);
   command
       ->add_option("--min-sparsity", request->min_sparsity,
@@ -271,7 +283,7 @@ void add_inspect_command(CLI::App& program, const CommonOptions& common, Action&
   command->add_option("--svg", request->svg, "Draw the pattern into this file")->type_name("FILE");
   put_under(*command, "Input", {"--seed", "--allow-nonfinite"});
   put_under(*command, "Product", {"--bcol", "--layout"});
-  put_under(*command, "Estimate", {"--estimate", "--gpu", "--dtype", "--min-sparsity", "--tensor"});
+  put_under(*command, "Estimate", {"--estimate", "--gpu", "--database", "--dtype", "--min-sparsity", "--tensor"});
   command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }
 

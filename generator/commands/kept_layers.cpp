@@ -22,9 +22,7 @@ std::string inputs_of(const LayerRequest& layer, const ModelRequest& request, co
   for (const TargetDevice& device : layer.devices) {
     all += fmt::format("{} {}\n", device.name, print(device.key));
   }
-  for (const ScheduleDatabase& database : mode.databases) {
-    all += print(database);
-  }
+  all += print(mode.own);
   return sha256_of_text(all);
 }
 

@@ -11,7 +11,7 @@
 #include "generator/commands/packed_limit.h"
 #include "generator/emit/generate.h"
 #include "generator/matrix/read_options.h"
-#include "generator/schedule/schedule_database.h"
+#include "generator/schedule/database_files.h"
 #include "generator/schedule/target.h"
 #include "generator/support/error.h"
 #include "generator/support/stage_progress.h"
@@ -56,8 +56,8 @@ struct GenerateMode {
   bool check = false;
   bool dry_run = false;
   bool json = false;
-  /// Of the user, one for each device; for auto, the nearest one is laid over the shipped one.
-  std::vector<ScheduleDatabase> databases;
+  /// What the user has measured, which auto lays over what this program knows: of databases the nearest device's.
+  UserMeasurements own;
   /// Measures what auto would take first; null: nothing is measured.
   std::shared_ptr<const QuickTuner> tuner = {};
 
@@ -113,10 +113,12 @@ ExitStatus process_layer(const LayerRequest& request, const GenerateMode& mode, 
 /// The layers of a spec's text: {"layers": [{"matrix": FILE, "bcol": N or [N, ...], "name": .., "schedule": ..,
 /// "kernel": .. or "epilogue": .., "layout": .., "sizes": {NAME: VALUE, ..}, "dtype": .., "seed": .., "gpu": .. or
 /// "arch": ..}, ...]}. Relative files are looked for beside the spec. With several bCols, _nN is appended to the name.
-/// Throws UserError, with the place in the file, for anything else and when two layers have the same name.
-std::vector<LayerRequest> parse_spec(const std::string& text, const std::string& file);
+/// GPUs are those of `devices`. Throws UserError, with the place in the file, for anything else and when two layers
+/// have the same name.
+std::vector<LayerRequest> parse_spec(const std::string& text, const std::string& file,
+                                     const KnownDevices& devices = shipped_devices());
 
 /// The same of the file.
-std::vector<LayerRequest> read_spec(const std::string& file);
+std::vector<LayerRequest> read_spec(const std::string& file, const KnownDevices& devices = shipped_devices());
 
 }  // namespace esc

@@ -137,7 +137,8 @@ double dense_bytes(const Weight& weight, const LoopNest& nest) {
 
 LayerRequest with_one_form(LayerRequest layer, const std::vector<TokenCount>& counts, const GenerateMode& mode,
                            const LayerExtent& extent, const LoopNest& nest) {
-  const bool leaves_choice = layer.schedule == "auto" && mode.databases.empty() && !mode.max_packed && mode.compaction;
+  const bool leaves_choice =
+      layer.schedule == "auto" && mode.own.databases.empty() && !mode.max_packed && mode.compaction;
   if (!leaves_choice || counts.size() < 2) {
     return layer;
   }
@@ -153,7 +154,7 @@ LayerRequest with_one_form(LayerRequest layer, const std::vector<TokenCount>& co
                          .dtype = name_of(nest.element())},
                         count.weight});
   }
-  layer.form = shared_form(products, target_of(layer));
+  layer.form = shared_form(products, target_of(layer), *mode.own.catalog);
   return layer;
 }
 

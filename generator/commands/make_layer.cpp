@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "generator/commands/input.h"
@@ -22,6 +23,7 @@ namespace {
 /// What is to be made, and what of.
 struct Task {
   const LayerRequest& request;
+  const DeviceCatalog& catalog;
   const LoopNest& nest;
   const SparseMatrix& matrix;
   std::shared_ptr<PackingCache> fragments;  ///< of the matrix
@@ -61,7 +63,7 @@ GeneratedLayer generate_with(const Task& task, const ScheduleChoice& choice) {
 std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, const LayerRequest& request,
                                                    const GenerateMode& mode) {
   std::set<DeviceKey> devices;
-  for (const ScheduleDatabase& database : mode.databases) {
+  for (const ScheduleDatabase& database : mode.own.databases) {
     devices.insert(database.head().key);
   }
   if (devices.size() > 1 && request.devices.empty()) {
@@ -69,7 +71,7 @@ std::vector<const ScheduleDatabase*> databases_for(const LayerShape& shape, cons
                     fmt::format("has the databases of {} devices, and no device is named", devices.size()),
                     "name it with --gpu, or give the file of one");
   }
-  return databases_for(shape, wanted_device(request).key, {&mode.databases, &shipped_databases()});
+  return databases_for(shape, wanted_device(request).key, {&mode.own.databases, &shipped_databases()});
 }
 
 /// "a100, t4 and h200".
@@ -86,7 +88,7 @@ std::string no_gpu_note() {
 }
 
 /// What is not known of the device that the user named, or that none was named; empty where nothing is to be said.
-std::string device_note(const ScheduleChoice& choice, const LayerRequest& request) {
+std::string device_note(const ScheduleChoice& choice, const LayerRequest& request, const DeviceCatalog& catalog) {
   const DatabaseHead& known = choice.database ? *choice.database : shipped_database().head();
   if (request.devices.empty()) {
     return no_gpu_note() + fmt::format(", with the schedule for one {}", known.device);
@@ -104,17 +106,18 @@ std::string device_note(const ScheduleChoice& choice, const LayerRequest& reques
                      "device, {}",
                      device.name, describe(known));
   }
-  return has_measurements_of(device.key)
+  return catalog.has_measurements_of(device.key)
              ? ""
              : fmt::format(
                    "no kernels were measured on {}: the schedule is the one that a model expects to be the fastest, "
                    "which was corrected by kernels of an H100 and an H200{}",
-                   device.name, device_ceilings(device.key) ? "" : ", with the memory bandwidth of an H200");
+                   device.name,
+                   device_ceilings(device.key, catalog.devices()) ? "" : ", with the memory bandwidth of an H200");
 }
 
 /// The choice with a word on the device.
-ScheduleChoice with_device_note(ScheduleChoice choice, const LayerRequest& request) {
-  if (const std::string note = device_note(choice, request); !note.empty()) {
+ScheduleChoice with_device_note(ScheduleChoice choice, const Task& task) {
+  if (const std::string note = device_note(choice, task.request, task.catalog); !note.empty()) {
     choice.notes.push_back(note);
   }
   return choice;
@@ -177,7 +180,7 @@ std::vector<ScheduleChoice> usable(std::vector<ScheduleChoice> ranking, const Ta
 /// The choice beside a dense product on the device that it is made for.
 ScheduleChoice beside_dense(ScheduleChoice choice, const Task& task) {
   if (choice.script.empty()) {
-    choice.beside_dense = compare_with_dense(task.shape, choice.schedule, wanted_device(task.request));
+    choice.beside_dense = compare_with_dense(task.shape, choice.schedule, wanted_device(task.request), task.catalog);
   }
   return choice;
 }
@@ -198,7 +201,7 @@ ScheduleChoice with_measurements(ScheduleChoice choice, const Task& task) {
 
 ScheduleChoice with_notes(ScheduleChoice choice, const Task& task) {
   choice = beside_dense(with_measurements(std::move(choice), task), task);
-  return with_type_note(with_sharing_note(with_device_note(choice, task.request), task.request), task.matrix.element);
+  return with_type_note(with_sharing_note(with_device_note(choice, task), task.request), task.matrix.element);
 }
 
 /// Bytes that the schedule packs the matrix into.
@@ -309,6 +312,14 @@ GeneratedLayer generate_first_suitable(const Task& task, std::vector<ScheduleCho
   throw Defect(__FILE__, __LINE__, "a suitable schedule", "what auto falls back to takes every matrix");
 }
 
+/// What auto may choose for a layer, of this form where there is one, the best first.
+std::vector<ScheduleChoice> expected_schedules(const LayerShape& layer,
+                                               std::span<const ScheduleDatabase* const> databases, const Task& task,
+                                               const std::string& form) {
+  const KernelTarget target = target_of(task.request);
+  return ranked_schedules(layer, databases, target, task.catalog.model(target.device), {}, form);
+}
+
 /// The fastest schedule of family bitmap for a layer, by expectation, that the matrix of the task allows, which may be
 /// a part of the layer's.
 ScheduleChoice bitmap_choice(const Task& task, const LayerShape& layer) {
@@ -320,7 +331,7 @@ ScheduleChoice bitmap_choice(const Task& task, const LayerShape& layer) {
   }
   std::optional<UnsuitableSchedule> refused;
   const std::string form = packed_form(BitmapSchedule{}, layer);
-  for (const ScheduleChoice& choice : ranked_schedules(layer, {}, target_of(task.request), form)) {
+  for (const ScheduleChoice& choice : expected_schedules(layer, {}, task, form)) {
     try {
       planned_bytes(task.matrix, task.nest, options_of(task, choice));
       return choice;
@@ -351,20 +362,19 @@ void add_bitmap(const Task& task, std::vector<ScheduleChoice>& ranking) {
 std::vector<ScheduleChoice> ranking_of(const Task& task, const GenerateMode& mode) {
   const LayerShape& shape = task.shape;
   const std::vector<const ScheduleDatabase*> databases = databases_for(shape, task.request, mode);
-  std::vector<ScheduleChoice> ranking =
-      usable(ranked_schedules(shape, databases, target_of(task.request), task.request.form), task);
+  std::vector<ScheduleChoice> ranking = usable(expected_schedules(shape, databases, task, task.request.form), task);
   if (mode.max_packed) {
     add_bitmap(task, ranking);
   }
-  const bool asks_given = std::ranges::any_of(mode.databases, [&](const ScheduleDatabase& given) {
+  const bool asks_given = std::ranges::any_of(mode.own.databases, [&](const ScheduleDatabase& given) {
     return std::ranges::find(databases, &given) != databases.end();
   });
   const std::vector<std::string> types = types_like(shape.dtype);
-  const bool knows_type = std::ranges::any_of(mode.databases, [&](const ScheduleDatabase& given) {
+  const bool knows_type = std::ranges::any_of(mode.own.databases, [&](const ScheduleDatabase& given) {
     return std::ranges::find(types, given.head().dtype) != types.end();
   });
   for (ScheduleChoice& choice : ranking) {
-    if (!mode.databases.empty() && !asks_given) {
+    if (!mode.own.databases.empty() && !asks_given) {
       choice.notes.push_back(knows_type ? fmt::format("--database knows nothing of layout {}", shape.layout)
                                         : fmt::format("--database has no measurements that hold for {}", shape.dtype));
     }
@@ -511,11 +521,12 @@ PlannedLayer plan_layer(const LayerRequest& request, const GenerateMode& mode, c
                         const SparseMatrix& matrix, std::shared_ptr<PackingCache> fragments) {
   const SparseMatrix part = middle_rows(matrix, planned_rows);
   const ProductColumns columns = product_columns(nest, request.bcol);
-  const Task sample{request, nest, part, std::move(fragments), columns, shape_of(part, nest, columns)};
+  const Task sample{
+      request, *mode.own.catalog, nest, part, std::move(fragments), columns, shape_of(part, nest, columns)};
   const auto bytes_by = [&](const ScheduleChoice& choice) {
     return packed_bytes(sample, choice) / static_cast<double>(csr_bytes(part)) * static_cast<double>(csr_bytes(matrix));
   };
-  const Task whole{request, nest, matrix, nullptr, columns, shape_of(matrix, nest, columns)};
+  const Task whole{request, *mode.own.catalog, nest, matrix, nullptr, columns, shape_of(matrix, nest, columns)};
   if (!chooses(request, mode)) {
     const ScheduleChoice choice = beside_dense(named_choice(sample, whole.shape, mode), whole);
     return {choice, bytes_by(choice)};
@@ -561,7 +572,7 @@ std::vector<Schedule> first_usable_schedules(const LayerRequest& request, const 
 
 GeneratedLayer make_layer(const LayerRequest& request, const GenerateMode& mode, const LoopNest& nest,
                           const SparseMatrix& matrix, std::shared_ptr<PackingCache> fragments, const Console& console) {
-  Task task{request, nest, matrix, std::move(fragments), product_columns(nest, request.bcol)};
+  Task task{request, *mode.own.catalog, nest, matrix, std::move(fragments), product_columns(nest, request.bcol)};
   if (chooses(request, mode)) {
     if (is_shared(request)) {
       console.say(fmt::format("{}: {}", request.name, sharing_note(request)));

@@ -41,9 +41,10 @@ std::string schedule_of(const SpecObject& object, const std::string& otherwise) 
   return schedule;
 }
 
-std::vector<TargetDevice> devices_of(const SpecObject& model) {
+std::vector<TargetDevice> devices_of(const SpecObject& model, const KnownDevices& known) {
   std::vector<TargetDevice> devices;
-  std::ranges::transform(model.texts("gpu"), std::back_inserter(devices), device_of_gpu);
+  std::ranges::transform(model.texts("gpu"), std::back_inserter(devices),
+                         [&](const std::string& name) { return device_of_gpu(name, known); });
   std::ranges::transform(model.texts("arch"), std::back_inserter(devices),
                          [](const std::string& text) { return device_of_architecture(parse_architecture(text)); });
   return devices;
@@ -64,9 +65,11 @@ LayerException exception_of(const SpecObject& object) {
   return exception;
 }
 
-ModelSpec model_spec_of(const SpecObject& model, const std::string& file) {
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  const auto beside = [&](const std::string& path) { return (folder / path).string(); };
+std::string beside_spec(const std::string& file, const std::string& path) {
+  return (std::filesystem::path(file).parent_path() / path).string();
+}
+
+ModelSpec model_spec_of(const SpecObject& model, const std::string& file, const KnownDevices& devices) {
   ModelSpec spec{.request = {.layer = {},
                              .token_counts = token_counts_of(model),
                              .name = model.text("name"),
@@ -75,7 +78,7 @@ ModelSpec model_spec_of(const SpecObject& model, const std::string& file) {
                              .all = model.flag("all", false),
                              .exceptions = {}},
                  .max_packed = {},
-                 .database = model.has("database") ? beside(model.text("database")) : ""};
+                 .database = model.has("database") ? beside_spec(file, model.text("database")) : ""};
   if (model.has("max_packed")) {
     const nlohmann::json& limit = model.list("max_packed");
     spec.max_packed =
@@ -88,10 +91,10 @@ ModelSpec model_spec_of(const SpecObject& model, const std::string& file) {
   if (model.text("model").empty()) {
     model.refuse("\"model\" names no file");
   }
-  layer.matrix = beside(model.text("model"));
+  layer.matrix = beside_spec(file, model.text("model"));
   layer.schedule = schedule_of(model, "auto");
   layer.nest.epilogue = model.text("epilogue");
-  layer.devices = devices_of(model);
+  layer.devices = devices_of(model, devices);
   layer.read.allow_nonfinite = model.flag("allow_nonfinite", false);
   if (model.has("layout")) {
     layer.nest.layout = parse_layout(model.text("layout"));
@@ -107,13 +110,20 @@ ModelSpec model_spec_of(const SpecObject& model, const std::string& file) {
 
 }  // namespace
 
-std::optional<ModelSpec> parse_model_spec(const std::string& text, const std::string& file) {
+std::string database_in_spec(const std::string& text, const std::string& file) {
+  const nlohmann::json spec = spec_in(text, file);
+  const bool says = spec.is_object() && spec.contains("model") && spec.contains("database");
+  return says && spec["database"].is_string() ? beside_spec(file, spec["database"].get<std::string>()) : "";
+}
+
+std::optional<ModelSpec> parse_model_spec(const std::string& text, const std::string& file,
+                                          const KnownDevices& devices) {
   const nlohmann::json spec = spec_in(text, file);
   if (!spec.is_object() || !spec.contains("model")) {
     return std::nullopt;
   }
   const SpecObject model(file, spec, model_form());
-  ModelSpec result = model.here([&] { return model_spec_of(model, file); });
+  ModelSpec result = model.here([&] { return model_spec_of(model, file, devices); });
   const nlohmann::json none = nlohmann::json::array();
   for (const nlohmann::json& entry : model.has("exceptions") ? model.list("exceptions") : none) {
     const SpecObject exception(fmt::format("{}: exceptions[{}]", file, result.request.exceptions.size()), entry,

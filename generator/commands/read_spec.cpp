@@ -18,7 +18,8 @@ using nlohmann::json;
 /// One layer of a spec, with the folder that the spec is in.
 class SpecLayer {
  public:
-  SpecLayer(const SpecObject& layer, std::filesystem::path folder) : layer_(layer), folder_(std::move(folder)) {}
+  SpecLayer(const SpecObject& layer, std::filesystem::path folder, const KnownDevices& devices)
+      : layer_(layer), folder_(std::move(folder)), devices_(devices) {}
 
   std::vector<LayerRequest> requests() const {
     const std::vector<std::int64_t> bcols = layer_.bcols("bcol");
@@ -53,7 +54,7 @@ class SpecLayer {
     }
     request.read.seed = layer_.has("seed") ? layer_.seed("seed") : 0;
     if (layer_.has("gpu")) {
-      request.devices.push_back(device_of_gpu(layer_.text("gpu")));
+      request.devices.push_back(device_of_gpu(layer_.text("gpu"), devices_));
     }
     if (layer_.has("arch")) {
       request.devices.push_back(device_of_architecture(parse_architecture(layer_.text("arch"))));
@@ -76,11 +77,12 @@ class SpecLayer {
 
   const SpecObject& layer_;
   std::filesystem::path folder_;
+  const KnownDevices& devices_;
 };
 
 }  // namespace
 
-std::vector<LayerRequest> parse_spec(const std::string& text, const std::string& file) {
+std::vector<LayerRequest> parse_spec(const std::string& text, const std::string& file, const KnownDevices& devices) {
   const json spec = spec_in(text, file);
   if (spec.is_object() && spec.contains("model")) {
     throw UserError(file, "is the spec of a model, and layers are needed here",
@@ -94,7 +96,7 @@ std::vector<LayerRequest> parse_spec(const std::string& text, const std::string&
   std::map<std::string, std::string> places;
   for (std::size_t index = 0; index < whole.list("layers").size(); ++index) {
     const SpecObject layer(fmt::format("{}: layers[{}]", file, index), whole.list("layers")[index], layer_form());
-    const SpecLayer reader(layer, std::filesystem::path(file).parent_path());
+    const SpecLayer reader(layer, std::filesystem::path(file).parent_path(), devices);
     for (LayerRequest& request : layer.here([&] { return reader.requests(); })) {
       const auto [earlier, is_new] = places.emplace(request.name, layer.place());
       if (!is_new) {
@@ -108,6 +110,8 @@ std::vector<LayerRequest> parse_spec(const std::string& text, const std::string&
   return requests;
 }
 
-std::vector<LayerRequest> read_spec(const std::string& file) { return parse_spec(read_file(file), file); }
+std::vector<LayerRequest> read_spec(const std::string& file, const KnownDevices& devices) {
+  return parse_spec(read_file(file), file, devices);
+}
 
 }  // namespace esc

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "generator/schedule/known_devices.h"
 #include "generator/schedule/occupancy.h"
 
 namespace esc {
@@ -38,12 +37,6 @@ constexpr double bits_of_packed_tile = 544;
 constexpr double padding_of_packed_tile = 352;
 constexpr double fullest_packed_tile = 1.08;
 constexpr double room_in_front = 224;
-
-/// Of a device's memory, per second.
-double memory_gigabytes(const DeviceKey& device) {
-  const Device* const known = known_device(device);
-  return known != nullptr && known->memory_gigabytes ? known->memory_gigabytes->value : known_gigabytes;
-}
 
 double up(double value, double divisor) { return std::ceil(value / divisor); }
 
@@ -109,14 +102,15 @@ std::int64_t expected_packed_tile_room(double density) {
 }
 
 Cost bitmap_cost(const BitmapSchedule& schedule, const LayerShape& shape, const DeviceKey& device,
-                 const KernelFacts& kernel) {
+                 const KernelFacts& kernel, const std::optional<double>& memory_gigabytes) {
   const int resident = resident_blocks(kernel, sm_limits(device.capability));
   if (resident == 0) {
     return {.microseconds = std::numeric_limits<double>::infinity()};
   }
   const Work work(schedule, shape, device, kernel, resident);
-  return {.microseconds = schedule.has_warpgroups() ? time_of_warpgroups(schedule, work)
-                                                    : time_of_warps(schedule, shape, work, memory_gigabytes(device))};
+  return {.microseconds = schedule.has_warpgroups()
+                              ? time_of_warpgroups(schedule, work)
+                              : time_of_warps(schedule, shape, work, memory_gigabytes.value_or(known_gigabytes))};
 }
 
 }  // namespace esc

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "generator/schedule/bitmap_schedule.h"
 #include "generator/schedule/cost.h"
@@ -25,8 +26,9 @@ int expected_registers(const BitmapSchedule& schedule);
 /// iteration; within 8 % of 85 kernels (root mean square), layers of 2048 x 2048 to 14,336 x 4096 with 50 to 70 % zeros
 /// and 8 to 64 columns. Where warpgroups do: decoding and products of the busiest multiprocessor, after a launch, the
 /// latency of each iteration and the exchange of sums; within 5 % of 65 kernels, layers of 4096 x 1024 to 14,336 x 4096
-/// with 60 % zeros and 64 to 2048 columns. Infinite where a block does not fit on a multiprocessor.
+/// with 60 % zeros and 64 to 2048 columns. `memory_gigabytes` are those of the device a second; absent: an H200's.
+/// Infinite where a block does not fit on a multiprocessor.
 Cost bitmap_cost(const BitmapSchedule& schedule, const LayerShape& shape, const DeviceKey& device,
-                 const KernelFacts& kernel);
+                 const KernelFacts& kernel, const std::optional<double>& memory_gigabytes);
 
 }  // namespace esc

@@ -6,25 +6,23 @@
 
 #include "generator/schedule/dense_cost.h"
 #include "generator/schedule/half_speeds.h"
-#include "generator/schedule/known_devices.h"
 #include "generator/schedule/measurement.h"
-#include "generator/schedule/schedule_model.h"
 
 namespace esc {
 
 std::optional<DenseComparison> compare_with_dense(const LayerShape& shape, const Schedule& schedule,
-                                                  const TargetDevice& device) {
+                                                  const TargetDevice& device, const DeviceCatalog& catalog) {
   if (const std::optional<HalfSpeed> known = half_speed(shape, schedule);
       known && known->is_like && is_measured_on(device, known->device)) {
     return DenseComparison{.over_dense = known->over_dense};
   }
-  const Device* const gpu = known_device(device.key);
-  if (gpu == nullptr || !gpu->has_measurements || (shape.layout != "kn" && shape.layout != "nk")) {
+  const Device* const gpu = catalog.devices().find(device.key);
+  if (gpu == nullptr || !catalog.has_measurements_of(device.key) || (shape.layout != "kn" && shape.layout != "nk")) {
     return std::nullopt;
   }
   // Bitmaps are predicted with weights from memory, the other families as their journals were measured: from the cache.
   const Operands operands = std::holds_alternative<BitmapSchedule>(schedule) ? Operands::in_memory : Operands::in_cache;
-  const double kernel = shipped_model(device.key).expected_microseconds(schedule, shape, device.key);
+  const double kernel = catalog.model(device.key).expected_microseconds(schedule, shape, device.key);
   const std::optional<double> dense = dense_microseconds(shape, *gpu, operands);
   if (!dense || !std::isfinite(kernel)) {
     return std::nullopt;

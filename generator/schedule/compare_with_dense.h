@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "generator/schedule/dense_comparison.h"
+#include "generator/schedule/device_catalog.h"
 #include "generator/schedule/layer_class.h"
 #include "generator/schedule/schedule.h"
 #include "generator/schedule/target.h"
@@ -11,9 +12,10 @@
 namespace esc {
 
 /// A kernel beside a dense product, by measurements of layers like this one on the device where there are any; else
-/// predicted, for devices to which the cost model was fitted. Nothing for others, and for layouts of B and C other than
-/// kn and nk.
+/// predicted, for devices on which kernels were measured, by which predictions are corrected. Nothing for others, and
+/// for layouts of B and C other than kn and nk.
 std::optional<DenseComparison> compare_with_dense(const LayerShape& shape, const Schedule& schedule,
-                                                  const TargetDevice& device);
+                                                  const TargetDevice& device,
+                                                  const DeviceCatalog& catalog = shipped_catalog());
 
 }  // namespace esc

@@ -17,6 +17,8 @@ constexpr double layer_octaves = 8;
 constexpr double schedule_octaves = 4;
 constexpr double shared_variance = 0.2;
 constexpr double own_variance = 0.03;
+/// Octaves in which an offset that all schedules of a family have in common falls to 1/e.
+constexpr double offset_octaves = 16;
 /// What is farther than so many others says little beside them: half as many lose 2.9 in place of 2.7 % of float32.
 constexpr std::size_t most_neighbours = 192;
 
@@ -84,35 +86,46 @@ double between(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-double correlation_of_layers(const SchedulePoint& a, const SchedulePoint& b) {
-  return std::exp(-between(a.layer, b.layer) / layer_octaves);
+/// What the layers of two measurements say of each other.
+struct LayerCorrelation {
+  double own = 0;     ///< of what is the layer's own
+  double offset = 0;  ///< of what all layers around have in common
+};
+
+LayerCorrelation correlation_of_layers(const std::vector<double>& a, const std::vector<double>& b) {
+  const double octaves = between(a, b);
+  return {std::exp(-octaves / layer_octaves), std::exp(-octaves / offset_octaves)};
 }
 
-double correlation(const SchedulePoint& a, const SchedulePoint& b, double of_layers) {
+double correlation(const SchedulePoint& a, const SchedulePoint& b, const LayerCorrelation& of_layers,
+                   double offset_share) {
   const double of_schedules = std::exp(-between(a.schedule, b.schedule) / schedule_octaves);
-  return of_layers * (shared_variance + (1 - shared_variance) * of_schedules);
+  const double own = of_layers.own * (shared_variance + (1 - shared_variance) * of_schedules);
+  return offset_share * of_layers.offset + (1 - offset_share) * own;
 }
 
 /// Adds the correlations of a point with others. Those of one product are one after the other and have the
 /// same layer, of which the correlation is computed once.
 template <typename Add>
-void correlate(const SchedulePoint& point, std::span<const MeasuredPoint* const> others, const Add& add) {
+void correlate(const SchedulePoint& point, std::span<const MeasuredPoint* const> others, double offset_share,
+               const Add& add) {
   const SchedulePoint* latest = nullptr;
-  double of_layers = 0;
+  LayerCorrelation of_layers;
   for (const MeasuredPoint* const other : others) {
     if (latest == nullptr || latest->layer != other->point.layer) {
       latest = &other->point;
-      of_layers = correlation_of_layers(point, *latest);
+      of_layers = correlation_of_layers(point.layer, latest->layer);
     }
-    add(correlation(point, other->point, of_layers));
+    add(correlation(point, other->point, of_layers, offset_share));
   }
 }
 
-SymmetricMatrix covariance(const std::vector<const MeasuredPoint*>& points) {
+SymmetricMatrix covariance(const std::vector<const MeasuredPoint*>& points, double offset_share) {
   SymmetricMatrix matrix(points.size());
   for (std::size_t row = 0; row < points.size(); ++row) {
     std::size_t column = 0;
-    correlate(points[row]->point, std::span(points).first(row), [&](double one) { matrix.at(row, column++) = one; });
+    correlate(points[row]->point, std::span(points).first(row), offset_share,
+              [&](double one) { matrix.at(row, column++) = one; });
     matrix.at(row, row) = 1 + own_variance;
   }
   return matrix;
@@ -134,11 +147,31 @@ SchedulePoint schedule_point(const Schedule& schedule, const LayerShape& shape) 
   return point;
 }
 
-LocalCorrection::LocalCorrection(std::vector<const MeasuredPoint*> near, double mean, double deviation)
-    : near_(std::move(near)), mean_(mean), deviation_(deviation), covariance_(covariance(near_)) {
+CorrectionPrior prior_of(const std::vector<ProductPoints>& measured) {
+  double sum = 0;
+  double squares = 0;
+  double count = 0;
+  for (const ProductPoints& product : measured) {
+    for (const MeasuredPoint& one : product.points) {
+      sum += one.log_ratio;
+      squares += one.log_ratio * one.log_ratio;
+      ++count;
+    }
+  }
+  const double mean = count > 0 ? sum / count : 0;
+  // A few times that happen to agree are no proof of a small deviation.
+  constexpr double assumed = 16;
+  const double known = std::max(0.0, squares - count * mean * mean);
+  return {.mean = mean,
+          .deviation = std::sqrt((known + assumed * unmeasured_deviation * unmeasured_deviation) / (count + assumed))};
+}
+
+LocalCorrection::LocalCorrection(std::vector<const MeasuredPoint*> near, std::vector<const MeasuredPoint*> own,
+                                 const CorrectionPrior& prior)
+    : near_(std::move(near)), own_(std::move(own)), prior_(prior), covariance_(covariance(near_, prior.offset_share)) {
   std::vector<double> residuals;
   for (const MeasuredPoint* const one : near_) {
-    residuals.push_back(one->log_ratio - mean_);
+    residuals.push_back(one->log_ratio - prior_.mean);
   }
   weights_ = covariance_.solve(std::move(residuals));
 }
@@ -146,42 +179,49 @@ LocalCorrection::LocalCorrection(std::vector<const MeasuredPoint*> near, double 
 std::vector<double> LocalCorrection::correlations(const SchedulePoint& point) const {
   std::vector<double> correlations;
   correlations.reserve(near_.size());
-  correlate(point, near_, [&](double one) { correlations.push_back(one); });
+  correlate(point, near_, prior_.offset_share, [&](double one) { correlations.push_back(one); });
   return correlations;
 }
 
+std::optional<double> LocalCorrection::exactly(const SchedulePoint& point) const {
+  const auto found =
+      std::ranges::find_if(own_, [&](const MeasuredPoint* one) { return one->point.schedule == point.schedule; });
+  return found == own_.end() ? std::nullopt : std::optional((*found)->log_ratio);
+}
+
+double LocalCorrection::offset(const std::vector<double>& layer) const {
+  double offset = prior_.mean;
+  for (std::size_t at = 0; prior_.offset_share > 0 && at < near_.size(); ++at) {
+    offset += prior_.offset_share * correlation_of_layers(layer, near_[at]->point.layer).offset * weights_[at];
+  }
+  return offset;
+}
+
 double LocalCorrection::log_ratio(const SchedulePoint& point) const {
+  if (const std::optional<double> exact = exactly(point)) {
+    return *exact;
+  }
   const std::vector<double> near = correlations(point);
-  return std::inner_product(near.begin(), near.end(), weights_.begin(), mean_);
+  return std::inner_product(near.begin(), near.end(), weights_.begin(), prior_.mean);
 }
 
 CorrectionEstimate LocalCorrection::estimate(const SchedulePoint& point) const {
+  if (const std::optional<double> exact = exactly(point)) {
+    return {.log_ratio = *exact, .deviation = 0};
+  }
   const std::vector<double> near = correlations(point);
   const std::vector<double> half = covariance_.solve_half(near);
   const double known = std::inner_product(half.begin(), half.end(), half.begin(), 0.0);
-  return {.log_ratio = std::inner_product(near.begin(), near.end(), weights_.begin(), mean_),
-          .deviation = deviation_ * std::sqrt(std::max(0.0, 1 + own_variance - known))};
+  return {.log_ratio = std::inner_product(near.begin(), near.end(), weights_.begin(), prior_.mean),
+          .deviation = prior_.deviation * std::sqrt(std::max(0.0, 1 + own_variance - known))};
 }
 
 Correction::Correction(std::vector<ProductPoints> measured) : measured_(std::move(measured)) {
-  double sum = 0;
-  double squares = 0;
-  double count = 0;
-  for (const ProductPoints& product : measured_) {
-    for (const MeasuredPoint& one : product.points) {
-      sum += one.log_ratio;
-      squares += one.log_ratio * one.log_ratio;
-      ++count;
-    }
-  }
-  if (count > 0) {
-    mean_ = sum / count;
-  }
-  // A few times that happen to agree are no proof of a small deviation.
-  constexpr double assumed = 16;
-  const double known = std::max(0.0, squares - count * mean_ * mean_);
-  deviation_ = std::sqrt((known + assumed * unmeasured_deviation * unmeasured_deviation) / (count + assumed));
+  prior_ = prior_of(measured_);
 }
+
+Correction::Correction(std::vector<ProductPoints> measured, const CorrectionPrior& prior)
+    : measured_(std::move(measured)), prior_(prior) {}
 
 LocalCorrection Correction::near(const LayerShape& shape, std::string_view left_out) const {
   const std::vector<double> layer = layer_point(shape);
@@ -193,14 +233,19 @@ LocalCorrection Correction::near(const LayerShape& shape, std::string_view left_
   }
   std::ranges::stable_sort(products, {}, &std::pair<double, const ProductPoints*>::first);
   std::vector<const MeasuredPoint*> points;
+  std::vector<const MeasuredPoint*> own;
   for (const auto& [distance, product] : products) {
+    const bool is_own = prior_.is_exact && product->pattern == shape.pattern && distance == 0;
     for (const MeasuredPoint& one : product->points) {
       if (points.size() < most_neighbours) {
         points.push_back(&one);
       }
+      if (is_own) {
+        own.push_back(&one);
+      }
     }
   }
-  return {std::move(points), mean_, deviation_};
+  return {std::move(points), std::move(own), prior_};
 }
 
 }  // namespace esc

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,23 +42,46 @@ struct CorrectionEstimate {
 /// The deviation of a prediction of which nothing like it was measured: that of all groups from their means.
 constexpr double unmeasured_deviation = 0.3;
 
+/// What is taken for true of log ratios before any of them is looked at.
+struct CorrectionPrior {
+  double mean = 0;
+  double deviation = 0;  ///< of all log ratios from their mean, in standard deviations
+  /// Of the variance, the share that all schedules of a family have in common over many octaves.
+  double offset_share = 0;
+  /// Whether a schedule that was measured for the very product takes exactly what it took.
+  bool is_exact = false;
+};
+
+/// That of measurements which are many: their own mean and deviation.
+CorrectionPrior prior_of(const std::vector<ProductPoints>& measured);
+
+/// That of measurements which are few, of what another correction has left over: none until something says otherwise.
+/// Its deviation, 1, is a share of the other one's.
+inline constexpr CorrectionPrior prior_of_remainder{.mean = 0, .deviation = 1, .offset_share = 0.4, .is_exact = true};
+
 /// What the measurements nearest to a layer say of predictions: log(measured / predicted), kriged over them. A schedule
-/// that was measured on the very layer gets its own; far from all of them, it is the mean that it was made with.
+/// that was measured on the very layer gets its own; far from all of them, it is the mean of the prior.
 class LocalCorrection {
  public:
-  /// The points outlive it. `deviation` is that of all log ratios from their mean.
-  LocalCorrection(std::vector<const MeasuredPoint*> near, double mean, double deviation);
+  /// The points outlive it. `own` are those of the very product, which are exact.
+  LocalCorrection(std::vector<const MeasuredPoint*> near, std::vector<const MeasuredPoint*> own,
+                  const CorrectionPrior& prior);
 
   double log_ratio(const SchedulePoint& point) const;
   /// The same with its deviation, which takes longer.
   CorrectionEstimate estimate(const SchedulePoint& point) const;
+  /// What all schedules of a layer have in common of it.
+  double offset(const std::vector<double>& layer) const;
+  /// Whether anything was measured for the very product, where that is exact; and what of this schedule.
+  bool has_exact() const { return !own_.empty(); }
+  std::optional<double> exactly(const SchedulePoint& point) const;
 
  private:
   std::vector<double> correlations(const SchedulePoint& point) const;
 
   std::vector<const MeasuredPoint*> near_;
-  double mean_;
-  double deviation_;
+  std::vector<const MeasuredPoint*> own_;
+  CorrectionPrior prior_;
   CholeskyFactor covariance_;
   std::vector<double> weights_;
 };
@@ -66,16 +90,16 @@ class LocalCorrection {
 class Correction {
  public:
   explicit Correction(std::vector<ProductPoints> measured);
+  Correction(std::vector<ProductPoints> measured, const CorrectionPrior& prior);
 
-  /// Of all log ratios; 0 without any.
-  double mean() const { return mean_; }
+  /// Of the prior.
+  double mean() const { return prior_.mean; }
   /// By the products nearest to a layer. What was measured of the layer whose pattern is `left_out` is not asked.
   LocalCorrection near(const LayerShape& shape, std::string_view left_out = {}) const;
 
  private:
   std::vector<ProductPoints> measured_;
-  double mean_ = 0;
-  double deviation_ = 0;
+  CorrectionPrior prior_;
 };
 
 }  // namespace esc

@@ -92,19 +92,29 @@ Cost cost_of(const Work& work, const LayerShape& shape, const DeviceKey& device,
 
 }  // namespace
 
+ModelledDevice modelled(const DeviceKey& key, const KnownDevices& devices) {
+  const Device* const device = devices.find(key);
+  return {.key = key, .memory_gigabytes = device == nullptr ? std::nullopt : nominal_memory_gigabytes(*device)};
+}
+
 Cost predicted_cost(const Schedule& schedule, const LayerShape& shape, const DeviceKey& device,
+                    const std::optional<KernelFacts>& kernel) {
+  return predicted_cost(schedule, shape, modelled(device, shipped_devices()), kernel);
+}
+
+Cost predicted_cost(const Schedule& schedule, const LayerShape& shape, const ModelledDevice& device,
                     const std::optional<KernelFacts>& kernel) {
   const KernelFacts facts = kernel ? *kernel : estimated_kernel(schedule, shape);
   return std::visit(
       [&](const auto& one) {
         if constexpr (std::is_same_v<std::decay_t<decltype(one)>, StreamSchedule>) {
-          return stream_cost(one, shape, device, facts);
+          return stream_cost(one, shape, device.key, facts);
         } else if constexpr (std::is_same_v<std::decay_t<decltype(one)>, GatherSchedule>) {
-          return gather_cost(one, shape, device, facts);
+          return gather_cost(one, shape, device.key, facts);
         } else if constexpr (std::is_same_v<std::decay_t<decltype(one)>, BitmapSchedule>) {
-          return bitmap_cost(one, shape, device, facts);
+          return bitmap_cost(one, shape, device.key, facts, device.memory_gigabytes);
         } else {
-          return cost_of(work_of(one, shape), shape, device, facts);
+          return cost_of(work_of(one, shape), shape, device.key, facts);
         }
       },
       schedule);

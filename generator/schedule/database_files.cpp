@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/schedule/database_files.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <fstream>
+#include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -9,33 +15,70 @@
 #include "generator/schedule/element_types.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
+#include "generator/support/meaningful_lines.h"
 
 namespace esc {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether it is named as `file_name` names a database; other files of a folder are not of our making.
-bool is_named_as_database(std::string_view name) {
-  constexpr std::string_view ending = ".txt";
+constexpr std::string_view ending = ".txt";
+
+/// Whether it is named as `file_name` names databases and corrections.
+bool is_named_as_ours(std::string_view name) {
   const std::size_t key = name.find('_');
   if (key == std::string_view::npos || !name.ends_with(ending)) {
     return false;
   }
-  const std::string_view dtype = name.substr(key + 1, name.size() - ending.size() - key - 1);
+  const std::string_view what = name.substr(key + 1, name.size() - ending.size() - key - 1);
   try {
     parse_device_key(name.substr(0, key));
-    return std::ranges::find(measured_types, dtype) != measured_types.end();
+    return what == "corrections" || std::ranges::find(measured_types, what) != measured_types.end();
   } catch (const UserError&) {
     return false;
   }
 }
 
-std::vector<fs::path> database_files(const fs::path& folder) {
+enum class Content { database, corrections, device };
+
+/// By the name, or by the first lines that say something; absent for other texts.
+std::optional<Content> content_of(const fs::path& file, const std::string& beginning) {
+  if (file.filename().string().ends_with("_corrections.txt")) {
+    return Content::corrections;
+  }
+  const std::vector<TextLine> lines = meaningful_lines(beginning);
+  const auto word_of_line = [&](std::size_t number) {
+    return number < lines.size() ? lines[number].text.substr(0, lines[number].text.find(' ')) : "";
+  };
+  const std::string first = word_of_line(0);
+  const std::string second = word_of_line(1);
+  if (first == "name") {
+    return Content::device;
+  }
+  if (first == "device" && (second == "schedule" || second == "product")) {
+    return Content::corrections;
+  }
+  constexpr std::array words{"device", "dtype", "evidence", "candidate", "class", "library", "default", "layer"};
+  return std::ranges::find(words, first) != words.end() ? std::optional(Content::database) : std::nullopt;
+}
+
+/// Enough of a file to tell what it is.
+std::string beginning_of(const fs::path& file) {
+  std::string beginning(std::size_t{1} << 14, '\0');
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  beginning.resize(static_cast<std::size_t>(stream.gcount()));
+  return beginning;
+}
+
+/// What of a folder is to be read: what says by its name or by its content that it is ours.
+std::vector<fs::path> files_of(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code problem;
   for (fs::directory_iterator entry(folder, problem), end; entry != end; entry.increment(problem)) {
-    if (is_named_as_database(entry->path().filename().string())) {
+    const std::string name = entry->path().filename().string();
+    if (name.ends_with(ending) &&
+        (is_named_as_ours(name) || content_of(entry->path(), beginning_of(entry->path())).has_value())) {
       files.push_back(entry->path());
     }
   }
@@ -43,8 +86,9 @@ std::vector<fs::path> database_files(const fs::path& folder) {
     throw UserError(folder.string(), "cannot be read: " + problem.message());
   }
   if (files.empty()) {
-    throw UserError(folder.string(), "has no schedule database in it, such as sm90-132sm-60mib_f32.txt",
-                    "give the folder that esctune publish -o wrote, or a file of it");
+    throw UserError(folder.string(),
+                    "has no schedule database in it, such as sm90-132sm-60mib_f32.txt, no corrections and no device",
+                    "give the folder that esctune publish -o or esctune calibrate -o wrote, or a file of it");
   }
   std::ranges::sort(files);
   return files;
@@ -52,16 +96,56 @@ std::vector<fs::path> database_files(const fs::path& folder) {
 
 }  // namespace
 
-std::vector<ScheduleDatabase> read_databases(const fs::path& file_or_folder) {
+bool holds_measurements(const fs::path& file_or_folder) {
   std::error_code ignored;
-  std::vector<ScheduleDatabase> databases;
+  return fs::is_directory(file_or_folder, ignored) ||
+         content_of(file_or_folder, beginning_of(file_or_folder)).has_value();
+}
+
+UserMeasurements read_measurements(const fs::path& file_or_folder) {
+  std::error_code ignored;
+  UserMeasurements found;
+  KnownDevices devices;
+  std::set<std::string> names;
   for (const fs::path& file :
-       fs::is_directory(file_or_folder, ignored) ? database_files(file_or_folder) : std::vector{file_or_folder}) {
-    for (ScheduleDatabase& database : databases_in(read_file(file), file.string())) {
-      databases.push_back(std::move(database));
+       fs::is_directory(file_or_folder, ignored) ? files_of(file_or_folder) : std::vector{file_or_folder}) {
+    const std::string text = read_file(file);
+    switch (content_of(file, text).value_or(Content::database)) {
+      case Content::database:
+        for (ScheduleDatabase& database : databases_in(text, file.string())) {
+          found.databases.push_back(std::move(database));
+        }
+        break;
+      case Content::corrections:
+        found.corrections.push_back(measurements_in(text, file.string()));
+        break;
+      case Content::device:
+        found.devices.push_back(parse_device(text, file.string()));
+        if (!names.insert(found.devices.back().name).second) {
+          throw UserError(file.string(), fmt::format("is a second device {}", found.devices.back().name),
+                          "give it a name of its own in its line 'name', or remove one of them");
+        }
+        devices.add(found.devices.back(), file.string());
+        break;
     }
   }
-  return databases;
+  found.corrections = merged(std::move(found.corrections));
+  found.catalog = std::make_shared<DeviceCatalog>(std::move(devices), found.corrections);
+  return found;
+}
+
+std::string print(const UserMeasurements& measurements) {
+  std::string text;
+  for (const ScheduleDatabase& database : measurements.databases) {
+    text += print(database);
+  }
+  for (const Device& device : measurements.devices) {
+    text += print(device);
+  }
+  for (const DeviceMeasurements& device : measurements.corrections) {
+    text += print(device);
+  }
+  return text;
 }
 
 }  // namespace esc

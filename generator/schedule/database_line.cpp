@@ -115,6 +115,10 @@ Schedule DatabaseLine::schedule_for(const std::string& layout, long long bcol) {
   });
 }
 
+Schedule DatabaseLine::schedule() {
+  return without_place([&, text = rest()] { return parse_schedule(text); });
+}
+
 std::vector<CandidateLoss> DatabaseLine::losses() {
   std::vector<CandidateLoss> result;
   for (std::string text = next_word(); !text.empty(); text = next_word()) {

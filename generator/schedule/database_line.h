@@ -36,6 +36,8 @@ class DatabaseLine {
   Schedule schedule_for(const std::string& layout, long long bcol);
   /// All losses that are left in the line.
   std::vector<CandidateLoss> losses();
+  /// What is left of the line.
+  Schedule schedule();
   /// The first digits of a pattern's SHA-256.
   std::string pattern();
   ScheduleEvidence evidence();

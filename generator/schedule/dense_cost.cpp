@@ -96,7 +96,8 @@ const Reached& reached_of(std::string_view dtype) {
 
 std::optional<double> dense_microseconds(const LayerShape& shape, const Device& device, Operands operands) {
   const std::optional<Figure> operations = operations_of(shape.dtype, device);
-  if (!operations || !device.memory_gigabytes || device.key.multiprocessors == 0 || device.key.l2_bytes == 0) {
+  const std::optional<double> memory_gigabytes = nominal_memory_gigabytes(device);
+  if (!operations || !memory_gigabytes || device.key.multiprocessors == 0 || device.key.l2_bytes == 0) {
     return std::nullopt;
   }
   const auto m = static_cast<double>(shape.rows);
@@ -105,11 +106,10 @@ std::optional<double> dense_microseconds(const LayerShape& shape, const Device& 
   const double size = bytes_of_type(shape.dtype);
   const double l2_bytes = l2_gigabytes_of_multiprocessor * device.key.multiprocessors * bytes_of_gigabyte;
   const bool fit = size * (m * k + n * (m + k)) <= static_cast<double>(device.key.l2_bytes);
-  const Rates rates{.operations = operations->value * bytes_of_gigabyte,
-                    .l2_bytes = l2_bytes,
-                    .operand_bytes = operands == Operands::in_cache && fit
-                                         ? l2_bytes
-                                         : device.memory_gigabytes->value * bytes_of_gigabyte};
+  const Rates rates{
+      .operations = operations->value * bytes_of_gigabyte,
+      .l2_bytes = l2_bytes,
+      .operand_bytes = operands == Operands::in_cache && fit ? l2_bytes : *memory_gigabytes * bytes_of_gigabyte};
   const double tiles = time_of_tiles(m, k, n, size, rates, device.key.multiprocessors, reached_of(shape.dtype));
   if (shape.bcol > 1 || is_half_type(shape.dtype)) {
     return tiles;

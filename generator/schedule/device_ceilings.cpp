@@ -3,12 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "generator/schedule/known_devices.h"
-
 namespace esc {
 
-std::optional<DeviceCeilings> device_ceilings(const DeviceKey& key) {
-  const Device* const device = known_device(key);
+std::optional<DeviceCeilings> device_ceilings(const DeviceKey& key, const KnownDevices& devices) {
+  const Device* const device = devices.find(key);
   if (device == nullptr || !device->fp32_gigaflops || !device->memory_gigabytes) {
     return std::nullopt;
   }

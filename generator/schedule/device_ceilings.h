@@ -5,6 +5,7 @@
 #include <string>
 
 #include "generator/schedule/device_key.h"
+#include "generator/schedule/known_devices.h"
 
 namespace esc {
 
@@ -18,6 +19,6 @@ struct DeviceCeilings {
 };
 
 /// Absent for devices that are not among the known ones: then they are said to be not known.
-std::optional<DeviceCeilings> device_ceilings(const DeviceKey& device);
+std::optional<DeviceCeilings> device_ceilings(const DeviceKey& device, const KnownDevices& devices = shipped_devices());
 
 }  // namespace esc

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <utility>
@@ -42,6 +43,7 @@ class DeviceReader {
     }
     if (key == "name") {
       device_.name = text(rest);
+      require_gpu_name(device_.name, place_);
     } else if (key == "product") {
       device_.product = text(rest);
     } else if (key == "kernels") {
@@ -52,18 +54,8 @@ class DeviceReader {
       device_.key.multiprocessors = whole_number(rest);
     } else if (key == "l2_mebibytes") {
       device_.key.l2_bytes = static_cast<std::uint64_t>(whole_number(rest)) << 20U;
-    } else if (key == "fp32_gigaflops") {
-      device_.fp32_gigaflops = figure(rest);
-    } else if (key == "tf32_gigaflops") {
-      device_.tf32_gigaflops = figure(rest);
-    } else if (key == "f16_gigaflops") {
-      device_.f16_gigaflops = figure(rest);
-    } else if (key == "memory_gigabytes") {
-      device_.memory_gigabytes = figure(rest);
-    } else if (key == "l2_gigabytes") {
-      device_.l2_gigabytes = figure(rest);
     } else {
-      fail(key + " is no figure of a device");
+      read_rate(key, rest);
     }
   }
 
@@ -87,6 +79,16 @@ class DeviceReader {
       fail("says nothing after its key");
     }
     return rest;
+  }
+
+  void read_rate(const std::string& key, const std::string& rest) {
+    for (const auto& [name, rate] : figures_of(device_)) {
+      if (key == name) {
+        *rate = figure(rest);
+        return;
+      }
+    }
+    fail(key + " is no figure of a device");
   }
 
   bool is_measured(const std::string& word) const {
@@ -120,7 +122,19 @@ class DeviceReader {
   Device device_;
 };
 
+const char* measured_word(bool measured) { return measured ? "measured" : "not-measured"; }
+
 }  // namespace
+
+void require_gpu_name(std::string_view name, const std::string& place) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789-.";
+  constexpr std::string_view firsts = letters.substr(0, letters.size() - 2);
+  if (name.empty() || name.find_first_not_of(letters) != std::string_view::npos ||
+      firsts.find(name.front()) == std::string_view::npos) {
+    throw UserError(place, fmt::format("'{}' is no name of a GPU", name),
+                    "write lower-case letters, digits, - and ., as in h100-pcie");
+  }
+}
 
 Device parse_device(std::string_view text, const std::string& file) {
   DeviceReader reader(file);
@@ -130,33 +144,111 @@ Device parse_device(std::string_view text, const std::string& file) {
   return std::move(reader).device();
 }
 
-const std::vector<Device>& known_devices() {
-  static const std::vector<Device> devices = [] {
-    std::vector<Device> all;
-    for (const std::string_view text :
-         {device_a10, device_a100, device_a30, device_a40, device_b200, device_b300, device_gb200, device_gh200,
-          device_h100, device_h100_pcie, device_h200, device_l4, device_l40, device_l40s, device_rtx3090,
-          device_rtx4090, device_rtx5090, device_t4}) {
-      all.push_back(parse_device(text, "devices"));
-    }
-    std::ranges::sort(all, {}, &Device::name);
-    return all;
-  }();
-  return devices;
+namespace {
+
+std::string line_of(const char* key, const Figure& figure) {
+  return fmt::format("{} {} {} {}\n", key, figure.value, measured_word(figure.measured), figure.source);
 }
 
-std::vector<std::string> gpu_names() {
-  std::vector<std::string> names;
-  for (const Device& device : known_devices()) {
-    names.push_back(device.name);
+bool is_whole(const DeviceKey& key) { return key.multiprocessors > 0 && key.l2_bytes > 0; }
+
+std::vector<Device> devices_of_this_program() {
+  std::vector<Device> all;
+  for (const std::string_view text :
+       {device_a10, device_a100, device_a30, device_a40, device_b200, device_b300, device_gb200, device_gh200,
+        device_h100, device_h100_pcie, device_h200, device_l4, device_l40, device_l40s, device_rtx3090, device_rtx4090,
+        device_rtx5090, device_t4}) {
+    all.push_back(parse_device(text, "devices"));
   }
+  std::ranges::sort(all, {}, &Device::name);
+  return all;
+}
+
+}  // namespace
+
+std::string print(const Device& device) {
+  constexpr const char* by_runtime = "one device, by the CUDA runtime";
+  std::string text = fmt::format("name {}\nproduct {}\nkernels {}\n", device.name, device.product,
+                                 measured_word(device.has_measurements));
+  text += line_of("capability", {static_cast<double>(device.key.capability), true, by_runtime});
+  if (device.key.multiprocessors > 0) {
+    text += line_of("multiprocessors", {static_cast<double>(device.key.multiprocessors), true, by_runtime});
+  }
+  if (device.key.l2_bytes > 0) {
+    text += line_of("l2_mebibytes", {static_cast<double>(device.key.l2_bytes >> 20U), true, by_runtime});
+  }
+  for (const auto& [key, figure] : figures_of(device)) {
+    text += *figure ? line_of(key, **figure) : "";
+  }
+  return text;
+}
+
+KnownDevices::KnownDevices() : devices_(devices_of_this_program()) {}
+
+void KnownDevices::add(Device own, const std::string& file) {
+  if (const Device* const same = named(own.name)) {
+    if (!may_be(same->key, own.key)) {
+      throw UserError(file,
+                      fmt::format("has the name {} for {}, which is that of {}", own.name, esc::print(own.key),
+                                  esc::print(same->key)),
+                      "give it a name of its own in its line 'name'");
+    }
+  }
+  const auto is_like = [&](const Device& one) { return one.key == own.key || one.name == own.name; };
+  if (const auto like = std::ranges::find_if(devices_, is_like); like != devices_.end()) {
+    own.has_measurements = own.has_measurements || like->has_measurements;
+    const auto known = figures_of(*like);
+    const auto figures = figures_of(own);
+    for (std::size_t number = 0; number < figures.size(); ++number) {
+      std::optional<Figure>& figure = *figures[number].second;
+      figure = figure ? figure : *known[number].second;
+    }
+  }
+  own_.insert(own.name);
+  std::erase_if(devices_, [&](const Device& one) { return one.name == own.name; });
+  devices_.insert(std::ranges::lower_bound(devices_, own.name, {}, &Device::name), std::move(own));
+}
+
+std::vector<std::string> KnownDevices::names() const {
+  std::vector<std::string> names;
+  std::ranges::transform(devices_, std::back_inserter(names), &Device::name);
   return names;
 }
 
-const Device* known_device(const DeviceKey& key) {
-  const bool is_whole = key.multiprocessors > 0 && key.l2_bytes > 0;
-  const auto found = std::ranges::find(known_devices(), key, &Device::key);
-  return !is_whole || found == known_devices().end() ? nullptr : &*found;
+const Device* KnownDevices::named(std::string_view name) const {
+  const auto found = std::ranges::find(devices_, name, &Device::name);
+  return found == devices_.end() ? nullptr : &*found;
+}
+
+const Device* KnownDevices::find(const DeviceKey& key) const {
+  const Device* found = nullptr;
+  for (const Device& device : devices_) {
+    if (is_whole(key) && device.key == key && (found == nullptr || own_.contains(device.name))) {
+      found = &device;
+    }
+  }
+  return found;
+}
+
+const KnownDevices& shipped_devices() {
+  static const KnownDevices devices;
+  return devices;
+}
+
+const std::vector<Device>& known_devices() { return shipped_devices().all(); }
+
+std::vector<std::string> gpu_names() { return shipped_devices().names(); }
+
+const Device* known_device(const DeviceKey& key) { return shipped_devices().find(key); }
+
+std::optional<double> nominal_memory_gigabytes(const Device& device) {
+  // What a kernel that only reads reaches of a data sheet's bandwidth.
+  constexpr double reached = 0.9;
+  if (!device.memory_gigabytes) {
+    return std::nullopt;
+  }
+  const Figure& figure = *device.memory_gigabytes;
+  return figure.measured ? figure.value / reached : figure.value;
 }
 
 }  // namespace esc

@@ -10,11 +10,13 @@
 #include <map>
 #include <optional>
 #include <sstream>
+#include <tuple>
 #include <utility>
 
 #include "generator/schedule/database_line.h"
 #include "generator/schedule/schedule_text.h"
 #include "generator/schedule/settings.h"
+#include "generator/support/error.h"
 #include "generator/support/number_in.h"
 
 namespace esc {
@@ -35,7 +37,7 @@ using NumberedSchedules = std::map<int, Schedule>;
 
 NumberedSchedules::value_type schedule_in(DatabaseLine& line) {
   const int number = static_cast<int>(line.number(0, std::numeric_limits<int>::max()));
-  return {number, parse_schedule(line.rest())};
+  return {number, line.schedule()};
 }
 
 /// "12:3.45".
@@ -66,6 +68,9 @@ TimedProduct product_in(DatabaseLine& line, const NumberedSchedules& schedules) 
   shape.longest_row = line.number(0, most);
   shape.row_variation = static_cast<double>(line.number(0, most)) / 1000;
   shape.pattern = line.word();
+  if (shape.nonzeros > 0 && (shape.nonzeros - 1) / shape.rows >= shape.columns) {
+    line.refuse("has more non-zeros than elements");
+  }
   const std::string times = line.rest();
   for (const std::string_view word : split(times, ' ')) {
     product.schedules.push_back(timed_in(word, schedules, line));
@@ -112,6 +117,7 @@ TimedProduct thinned(TimedProduct product) {
 DeviceMeasurements measurements_in(std::string_view text, const std::string& file) {
   DeviceMeasurements measurements;
   NumberedSchedules schedules;
+  bool has_device = false;
   std::istringstream lines{std::string(text)};
   int number = 0;
   for (std::string words; std::getline(lines, words);) {
@@ -123,13 +129,20 @@ DeviceMeasurements measurements_in(std::string_view text, const std::string& fil
     const std::string kind = line.word();
     if (kind == "device") {
       measurements.key = line.device_key();
+      has_device = true;
     } else if (kind == "schedule") {
-      schedules.insert(schedule_in(line));
+      if (const auto [known, is_new] = schedules.insert(schedule_in(line)); !is_new) {
+        line.refuse(fmt::format("is a second schedule {}", known->first));
+      }
     } else if (kind == "product") {
       measurements.products.push_back(product_in(line, schedules));
     } else {
       line.refuse("a line is of a device, a schedule or a product, and not of '" + kind + "'");
     }
+  }
+  if (!has_device) {
+    throw UserError(file, "does not say its device, so it has no corrections",
+                    "write a line such as: device sm90-132sm-60mib");
   }
   return measurements;
 }
@@ -155,6 +168,47 @@ std::string print(const DeviceMeasurements& measurements) {
     text += product + "\n";
   }
   return text;
+}
+
+namespace {
+
+/// Adds the schedules of another measurement of the same product, each once.
+void join(TimedProduct& product, const TimedProduct& other) {
+  for (const TimedSchedule& one : other.schedules) {
+    const auto known = std::ranges::find(product.schedules, one.schedule, &TimedSchedule::schedule);
+    if (known == product.schedules.end()) {
+      product.schedules.push_back(one);
+    } else {
+      known->microseconds = std::min(known->microseconds, one.microseconds);
+    }
+  }
+  std::ranges::stable_sort(product.schedules, {}, &TimedSchedule::microseconds);
+}
+
+}  // namespace
+
+std::vector<DeviceMeasurements> merged(std::vector<DeviceMeasurements> measurements) {
+  std::map<DeviceKey, DeviceMeasurements> devices;
+  using Product = std::tuple<std::string, std::string, std::string, long long, bool>;
+  std::map<std::pair<DeviceKey, Product>, std::size_t> places;
+  for (DeviceMeasurements& one : measurements) {
+    DeviceMeasurements& device = devices.try_emplace(one.key, DeviceMeasurements{.key = one.key}).first->second;
+    for (TimedProduct& product : one.products) {
+      const LayerShape& shape = product.shape;
+      const Product same{shape.pattern, shape.dtype, shape.layout, shape.bcol, shape.contiguous};
+      const auto [place, is_new] = places.try_emplace({one.key, same}, device.products.size());
+      if (is_new) {
+        device.products.push_back(std::move(product));
+      } else {
+        join(device.products[place->second], product);
+      }
+    }
+  }
+  std::vector<DeviceMeasurements> all;
+  for (auto& [key, device] : devices) {
+    all.push_back(std::move(device));
+  }
+  return all;
 }
 
 std::string file_name(const DeviceKey& device) { return print(device) + "_corrections.txt"; }

@@ -42,6 +42,10 @@ DeviceMeasurements measurements_in(std::string_view text, const std::string& fil
 /// measurements give the same bytes.
 std::string print(const DeviceMeasurements& measurements);
 
+/// One of each device, in the order of their keys. What was measured of a product in several places is one product,
+/// with the least time of each schedule.
+std::vector<DeviceMeasurements> merged(std::vector<DeviceMeasurements> measurements);
+
 /// "sm90-132sm-60mib_corrections.txt".
 std::string file_name(const DeviceKey& device);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -25,7 +26,7 @@ constexpr std::size_t most_estimated = 256;
 /// often and lost more: DLMC in float32 took 1.000 in place of 0.991 of the time that rules took before.
 constexpr double doubt = 3;
 
-double log_prediction(const Schedule& schedule, const LayerShape& shape, const DeviceKey& device,
+double log_prediction(const Schedule& schedule, const LayerShape& shape, const ModelledDevice& device,
                       const KernelFacts& kernel) {
   return std::log(predicted_cost(schedule, shape, device, kernel).microseconds);
 }
@@ -94,20 +95,146 @@ std::vector<Prospect> promising(const std::vector<Prospect>& prospects, std::siz
 
 }  // namespace
 
-ScheduleModel::ScheduleModel(DeviceMeasurements measured) : device_(measured.key) {
-  for (TimedProduct& product : measured.products) {
-    products_[{product.shape.dtype, product.shape.layout}].push_back(std::move(product));
+/// The corrections of one layer by all levels of a model, the lowest first.
+class ScheduleModel::LayerCorrections {
+ public:
+  LayerCorrections(const ScheduleModel& model, const LayerShape& shape, std::string_view left_out = {})
+      : shape_(shape), layer_(layer_point(shape)), left_out_(left_out) {
+    for (const ScheduleModel* level = &model; level != nullptr; level = level->below_) {
+      levels_.insert(levels_.begin(), Level{*level, shape});
+    }
   }
+
+  /// What is to be added to the logarithm of a prediction before the schedules of a family are told apart, but for one
+  /// that was measured for this very product.
+  double offset(const Schedule& schedule) {
+    if (is_exact(schedule)) {
+      return log_ratio(schedule);
+    }
+    double offset = 0;
+    for (Level& level : levels_) {
+      offset += level.offset(schedule.index(), *this);
+    }
+    return offset;
+  }
+
+  /// What is to be added to it.
+  double log_ratio(const Schedule& schedule) {
+    const SchedulePoint point = schedule_point(schedule, shape_);
+    double sum = 0;
+    for (Level& level : levels_) {
+      if (const LocalCorrection* const local = level.near(schedule.index(), *this)) {
+        sum += local->log_ratio(point);
+      }
+    }
+    return sum;
+  }
+
+  /// How far that may be off: what the lowest level says, of which those above leave a share.
+  double deviation(const Schedule& schedule) {
+    const SchedulePoint point = schedule_point(schedule, shape_);
+    double deviation = unmeasured_deviation;
+    for (Level& level : levels_) {
+      const LocalCorrection* const local = level.near(schedule.index(), *this);
+      if (local == nullptr) {
+        continue;
+      }
+      const double own = local->estimate(point).deviation;
+      deviation = level.is_lowest() ? own : deviation * std::min(1.0, own);
+    }
+    return deviation;
+  }
+
+ private:
+  /// What a level says of the layer, family by family, where it is asked.
+  class Level {
+   public:
+    Level(const ScheduleModel& model, const LayerShape& shape) : is_lowest_(model.below_ == nullptr) {
+      for (std::size_t family = 0; family < corrections_.size(); ++family) {
+        corrections_[family] = model.correction_for(shape, family);
+      }
+    }
+
+    bool is_lowest() const { return is_lowest_; }
+
+    /// Null where nothing was measured of the family.
+    const LocalCorrection* near(std::size_t family, const LayerCorrections& of) {
+      const Correction* const correction = corrections_[family];
+      if (correction != nullptr && !near_[family]) {
+        near_[family] = correction->near(of.shape_, of.left_out_);
+      }
+      return near_[family] ? &*near_[family] : nullptr;
+    }
+
+    double offset(std::size_t family, const LayerCorrections& of) {
+      if (is_lowest_) {
+        return corrections_[family] == nullptr ? 0 : corrections_[family]->mean();
+      }
+      if (!offsets_[family]) {
+        const LocalCorrection* const local = near(family, of);
+        offsets_[family] = local == nullptr ? 0 : local->offset(of.layer_);
+      }
+      return *offsets_[family];
+    }
+
+   private:
+    template <typename Value>
+    using ByFamily = std::array<Value, std::variant_size_v<Schedule>>;
+
+    bool is_lowest_;
+    ByFamily<const Correction*> corrections_ = {};
+    ByFamily<std::optional<LocalCorrection>> near_ = {};
+    ByFamily<std::optional<double>> offsets_ = {};
+  };
+
+  bool is_exact(const Schedule& schedule) {
+    return std::ranges::any_of(levels_, [&](Level& level) {
+      const LocalCorrection* const local = level.is_lowest() ? nullptr : level.near(schedule.index(), *this);
+      return local != nullptr && local->has_exact() && local->exactly(schedule_point(schedule, shape_)).has_value();
+    });
+  }
+
+  const LayerShape& shape_;
+  std::vector<double> layer_;
+  std::string_view left_out_;
+  std::vector<Level> levels_;
+};
+
+namespace {
+
+std::map<std::pair<std::string, std::string>, std::vector<TimedProduct>> by_kind(std::vector<TimedProduct> products) {
+  std::map<std::pair<std::string, std::string>, std::vector<TimedProduct>> kinds;
+  for (TimedProduct& product : products) {
+    kinds[{product.shape.dtype, product.shape.layout}].push_back(std::move(product));
+  }
+  return kinds;
 }
 
+}  // namespace
+
+ScheduleModel::ScheduleModel(DeviceMeasurements measured)
+    : device_(measured.key), devices_(shipped_devices()), products_(by_kind(std::move(measured.products))) {}
+
+ScheduleModel::ScheduleModel(DeviceMeasurements measured, const ScheduleModel& below, KnownDevices devices)
+    : device_(measured.key),
+      below_(&below),
+      devices_(std::move(devices)),
+      products_(by_kind(std::move(measured.products))) {}
+
 ScheduleModel::Corrections ScheduleModel::corrections_by(const std::vector<TimedProduct>& products) const {
+  const ModelledDevice device = modelled(device_, devices_);
   std::map<std::size_t, std::vector<ProductPoints>> of_families;
   for (const TimedProduct& product : products) {
+    std::optional<LayerCorrections> below;
+    if (below_ != nullptr) {
+      below.emplace(*below_, product.shape);
+    }
     std::map<std::size_t, std::vector<MeasuredPoint>> families;
     for (const TimedSchedule& one : product.schedules) {
-      const double log_ratio =
-          std::log(one.microseconds) -
-          log_prediction(one.schedule, product.shape, device_, estimated_kernel(one.schedule, product.shape));
+      const double expected =
+          log_prediction(one.schedule, product.shape, device, estimated_kernel(one.schedule, product.shape)) +
+          (below ? below->log_ratio(one.schedule) : 0);
+      const double log_ratio = std::log(one.microseconds) - expected;
       if (std::isfinite(log_ratio)) {
         families[one.schedule.index()].push_back({schedule_point(one.schedule, product.shape), log_ratio});
       }
@@ -118,7 +245,8 @@ ScheduleModel::Corrections ScheduleModel::corrections_by(const std::vector<Timed
   }
   Corrections corrections;
   for (auto& [family, points] : of_families) {
-    corrections.emplace(family, Correction(std::move(points)));
+    corrections.emplace(
+        family, below_ == nullptr ? Correction(std::move(points)) : Correction(std::move(points), prior_of_remainder));
   }
   return corrections;
 }
@@ -151,53 +279,44 @@ const Correction* ScheduleModel::correction_for(const LayerShape& shape, std::si
 
 double ScheduleModel::expected_microseconds(const Schedule& schedule, const LayerShape& shape,
                                             const DeviceKey& device) const {
-  const double predicted = predicted_cost(schedule, shape, device).microseconds;
-  const Correction* const correction = correction_for(shape, schedule.index());
-  return correction == nullptr
-             ? predicted
-             : predicted * std::exp(correction->near(shape).log_ratio(schedule_point(schedule, shape)));
+  return expected_microseconds(std::vector{schedule}, shape, device).front();
+}
+
+std::vector<double> ScheduleModel::expected_microseconds(const std::vector<Schedule>& schedules,
+                                                         const LayerShape& shape, const DeviceKey& device) const {
+  const ModelledDevice there = modelled(device, devices_);
+  LayerCorrections corrections(*this, shape);
+  std::vector<double> times;
+  for (const Schedule& schedule : schedules) {
+    times.push_back(predicted_cost(schedule, shape, there).microseconds * std::exp(corrections.log_ratio(schedule)));
+  }
+  return times;
 }
 
 std::vector<ExpectedSchedule> ScheduleModel::ranked(const std::vector<Schedule>& space, const LayerShape& shape,
                                                     const KernelTarget& target, std::string_view left_out,
                                                     std::size_t least_of_family) const {
-  std::vector<const Correction*> corrections;
-  for (std::size_t family = 0; family < std::variant_size_v<Schedule>; ++family) {
-    corrections.push_back(correction_for(shape, family));
-  }
+  const ModelledDevice device = modelled(target.device, devices_);
+  LayerCorrections corrections(*this, shape, left_out);
   std::vector<Prospect> prospects;
   for (const Schedule& schedule : space) {
     const KernelFacts kernel = estimated_kernel(schedule, shape);
     if (!runs_on(schedule, kernel, target)) {
       continue;
     }
-    const Correction* const correction = corrections[schedule.index()];
-    const double log_time =
-        log_prediction(schedule, shape, target.device, kernel) + (correction == nullptr ? 0 : correction->mean());
-    if (std::isfinite(log_time)) {
-      prospects.push_back({&schedule, log_time});
+    const double prediction = log_prediction(schedule, shape, device, kernel);
+    if (std::isfinite(prediction)) {
+      prospects.push_back({&schedule, prediction + corrections.offset(schedule)});
     }
   }
   prospects = promising(prospects, least_of_family);
-  std::vector<std::optional<LocalCorrection>> near(corrections.size());
   for (Prospect& one : prospects) {
-    const std::size_t family = one.schedule->index();
-    if (const Correction* const correction = corrections[family]) {
-      if (!near[family]) {
-        near[family] = correction->near(shape, left_out);
-      }
-      one.log_time += near[family]->log_ratio(schedule_point(*one.schedule, shape)) - correction->mean();
-    }
+    one.log_time += corrections.log_ratio(*one.schedule) - corrections.offset(*one.schedule);
   }
   std::ranges::sort(prospects, {}, &Prospect::log_time);
-  for (std::size_t place = 0; place < std::min(most_estimated, prospects.size()); ++place) {
-    Prospect& one = prospects[place];
-    const std::optional<LocalCorrection>& local = near[one.schedule->index()];
-    one.deviation = local ? local->estimate(schedule_point(*one.schedule, shape)).deviation : unmeasured_deviation;
-  }
-  std::ranges::stable_sort(prospects.begin(),
-                           prospects.begin() + static_cast<std::ptrdiff_t>(std::min(most_estimated, prospects.size())),
-                           {}, &Prospect::pessimistic);
+  const auto end = prospects.begin() + static_cast<std::ptrdiff_t>(std::min(most_estimated, prospects.size()));
+  std::for_each(prospects.begin(), end, [&](Prospect& one) { one.deviation = corrections.deviation(*one.schedule); });
+  std::ranges::stable_sort(prospects.begin(), end, {}, &Prospect::pessimistic);
   std::vector<ExpectedSchedule> ranked;
   for (const Prospect& one : prospects) {
     ranked.push_back({*one.schedule, std::exp(one.log_time), std::exp(one.pessimistic())});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "generator/schedule/correction.h"
+#include "generator/schedule/known_devices.h"
 #include "generator/schedule/measured_products.h"
 #include "generator/schedule/target.h"
 
@@ -22,10 +23,16 @@ struct ExpectedSchedule {
   double at_most = 0;  ///< microseconds that are hardly exceeded; more where nothing near was measured
 };
 
-/// What schedules take: the time that the cost model predicts, corrected by what was measured on one device.
+/// What schedules take, in levels: the time that the cost model predicts, corrected by what was measured on one device;
+/// and that in turn by what a user has measured on the same device or on another one.
 class ScheduleModel {
  public:
+  /// The level on the cost model.
   explicit ScheduleModel(DeviceMeasurements measured);
+  /// A level on another model, which outlives it: what a user has measured, of which there may be nothing, and the
+  /// devices whose figures are known. A schedule that was measured for the very product takes what it took there; what
+  /// is far from all measurements is what the level below expects.
+  ScheduleModel(DeviceMeasurements measured, const ScheduleModel& below, KnownDevices devices);
 
   const DeviceKey& device() const { return device_; }
 
@@ -39,7 +46,12 @@ class ScheduleModel {
   /// What one schedule is expected to take on a device, in microseconds.
   double expected_microseconds(const Schedule& schedule, const LayerShape& shape, const DeviceKey& device) const;
 
+  /// The same of several schedules of one product, faster.
+  std::vector<double> expected_microseconds(const std::vector<Schedule>& schedules, const LayerShape& shape,
+                                            const DeviceKey& device) const;
+
  private:
+  class LayerCorrections;
   using Kind = std::pair<std::string, std::string>;       ///< element type and layout
   using Corrections = std::map<std::size_t, Correction>;  ///< by family
 
@@ -51,6 +63,8 @@ class ScheduleModel {
   const Correction* correction_for(const LayerShape& shape, std::size_t family) const;
 
   DeviceKey device_;
+  const ScheduleModel* below_ = nullptr;  ///< null: the cost model
+  KnownDevices devices_;
   std::map<Kind, std::vector<TimedProduct>> products_;
   mutable std::mutex mutex_;
   mutable std::map<Kind, Corrections> corrections_;  ///< made where they are asked for: most runs have one kind

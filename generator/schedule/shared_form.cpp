@@ -9,7 +9,6 @@
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/kernel_estimate.h"
 #include "generator/schedule/packed_form.h"
-#include "generator/schedule/schedule_model.h"
 #include "generator/schedule/search_space.h"
 
 namespace esc {
@@ -44,8 +43,9 @@ struct FormOfLayer {
 
 }  // namespace
 
-std::string shared_form(const std::vector<WeightedShape>& products, const KernelTarget& target) {
-  const ScheduleModel& model = shipped_model(target.device);
+std::string shared_form(const std::vector<WeightedShape>& products, const KernelTarget& target,
+                        const DeviceCatalog& catalog) {
+  const ScheduleModel& model = catalog.model(target.device);
   std::map<std::string, FormOfLayer> forms;
   for (const auto& [shape, weight] : products) {
     for (const auto& [name, form] : forms_of(shape, target, model)) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/schedule/device_catalog.h"
 #include "generator/schedule/layer_class.h"
 #include "generator/schedule/target.h"
 
@@ -18,6 +19,7 @@ struct WeightedShape {
 /// The form (packed_form) in which one packed matrix serves all products of a layer in the least time, each as often as
 /// it weighs: by the fastest schedule of the form for each. Of forms that are expected to be larger than the dense
 /// matrix only where all are. Empty where no form has a schedule for each product.
-std::string shared_form(const std::vector<WeightedShape>& products, const KernelTarget& target);
+std::string shared_form(const std::vector<WeightedShape>& products, const KernelTarget& target,
+                        const DeviceCatalog& catalog = shipped_catalog());
 
 }  // namespace esc

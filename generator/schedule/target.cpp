@@ -33,17 +33,20 @@ int parse_architecture(const std::string& text) {
                   fmt::format("write it as in sm_90: one of {}", fmt::join(names, ", ")));
 }
 
-TargetDevice device_of_gpu(const std::string& name) {
+TargetDevice device_of_gpu(const std::string& name) { return device_of_gpu(name, shipped_devices()); }
+
+TargetDevice device_of_gpu(const std::string& name, const KnownDevices& devices) {
   std::string lower = name;
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  for (const Device& device : known_devices()) {
-    if (device.name == lower) {
-      return {lower, device.key};
-    }
+  if (const Device* const device = devices.named(lower)) {
+    return {lower, device->key};
   }
-  const std::vector<std::string> names = gpu_names();
-  throw UserError("--gpu " + name, "is not a GPU that is known here",
-                  fmt::format("{}use --arch, or one of {}", did_you_mean(name, names), fmt::join(names, ", ")));
+  const std::vector<std::string> names = devices.names();
+  throw UserError(
+      "--gpu " + name, "is not a GPU that is known here",
+      fmt::format("{}use --arch, or one of {}; for another GPU run esctune calibrate -o FOLDER on a machine with it, "
+                  "then give --database FOLDER",
+                  did_you_mean(name, names), fmt::join(names, ", ")));
 }
 
 std::vector<int> architectures_of(const std::vector<TargetDevice>& devices) {

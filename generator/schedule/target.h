@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "generator/schedule/device_key.h"
+#include "generator/schedule/known_devices.h"
 
 namespace esc {
 
@@ -25,8 +26,10 @@ const std::vector<int>& known_architectures();
 /// 90 for "sm_90" or "90". Throws UserError, with the architectures that are known, for anything else.
 int parse_architecture(const std::string& text);
 
-/// "a100", "H200". Throws UserError with the names that are known.
+/// "a100", "H200". Throws UserError with the names that are known, and how another GPU becomes known.
 TargetDevice device_of_gpu(const std::string& name);
+/// The same among devices that are given.
+TargetDevice device_of_gpu(const std::string& name, const KnownDevices& devices);
 
 /// The architectures of some devices, ascending, each once.
 std::vector<int> architectures_of(const std::vector<TargetDevice>& devices);

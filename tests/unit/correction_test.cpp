@@ -103,6 +103,25 @@ TEST(Correction, ComparesSchedulesByAllTheirParameters) {
   }
 }
 
+/// Of what is left over, all schedules of a family around have a part in common.
+TEST(Correction, OfARemainderIsExactAndKnowsAnOffset) {
+  std::vector<ProductPoints> points;
+  for (std::size_t number = 0; number < 6; ++number) {
+    points.push_back(measured(number % 2 == 0 ? narrow : wide, layer(256LL << number), 0.5, number));
+  }
+  const Correction correction(points, prior_of_remainder);
+  LayerShape same = layer(256);
+  same.pattern = "layer 0";
+  const LocalCorrection local = correction.near(same);
+  EXPECT_EQ(local.estimate(schedule_point(parse_schedule(narrow), same)).log_ratio, 0.5);
+  EXPECT_EQ(local.estimate(schedule_point(parse_schedule(narrow), same)).deviation, 0);
+  EXPECT_FALSE(local.exactly(schedule_point(parse_schedule(wide), same)));
+  EXPECT_FALSE(correction.near(layer(256)).has_exact()) << "another layer of the same sizes";
+  EXPECT_GT(local.offset(layer_point(same)), 0.15);
+  EXPECT_LT(std::abs(local.offset(layer_point(layer(1LL << 40, 1 << 10, 1 << 20)))), 0.05);
+  EXPECT_EQ(correction.mean(), 0);
+}
+
 /// A measurement of a layer that is far from another one changes nothing there, whatever else was measured.
 TEST(Correction, DoesNotReachFarAwayLayers) {
   std::mt19937_64 random(tests::seed_of_the_run());

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -80,6 +81,53 @@ TEST(KnownDevices, AreFoundByTheirKeysAlone) {
   EXPECT_EQ(known_device(device_of_gpu("gb200").key), nullptr) << "its multiprocessors are not settled";
   EXPECT_TRUE(has_measurements_of(h200));
   EXPECT_FALSE(has_measurements_of(device_of_gpu("a100").key));
+}
+
+TEST(KnownDevices, AreWrittenAsTheyAreRead) {
+  for (Device device : known_devices()) {
+    const Device again = parse_device(print(device), "again.txt");
+    EXPECT_EQ(again, device);
+  }
+}
+
+TEST(KnownDevices, GetAUsersLaidOverThem) {
+  KnownDevices devices;
+  Device mine = parse_device(lines_of_a_device, "mine.txt");
+  devices.add(mine, "mine.txt");
+  ASSERT_NE(devices.named("new"), nullptr);
+  EXPECT_EQ(*devices.named("new"), mine);
+  EXPECT_EQ(devices.find(mine.key), devices.named("new"));
+  EXPECT_EQ(devices.all().size(), known_devices().size() + 1);
+  EXPECT_TRUE(std::ranges::is_sorted(devices.names()));
+  EXPECT_EQ(shipped_devices().named("new"), nullptr);
+}
+
+/// Figures that were measured hold, and those that were not are the program's.
+TEST(KnownDevices, GetFiguresOfAUser) {
+  const Device h200 = *shipped_devices().named("h200");
+  for (const std::string name : {"h200", "my-h200"}) {
+    KnownDevices devices;
+    devices.add({.name = name, .product = "H200", .key = h200.key, .memory_gigabytes = Figure{4300, true, "here"}},
+                "mine.txt");
+    const Device* const found = devices.find(h200.key);
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->name, name);
+    EXPECT_EQ(found->memory_gigabytes->value, 4300);
+    EXPECT_EQ(found->f16_gigaflops, h200.f16_gigaflops);
+    EXPECT_NEAR(*nominal_memory_gigabytes(*found), *nominal_memory_gigabytes(h200), 100)
+        << "a kernel does not reach what a data sheet says";
+  }
+}
+
+TEST(KnownDevices, RefuseANameOfAnotherGpu) {
+  KnownDevices devices;
+  EXPECT_THROW(devices.add({.name = "h200", .product = "Other", .key = {80, 10, 1U << 20U}}, "mine.txt"), UserError);
+  const Device* const gb200 = devices.named("gb200");
+  DeviceKey whole = gb200->key;
+  whole.multiprocessors = 148;
+  whole.l2_bytes = 126U << 20U;
+  EXPECT_NO_THROW(devices.add({.name = "gb200", .product = "GB200", .key = whole}, "mine.txt"));
+  EXPECT_EQ(devices.find(whole)->name, "gb200") << "of which the program does not know how large it is";
 }
 
 TEST(KernelTargets, BeginWithTheArchitecturesThatAreNamed) {

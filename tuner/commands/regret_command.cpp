@@ -64,7 +64,7 @@ std::vector<std::unique_ptr<tuning::Chooser>> wanted_choosers(const RegretLine& 
     choosers.push_back(chooser_of(name, items));
   }
   if (!line.database.empty()) {
-    choosers.push_back(tuning::database_chooser(read_databases(line.database)));
+    choosers.push_back(tuning::database_chooser(read_measurements(line.database)));
   }
   return choosers;
 }

@@ -22,10 +22,10 @@ Chosen first_of(const std::vector<ScheduleChoice>& ranking, const MeasuredItem& 
   return chosen;
 }
 
-Chosen choose_by(const std::vector<const Databases*>& sources, const MeasuredItem& item,
-                 std::string_view left_out = {}) {
+Chosen choose_by(const std::vector<const Databases*>& sources, const MeasuredItem& item, std::string_view left_out = {},
+                 const DeviceCatalog& catalog = shipped_catalog()) {
   return first_of(ranked_schedules(item.shape, databases_for(item.shape, item.work.device, sources),
-                                   kernel_target(item.work.device, {}), shipped_model(item.work.device), left_out),
+                                   kernel_target(item.work.device, {}), catalog.model(item.work.device), left_out),
                   item);
 }
 
@@ -49,14 +49,14 @@ class LeftOutChooser : public Chooser {
 
 class DatabaseChooser : public Chooser {
  public:
-  explicit DatabaseChooser(Databases databases) : databases_(std::move(databases)) {}
+  explicit DatabaseChooser(UserMeasurements own) : own_(std::move(own)) {}
   std::string name() const override { return "database"; }
   Chosen choose(const MeasuredItem& item) const override {
-    return choose_by({&databases_, &shipped_databases()}, item);
+    return choose_by({&own_.databases, &shipped_databases()}, item, {}, *own_.catalog);
   }
 
  private:
-  Databases databases_;
+  UserMeasurements own_;
 };
 
 /// Whether two classes are of the same layers, with any number of columns of B.
@@ -71,8 +71,8 @@ std::unique_ptr<Chooser> auto_chooser() { return std::make_unique<AutoChooser>()
 
 std::unique_ptr<Chooser> left_out_chooser() { return std::make_unique<LeftOutChooser>(); }
 
-std::unique_ptr<Chooser> database_chooser(std::vector<ScheduleDatabase> databases) {
-  return std::make_unique<DatabaseChooser>(std::move(databases));
+std::unique_ptr<Chooser> database_chooser(UserMeasurements own) {
+  return std::make_unique<DatabaseChooser>(std::move(own));
 }
 
 ScheduleDatabase without_layer(const ScheduleDatabase& database, const LayerShape& shape) {

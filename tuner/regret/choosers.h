@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/schedule/schedule_database.h"
+#include "generator/schedule/database_files.h"
 #include "tuner/regret/measured_items.h"
 
 namespace esc::tuning {
@@ -36,8 +36,8 @@ std::unique_ptr<Chooser> auto_chooser();
 /// to.
 std::unique_ptr<Chooser> left_out_chooser();
 
-/// `--schedule auto` with databases that are laid over the program's own.
-std::unique_ptr<Chooser> database_chooser(std::vector<ScheduleDatabase> databases);
+/// `--schedule auto` with what a user has measured laid over what the program knows.
+std::unique_ptr<Chooser> database_chooser(UserMeasurements own);
 
 /// The database without what it has of a layer's pattern and of its class, for any number of columns.
 ScheduleDatabase without_layer(const ScheduleDatabase& database, const LayerShape& shape);
