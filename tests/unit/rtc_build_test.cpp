@@ -133,6 +133,10 @@ TEST(RtcBuild, KeepsTheWaitOfProgrammaticLaunches) {
 }
 
 TEST(RtcBuild, CompilesTheFloor) {
+  for (const int architecture : {a100, h200}) {
+    const Cubin rates = build({std::string(rate_kernels_text), {"read_kernel", "multiply_add_kernel"}, architecture});
+    EXPECT_THAT(rates.symbols, testing::ElementsAre("read_kernel", "multiply_add_kernel"));
+  }
   const Cubin cubin = build({std::string(floor_kernel_text), {"floor_kernel"}, h200});
   EXPECT_THAT(cubin.symbols, testing::ElementsAre("floor_kernel"));
   EXPECT_FALSE(cubin.image.empty());

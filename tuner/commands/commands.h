@@ -9,6 +9,7 @@ namespace esc {
 void add_run_command(CLI::App& program, const CommonOptions& common, Action& action);
 void add_devices_command(CLI::App& program, const CommonOptions& common, Action& action);
 void add_layer_command(CLI::App& program, const CommonOptions& common, Action& action);
+void add_calibrate_command(CLI::App& program, const CommonOptions& common, Action& action);
 void add_merge_command(CLI::App& program, const CommonOptions& common, Action& action);
 void add_show_command(CLI::App& program, const CommonOptions& common, Action& action);
 void add_report_command(CLI::App& program, const CommonOptions& common, Action& action);

@@ -41,9 +41,9 @@ void print_result(const MergeRequest& request, const tuning::Merged& merged, boo
   }
 }
 
-/// The records of all files; damaged lines are said, and left out only if that was asked for.
-std::vector<tuning::Record> read_all(const MergeRequest& request, const Console& console) {
-  std::vector<tuning::Record> records;
+/// The lines of all files; damaged ones are said, and left out only if that was asked for.
+tuning::JournalText read_all(const MergeRequest& request, const Console& console) {
+  tuning::JournalText all;
   for (const std::string& file : request.files) {
     tuning::JournalText journal = tuning::parse_journal(read_file(file, most_journal_bytes), file);
     for (const std::string& damaged : journal.damaged) {
@@ -55,9 +55,10 @@ std::vector<tuning::Record> read_all(const MergeRequest& request, const Console&
     if (!journal.unfinished.empty()) {
       console.error(fmt::format("left out: {}: an unfinished line of {} bytes", file, journal.unfinished.size()));
     }
-    records.insert(records.end(), journal.records.begin(), journal.records.end());
+    all.records.insert(all.records.end(), journal.records.begin(), journal.records.end());
+    all.rates.insert(all.rates.end(), journal.rates.begin(), journal.rates.end());
   }
-  return records;
+  return all;
 }
 
 ExitStatus run(const MergeRequest& request, const Console& console) {
@@ -70,7 +71,8 @@ ExitStatus run(const MergeRequest& request, const Console& console) {
       throw UserError(request.output, "is no journal of esctune", "give another file; nothing of this one is changed");
     }
   }
-  const tuning::Merged merged = tuning::merge(read_all(request, console));
+  const tuning::JournalText all = read_all(request, console);
+  const tuning::Merged merged = tuning::merge(all.records, all.rates);
   write_file_whole(request.output, merged.text);
   const bool at_one = merged.conflicts.empty() && merged.environments.empty();
   const bool passed = at_one || !request.strict;

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string_view>
 
 #include "generator/commands/model_request.h"
 #include "generator/commands/nest_line.h"
@@ -13,14 +9,13 @@
 #include "generator/emit/matching_sizes.h"
 #include "generator/schedule/target.h"
 #include "generator/support/json_result.h"
-#include "generator/support/number_in.h"
 #include "generator/support/progress.h"
-#include "generator/support/standard_streams.h"
 #include "tuner/commands/begun_journal.h"
 #include "tuner/commands/cluster_line.h"
 #include "tuner/commands/commands.h"
 #include "tuner/commands/layer_groups.h"
 #include "tuner/commands/nest_reader.h"
+#include "tuner/commands/run_narrator.h"
 #include "tuner/commands/tuning_line.h"
 #include "tuner/records/record_text.h"
 #include "tuner/run/layer_list.h"
@@ -48,17 +43,6 @@ struct RunLine {
   ClusterLine cluster;
   TuningLine tuning;
 };
-
-/// Seconds in "90s", "20m" or "2h".
-double seconds_in(const std::string& text) {
-  const char unit = text.empty() ? '\0' : text.back();
-  const double factor = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : 0;
-  const double number = factor == 0 ? 0 : real_in(std::string_view(text).substr(0, text.size() - 1)).value_or(0);
-  if (!(number > 0) || std::isinf(number)) {
-    throw UserError("--budget " + text, "is not a time", "write it as in 90s, 20m or 2h");
-  }
-  return number * factor;
-}
 
 std::optional<double> budget_of(const RunLine& line) {
   return line.budget.empty() ? std::nullopt : std::optional(seconds_in(line.budget));
@@ -153,51 +137,6 @@ void check_environment(const std::vector<tuning::Record>& records, const DeviceK
   }
 }
 
-/// Says on standard error how far the run is.
-class Narrator {
- public:
-  explicit Narrator(const Console& console)
-      : console_(console),
-        progress_([this](const std::string& text) { write(text); }, {.terminal = isatty(STDERR_FILENO) == 1},
-                  steady_seconds) {}
-
-  tuning::RunObserver observer() {
-    return {
-        .expects = [this](std::size_t candidates) { progress_.expect(candidates); },
-        .measured = [this](std::size_t candidates, const std::string& where) { progress_.advance(candidates, where); },
-        .decided = [this](const tuning::DecisionRecord& decision) { say(decision); },
-        .failed = [this](const std::string& problem) { fail(problem); }};
-  }
-
-  void finish() { progress_.finish(); }
-
- private:
-  void say(const tuning::DecisionRecord& decision) {
-    if (console_.verbosity() == Verbosity::verbose) {
-      progress_.say(fmt::format("{}: {} {:.2f} us, {}", describe(decision.item), decision.winner,
-                                decision.winner_microseconds, print(decision.verdict)));
-    }
-  }
-
-  /// With --quiet there is no bar, but what went wrong is said all the same.
-  void fail(const std::string& problem) {
-    if (console_.verbosity() == Verbosity::quiet) {
-      console_.error(problem);
-    } else {
-      progress_.say(problem);
-    }
-  }
-
-  void write(const std::string& text) const {
-    if (console_.verbosity() != Verbosity::quiet) {
-      write_to_standard_error(text);
-    }
-  }
-
-  const Console& console_;
-  Progress progress_;
-};
-
 std::string to_json(const tuning::RunSummary& summary, const std::string& journal, const std::string& status) {
   nlohmann::json outcomes = nlohmann::json::object();
   for (const auto& [outcome, count] : summary.outcomes) {
@@ -263,7 +202,7 @@ ExitStatus measure(const RunLine& line, const Console& console) {
   say_removed(journal, line.journal, console);
   const double begin = steady_seconds();
   const auto out_of_time = [&] { return budget && steady_seconds() - begin > *budget; };
-  Narrator narrator(console);
+  RunNarrator narrator(console);
   tuning::RunObserver observer = narrator.observer();
   observer.started = [&](const DeviceKey& device, const tuning::Environment& environment) {
     check_environment(journal.records(), device, environment, line.strict, console);

@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "generator/commands/command.h"
 #include "generator/commands/option_words.h"
@@ -24,6 +25,7 @@
 #include "generator/schedule/settings.h"
 #include "generator/support/error.h"
 #include "generator/support/file.h"
+#include "generator/support/number_in.h"
 #include "generator/support/process.h"
 #include "generator/support/program_beside.h"
 #include "tuner/records/record_text.h"
@@ -140,6 +142,16 @@ void add_device_options(CLI::App& command, TuningLine& line) {
   put_under(command, "Measuring", {"--gpus", "--replay"});
 }
 
+double seconds_in(const std::string& text) {
+  const char unit = text.empty() ? '\0' : text.back();
+  const double factor = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? 3600 : 0;
+  const double number = factor == 0 ? 0 : real_in(std::string_view(text).substr(0, text.size() - 1)).value_or(0);
+  if (!(number > 0) || std::isinf(number)) {
+    throw UserError("--budget " + text, "is not a time", "write it as in 90s, 20m or 2h");
+  }
+  return number * factor;
+}
+
 void add_tuning_options(CLI::App& command, TuningLine& line) {
   command
       .add_option("--families", line.families,
@@ -236,6 +248,7 @@ Devices::Devices(const TuningLine& line) : line_(line) {
   }
   if (!line.replay.empty()) {
     records_ = tuning::read_records({line.replay});
+    rates_ = tuning::read_rates(line.replay);
     return;
   }
   const std::filesystem::path worker = program_beside_this("esctune-worker");
@@ -251,7 +264,7 @@ Devices::Devices(const TuningLine& line) : line_(line) {
 
 std::vector<tuning::LabFactory> Devices::labs() const {
   if (!builders_) {
-    return {[this] { return std::make_unique<tuning::RecordedLab>(records_); }};
+    return {[this] { return std::make_unique<tuning::RecordedLab>(records_, rates_); }};
   }
   const std::vector<int> gpus = line_.gpus.empty() ? std::vector<int>{0} : line_.gpus;
   const auto threads = std::max<std::size_t>(1, static_cast<std::size_t>(tuning::preparing_threads()) / gpus.size());

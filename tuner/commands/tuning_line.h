@@ -11,6 +11,7 @@
 #include "generator/ir/scalar_type.h"
 #include "tuner/build/object_cache.h"
 #include "tuner/device/device_lab.h"
+#include "tuner/records/device_rates.h"
 #include "tuner/run/tuning_run.h"
 #include "tuner/space/cuts.h"
 
@@ -35,6 +36,9 @@ struct TuningLine {
   std::string replay;            ///< records in place of a GPU
   std::vector<int> gpus;         ///< empty: the first one
 };
+
+/// Seconds in "90s", "20m" or "2h" after --budget. Throws UserError for anything else.
+double seconds_in(const std::string& text);
 
 /// Adds those of the options to a command that say where candidates are measured: --gpus and --replay.
 void add_device_options(CLI::App& command, TuningLine& line);
@@ -76,6 +80,7 @@ class Devices {
  private:
   TuningLine line_;
   std::vector<tuning::Record> records_;
+  std::vector<tuning::RatesRecord> rates_;
   std::unique_ptr<tuning::ObjectCache> cache_;
   std::unique_ptr<tuning::BuildPool> pool_;
   std::optional<tuning::Builders> builders_;

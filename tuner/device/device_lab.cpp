@@ -123,6 +123,24 @@ void DeviceLab::open(const WorkItem& item, const ItemProduct& product, const std
   preparation_.emplace(subject(), candidates, builders_.search, 2 * preparing_threads_);
 }
 
+DeviceRates DeviceLab::measure_rates() {
+  has_product_ = false;
+  if (worker_ == nullptr) {
+    start();
+  }
+  const Answer answer = worker_->ask(rates_question(), patience_.rates);
+  if (answer.reception == Reception::complete && !is_last(answer.message)) {
+    return rates_in(answer.message);
+  }
+  drop_worker();
+  const std::string why = answer.reception == Reception::late ? "do not come to an end"
+                          : answer.reception == Reception::closed
+                              ? "ended with " + answer.end
+                              : "failed: " + breakdown_in(answer.message).value_or("the device works no more");
+  throw UserError("the microbenchmarks", why, "look whether nvidia-smi works, then run the command again",
+                  ExitStatus::check_failed);
+}
+
 std::vector<Measurement> DeviceLab::measure_peers() {
   Reply reply = ask(peers_question(), patience_.peers);
   if (reply.message) {

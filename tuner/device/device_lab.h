@@ -22,6 +22,7 @@ struct Patience {
   std::chrono::milliseconds start = std::chrono::seconds(60);    ///< until it has its device
   std::chrono::milliseconds product = std::chrono::seconds(60);  ///< to take up a product
   std::chrono::milliseconds peers = std::chrono::seconds(60);
+  std::chrono::milliseconds rates = std::chrono::seconds(60);
   std::chrono::milliseconds candidate =
       std::chrono::seconds(10);  ///< to check and time a kernel, or one round of the final
 };
@@ -45,6 +46,7 @@ class DeviceLab final : public Lab {
 
   DeviceKey device() override { return description_.key; }
   Environment environment() override { return description_.environment; }
+  DeviceRates measure_rates() override;
   void open(const WorkItem& item, const ItemProduct& product, const std::vector<Schedule>& candidates) override;
   std::vector<Measurement> measure_peers() override;
   Measurement measure(const Schedule& schedule, const StopRule& rule) override;

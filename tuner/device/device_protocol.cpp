@@ -141,6 +141,9 @@ json answer_to(Message& question, MeasuringDevice& device) {
   if (what == "describe") {
     return {{"device", description_of(device.describe())}};
   }
+  if (what == "rates") {
+    return {{"rates", tuning::to_json(device.measure_rates())}};
+  }
   if (what == "open") {
     device.open(product_in(head, question));
     return {{"opened", true}};
@@ -181,6 +184,8 @@ json head_of(const Message& answer) {
 
 Message describe_question() { return {.head = text_of({{"ask", "describe"}})}; }
 
+Message rates_question() { return {.head = text_of({{"ask", "rates"}})}; }
+
 Message open_question(const ProductQuestion& product) {
   return {.head = text_of({{"ask", "open"},
                            {"rows", product.matrix.rows},
@@ -205,6 +210,8 @@ DeviceDescription description_in(const Message& answer) {
   const CandidateRecord record = candidate_from(head_of(answer).at("device"));
   return {record.item.device, record.environment};
 }
+
+DeviceRates rates_in(const Message& answer) { return device_rates_from(head_of(answer).at("rates")); }
 
 void check_opened(const Message& answer) { static_cast<void>(head_of(answer)); }
 

@@ -13,6 +13,7 @@
 #include "generator/matrix/sparse_matrix.h"
 #include "tuner/build/kernel_text.h"
 #include "tuner/process/message.h"
+#include "tuner/records/device_rates.h"
 #include "tuner/records/record.h"
 #include "tuner/search/lab.h"
 
@@ -49,6 +50,8 @@ class MeasuringDevice {
  public:
   virtual ~MeasuringDevice() = default;
   virtual DeviceDescription describe() = 0;
+  /// What it does in a second. A product that was taken up is not any more.
+  virtual DeviceRates measure_rates() = 0;
   virtual void open(const ProductQuestion& product) = 0;
   virtual std::vector<Measurement> measure_peers() = 0;
   /// With `cuts` on, a kernel that occupancy_cut leaves out by its compiled figures is skipped-by-limit.
@@ -62,6 +65,7 @@ class MeasuringDevice {
 
 /// The questions, as messages.
 Message describe_question();
+Message rates_question();
 Message open_question(const ProductQuestion& product);
 Message peers_question();
 Message measure_question(const KernelQuestion& kernel, const StopRule& rule, OccupancyCuts cuts);
@@ -71,6 +75,7 @@ Message round_question(Edge edge);
 /// What the answers say. Throw UserError when the worker says that there is no device (status missing_tool), or that it
 /// cannot be used any more (status check_failed).
 DeviceDescription description_in(const Message& answer);
+DeviceRates rates_in(const Message& answer);
 void check_opened(const Message& answer);
 std::vector<Measurement> measurements_in(const Message& answer);
 Measurement measurement_in(const Message& answer);

@@ -51,6 +51,7 @@ Journal::Journal(const fs::path& file) : file_(file), locked_(file, O_RDWR | O_C
   bytes_ = text.size() - content.unfinished.size();
   removed_bytes_ = content.unfinished.size();
   records_ = std::move(content.records);
+  rates_ = std::move(content.rates);
   if (removed_bytes_ > 0 && ::ftruncate(locked_.descriptor(), static_cast<off_t>(bytes_)) != 0) {
     fail("cannot be shortened by an unfinished line");
   }
@@ -64,8 +65,11 @@ void Journal::take_back(const std::string& what) {
   fail(what);
 }
 
-void Journal::write(const Record& record) {
-  std::string line = print(record) + '\n';
+void Journal::write(const Record& record) { write_line(print(record)); }
+void Journal::write(const RatesRecord& record) { write_line(print(record)); }
+
+void Journal::write_line(const std::string& text) {
+  std::string line = text + '\n';
   const std::lock_guard lock(mutex_);
   if (bytes_ == 0) {
     line.insert(0, journal_header() + '\n');

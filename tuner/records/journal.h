@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "tuner/records/device_rates.h"
 #include "tuner/records/locked_file.h"
 #include "tuner/records/record.h"
 
@@ -22,12 +23,15 @@ class Journal {
 
   /// What was in the file when it was opened.
   const std::vector<Record>& records() const { return records_; }
+  const std::vector<RatesRecord>& rates() const { return rates_; }
   /// Bytes of an unfinished line that were removed.
   std::size_t removed_bytes() const { return removed_bytes_; }
   /// Safe to call in parallel. Throws UserError when it cannot be written; then nothing of the record is in the file.
   void write(const Record& record);
+  void write(const RatesRecord& record);
 
  private:
+  void write_line(const std::string& text);
   [[noreturn]] void fail(const std::string& what) const;
   /// Removes what there is of the record that is being written, and fails.
   [[noreturn]] void take_back(const std::string& what);
@@ -38,6 +42,7 @@ class Journal {
   std::size_t bytes_ = 0;
   std::size_t removed_bytes_ = 0;
   std::vector<Record> records_;
+  std::vector<RatesRecord> rates_;
 };
 
 }  // namespace esc::tuning

@@ -265,6 +265,55 @@ json to_json(const DecisionRecord& record) {
   return line;
 }
 
+namespace {
+
+template <typename Rates>
+auto by_name(Rates& rates) {
+  return std::array{std::pair{"memory_gigabytes", &rates.memory_gigabytes},
+                    std::pair{"l2_gigabytes", &rates.l2_gigabytes}, std::pair{"fp32_gigaflops", &rates.fp32_gigaflops},
+                    std::pair{"tf32_gigaflops", &rates.tf32_gigaflops},
+                    std::pair{"f16_gigaflops", &rates.f16_gigaflops}};
+}
+
+}  // namespace
+
+json to_json(const DeviceRates& rates) {
+  json line = json::object();
+  for (const auto& [name, rate] : by_name(rates)) {
+    if (*rate) {
+      line[name] = **rate;
+    }
+  }
+  return line;
+}
+
+DeviceRates device_rates_from(const json& line) {
+  DeviceRates rates;
+  for (const auto& [name, rate] : by_name(rates)) {
+    if (line.contains(name)) {
+      *rate = line.at(name).get<double>();
+      if (!(**rate > 0) || **rate > std::numeric_limits<std::int32_t>::max()) {
+        throw NotARecord{fmt::format("has {} that are no rate of a device", name)};
+      }
+    }
+  }
+  return rates;
+}
+
+json to_json(const RatesRecord& record) {
+  return {{"record", "rates"},
+          {"format", record_format},
+          {"device", print(record.device)},
+          {"environment", to_json(record.environment)},
+          {"rates", to_json(record.rates)}};
+}
+
+RatesRecord rates_from(const json& line) {
+  return {.environment = environment_from(line),
+          .device = parse_device_key(line.at("device").get<std::string>()),
+          .rates = device_rates_from(line.at("rates"))};
+}
+
 DecisionRecord decision_from(const json& line) {
   return {.environment = environment_from(line),
           .item = item_from(line),

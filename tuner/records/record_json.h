@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tuner/records/record.h"
+#include "tuner/records/device_rates.h"
 
 namespace esc::tuning {
 
@@ -21,7 +21,13 @@ struct NotARecord {
 /// Records as JSON, and back. Those back throw NotARecord or nlohmann::json::exception.
 nlohmann::json to_json(const CandidateRecord& record);
 nlohmann::json to_json(const DecisionRecord& record);
+nlohmann::json to_json(const RatesRecord& record);
 CandidateRecord candidate_from(const nlohmann::json& line);
 DecisionRecord decision_from(const nlohmann::json& line);
+RatesRecord rates_from(const nlohmann::json& line);
+
+/// Rates by their names; absent ones are left out.
+nlohmann::json to_json(const DeviceRates& rates);
+DeviceRates device_rates_from(const nlohmann::json& rates);
 
 }  // namespace esc::tuning

@@ -10,6 +10,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
+#include <variant>
 
 #include "generator/support/error.h"
 #include "generator/support/file.h"
@@ -47,7 +49,9 @@ void check_possible(const CandidateRecord& record) {
   }
 }
 
-Record record_from(const json& line) {
+using Line = std::variant<Record, RatesRecord>;
+
+Line line_from(const json& line) {
   const int expected = line.contains("nest") ? record_format_of_nests : record_format;
   if (const json& format = line.at("format"); format != expected || !format.is_number_integer()) {
     throw NotARecord{fmt::format("has format {}; this program reads format {}", format.dump(), expected)};
@@ -57,35 +61,23 @@ Record record_from(const json& line) {
     const CandidateRecord record = candidate_from(line);
     check_possible(record.item);
     check_possible(record);
-    return record;
+    return Record(record);
   }
   if (kind == "decision") {
     const DecisionRecord record = decision_from(line);
     check_possible(record.item);
-    return record;
+    return Record(record);
+  }
+  if (kind == "rates") {
+    return rates_from(line);
   }
   throw NotARecord{fmt::format("has the unknown word '{}'", kind)};
 }
 
-}  // namespace
-
-std::string journal_header() { return fmt::format("{}{}}}", beginning_of_header, record_format); }
-
-bool JournalText::is_journal() const {
-  const bool is_empty = records.empty() && damaged.empty();
-  return has_header || !records.empty() || (is_empty && journal_header().starts_with(unfinished));
-}
-
-std::string print(const Record& record) {
-  const json line = std::visit([](const auto& kind) { return to_json(kind); }, record);
-  // The name of a file and the words of a driver need not be UTF-8.
-  return line.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-Record parse_record(const std::string& line, const std::string& place) {
+Line parse_line(const std::string& line, const std::string& place) {
   std::string why = "is not JSON";
   try {
-    return record_from(parse_strict_json(line, ""));
+    return line_from(parse_strict_json(line, ""));
   } catch (const json::parse_error&) {
   } catch (const json::exception&) {
     why = "lacks a field of a record, or has one of another type";
@@ -97,9 +89,35 @@ Record parse_record(const std::string& line, const std::string& place) {
   throw UserError(place, why, "remove the line, or merge the file with --skip-damaged");
 }
 
+/// The name of a file and the words of a driver need not be UTF-8.
+std::string text_of(const json& line) { return line.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+}  // namespace
+
+std::string journal_header() { return fmt::format("{}{}}}", beginning_of_header, record_format); }
+
+bool JournalText::is_journal() const {
+  const bool is_empty = records.empty() && rates.empty() && damaged.empty();
+  return has_header || !records.empty() || !rates.empty() || (is_empty && journal_header().starts_with(unfinished));
+}
+
+std::string print(const Record& record) {
+  return text_of(std::visit([](const auto& kind) { return to_json(kind); }, record));
+}
+
+std::string print(const RatesRecord& record) { return text_of(to_json(record)); }
+
+Record parse_record(const std::string& line, const std::string& place) {
+  Line parsed = parse_line(line, place);
+  if (auto* const record = std::get_if<Record>(&parsed)) {
+    return std::move(*record);
+  }
+  throw UserError(place, "has the rates of a device, and a measurement is needed", "remove the line");
+}
+
 bool may_be_unfinished_record(const std::string& text) {
-  // Keys are sorted, so that the two kinds of records begin with these.
-  const std::array<std::string, 3> beginnings{R"({"algorithm":")", R"({"bcol":)", journal_header()};
+  // Keys are sorted, so that the three kinds of records begin with these.
+  const std::array<std::string, 4> beginnings{R"({"algorithm":")", R"({"bcol":)", R"({"device":")", journal_header()};
   const bool is_beginning = std::ranges::any_of(beginnings, [&](const std::string& beginning) {
     return text.starts_with(beginning) || beginning.starts_with(text);
   });
@@ -123,7 +141,12 @@ JournalText parse_journal(const std::string& text, const std::string& file) {
         throw UserError(fmt::format("{}:{}", file, number), "says that this is a journal of another format",
                         fmt::format("this program reads format {}", record_format));
       }
-      journal.records.push_back(parse_record(line, fmt::format("{}:{}", file, number)));
+      Line parsed = parse_line(line, fmt::format("{}:{}", file, number));
+      if (auto* const record = std::get_if<Record>(&parsed)) {
+        journal.records.push_back(std::move(*record));
+      } else {
+        journal.rates.push_back(std::get<RatesRecord>(std::move(parsed)));
+      }
     } catch (const UserError& problem) {
       journal.damaged.emplace_back(problem.what());
     }
@@ -143,6 +166,14 @@ std::vector<Record> read_records(const std::vector<std::string>& files) {
                    std::make_move_iterator(journal.records.end()));
   }
   return records;
+}
+
+std::vector<RatesRecord> read_rates(const std::string& file) {
+  JournalText journal = parse_journal(read_file(file, most_journal_bytes), file);
+  if (!journal.damaged.empty()) {
+    throw UserError("", journal.damaged.front());
+  }
+  return std::move(journal.rates);
 }
 
 }  // namespace esc::tuning

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tuner/records/device_rates.h"
 #include "tuner/records/record.h"
 
 namespace esc::tuning {
@@ -13,6 +14,7 @@ std::string journal_header();
 
 /// A record as one line of JSON, keys sorted, without its end.
 std::string print(const Record& record);
+std::string print(const RatesRecord& record);
 
 /// The record in a line. Throws UserError, with `place`, for what `print` has not written.
 Record parse_record(const std::string& line, const std::string& place);
@@ -21,6 +23,7 @@ Record parse_record(const std::string& line, const std::string& place);
 struct JournalText {
   bool has_header = false;
   std::vector<Record> records;
+  std::vector<RatesRecord> rates;
   std::vector<std::string> damaged;  ///< "FILE:LINE: why", for lines that hold no record
   std::string unfinished;            ///< what is after the last end of a line: a killed writer can leave a part
 
@@ -38,5 +41,8 @@ JournalText parse_journal(const std::string& text, const std::string& file);
 /// The records of some files. Throws UserError for a file that cannot be read and for a damaged line, a part of a line
 /// at the end excepted.
 std::vector<Record> read_records(const std::vector<std::string>& files);
+
+/// The rates of devices in a file. Throws UserError as read_records does.
+std::vector<RatesRecord> read_rates(const std::string& file);
 
 }  // namespace esc::tuning

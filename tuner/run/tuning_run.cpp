@@ -22,7 +22,6 @@
 #include "generator/ir/product_digits.h"
 #include "generator/lower/canonicalize.h"
 #include "generator/matrix/fingerprint.h"
-#include "generator/model/read_elements.h"
 #include "generator/schedule/element_types.h"
 #include "generator/support/error.h"
 #include "tuner/records/item_results.h"
@@ -33,15 +32,18 @@ namespace {
 /// The matrix of a file, kept for the next item: items of one layer follow each other.
 class MatrixCache {
  public:
+  explicit MatrixCache(const RunRequest& request) : request_(request) {}
+
   std::shared_ptr<const SparseMatrix> get(const std::string& file, ScalarType element) {
     if (matrix_ == nullptr || file != file_ || matrix_->element != element) {
-      matrix_ = std::make_shared<const SparseMatrix>(read_elements(file, element));
+      matrix_ = std::make_shared<const SparseMatrix>(request_.matrix(file, element));
       file_ = file;
     }
     return matrix_;
   }
 
  private:
+  const RunRequest& request_;
   std::string file_;
   std::shared_ptr<const SparseMatrix> matrix_;
 };
@@ -72,7 +74,7 @@ class Run {
     try {
       const std::unique_ptr<Lab> lab = factory();
       tell([&] { observer_.started(lab->device(), lab->environment()); });
-      MatrixCache shelf;
+      MatrixCache shelf(request_);
       for (std::size_t number = next_++; number < request_.items.size() && !must_stop(); number = next_++) {
         tune(request_.items[number], *lab, shelf);
       }
@@ -216,7 +218,7 @@ WorkItem item_for(const RunRequest& request, const ItemRequest& asked, const Dev
           .bcol = asked.bcol,
           .dtype = name_of(asked.nest.nest->element()),
           .device = device,
-          .cache = request.cache,
+          .cache = asked.cache.value_or(request.cache),
           .nest = asked.nest.facts};
 }
 

@@ -4,9 +4,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "generator/model/read_elements.h"
 #include "tuner/records/journal.h"
 #include "tuner/search/tune_item.h"
 
@@ -26,6 +28,7 @@ struct ItemRequest {
   LayerFacts layer;
   std::int64_t bcol = 0;
   TunedNest nest = tuned_nest(spmm_nest());
+  std::optional<CacheState> cache = {};  ///< absent: the run's
 };
 
 /// What becomes of items that the journal has decided.
@@ -43,6 +46,8 @@ struct RunRequest {
   SearchOptions search;
   std::function<std::vector<Schedule>(const WorkItem&)> candidates;  ///< in the order in which they are tried
   std::function<Schedule(const WorkItem&)> incumbent;
+  /// The matrix that a layer's file stands for, with elements of a type. Throws UserError where there is none.
+  std::function<SparseMatrix(const std::string& file, ScalarType element)> matrix = read_elements;
 };
 
 /// The item of a request on a device.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -91,15 +92,22 @@ std::vector<std::string> differing_environments(const std::map<Place, Record>& r
 
 }  // namespace
 
-Merged merge(const std::vector<Record>& records) {
+Merged merge(const std::vector<Record>& records, const std::vector<RatesRecord>& rates) {
+  std::set<std::string> of_devices;
+  std::ranges::transform(rates, std::inserter(of_devices, of_devices.end()),
+                         [](const RatesRecord& one) { return print(one); });
   std::map<Place, Record> united;
   for (const Record& record : records) {
     united.emplace(place_of(record, print(record)), record);
   }
-  Merged merged{.text = united.empty() ? "" : journal_header() + '\n',
-                .records = united.size(),
+  const std::size_t lines = united.size() + of_devices.size();
+  Merged merged{.text = lines == 0 ? "" : journal_header() + '\n',
+                .records = lines,
                 .conflicts = conflicts_in(united),
                 .environments = differing_environments(united)};
+  for (const std::string& line : of_devices) {
+    merged.text += line + '\n';
+  }
   for (const auto& [place, record] : united) {
     merged.text += std::get<std::tuple_size_v<Place> - 1>(place) + '\n';
   }

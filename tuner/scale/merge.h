@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tuner/records/device_rates.h"
 #include "tuner/records/record.h"
 
 namespace esc::tuning {
@@ -17,9 +18,9 @@ struct Merged {
   std::vector<std::string> environments;  ///< devices, drivers and toolkits with the same key that differ, in words
 };
 
-/// Unites records. Pure: merge(merge(a), b) = merge(a, b) = merge(b, a). The order is that of the items' keys, then
-/// stage, edge, candidate and text. Two records of one candidate, item, stage, edge, builder and kernel digest conflict
-/// where their outcomes differ or their medians by more than 10 %.
-Merged merge(const std::vector<Record>& records);
+/// Unites records. Pure: merge(merge(a), b) = merge(a, b) = merge(b, a). Rates of devices come first; the order of the
+/// others is that of the items' keys, then stage, edge, candidate and text. Two records of one candidate, item, stage,
+/// edge, builder and kernel digest conflict where their outcomes differ or their medians by more than 10 %.
+Merged merge(const std::vector<Record>& records, const std::vector<RatesRecord>& rates = {});
 
 }  // namespace esc::tuning

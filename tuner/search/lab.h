@@ -8,6 +8,7 @@
 #include "generator/ir/loop_nest.h"
 #include "generator/matrix/sparse_matrix.h"
 #include "generator/schedule/schedule.h"
+#include "tuner/records/device_rates.h"
 #include "tuner/records/record.h"
 #include "tuner/search/measurement.h"
 #include "tuner/search/stop_rule.h"
@@ -28,6 +29,9 @@ class Lab {
 
   virtual DeviceKey device() = 0;
   virtual Environment environment() = 0;
+
+  /// What the device does in a second, by microbenchmarks that take some seconds. No item is open after it.
+  virtual DeviceRates measure_rates() = 0;
 
   /// Turns to an item; everything below is about it. `candidates` will be measured, most likely in this order, so that
   /// they can be prepared ahead.

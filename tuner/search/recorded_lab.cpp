@@ -18,7 +18,7 @@ Measurement unknown(const Schedule& schedule) {
 
 }  // namespace
 
-RecordedLab::RecordedLab(const std::vector<Record>& records) {
+RecordedLab::RecordedLab(const std::vector<Record>& records, const std::vector<RatesRecord>& rates) {
   if (records.empty()) {
     throw UserError("the recorded device", "has no records", "give a journal of esctune run");
   }
@@ -32,11 +32,21 @@ RecordedLab::RecordedLab(const std::vector<Record>& records) {
       records_[key_of(candidate->item)][candidate->candidate].push_back(*candidate);
     }
   }
+  if (const auto own = std::ranges::find(rates, device_, &RatesRecord::device); own != rates.end()) {
+    rates_ = own->rates;
+  }
   for (auto& [key, candidates] : records_) {
     for (auto& [candidate, known] : candidates) {
       std::ranges::sort(known, {}, [](const CandidateRecord& record) { return print(Record(record)); });
     }
   }
+}
+
+DeviceRates RecordedLab::measure_rates() {
+  if (!rates_) {
+    throw UserError("the recorded device", "has no rates", "give a journal of esctune calibrate");
+  }
+  return *rates_;
 }
 
 void RecordedLab::open(const WorkItem& item, const ItemProduct&, const std::vector<Schedule>&) {

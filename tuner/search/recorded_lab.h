@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "tuner/records/item_results.h"
@@ -15,10 +16,12 @@ namespace esc::tuning {
 class RecordedLab final : public Lab {
  public:
   /// Throws UserError when there are no records, or of several devices.
-  explicit RecordedLab(const std::vector<Record>& records);
+  explicit RecordedLab(const std::vector<Record>& records, const std::vector<RatesRecord>& rates = {});
 
   DeviceKey device() override { return device_; }
   Environment environment() override { return environment_; }
+  /// Throws UserError when they were not recorded.
+  DeviceRates measure_rates() override;
   void open(const WorkItem& item, const ItemProduct& product, const std::vector<Schedule>& candidates) override;
   std::vector<Measurement> measure_peers() override;
   Measurement measure(const Schedule& schedule, const StopRule& rule) override;
@@ -31,6 +34,7 @@ class RecordedLab final : public Lab {
 
   DeviceKey device_;
   Environment environment_;
+  std::optional<DeviceRates> rates_;
   std::map<ItemKey, std::map<std::string, std::vector<CandidateRecord>>> records_;
   std::map<std::string, std::vector<CandidateRecord>> item_;
   std::vector<std::string> finalists_;

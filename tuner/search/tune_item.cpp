@@ -93,6 +93,10 @@ class Tuning {
       write_(decision({}, {}));
       return ItemEnd::decided;
     }
+    if (!options_.final) {
+      write_(decision_of_search());
+      return ItemEnd::decided;
+    }
     const Final plain = hold_final();
     const Measurement* incumbent = plain.find(print(plan_.incumbent));
     const Measurement* challenger = plain.fastest_except(print(plan_.incumbent));
@@ -250,7 +254,7 @@ class Tuning {
     return winner == nullptr ? decision : won(decision, winner->candidate, median(winner->samples));
   }
 
-  /// Of a final that has not had a round: the incumbent holds if the search found it right, else the fastest one does.
+  /// Without a round of a final: the incumbent holds if the search found it right, else the fastest one does.
   DecisionRecord decision_of_search() const {
     const auto incumbent = results_.search.find(print(plan_.incumbent));
     const bool holds = incumbent != results_.search.end() && incumbent->second.outcome == Outcome::ok;

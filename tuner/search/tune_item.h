@@ -19,6 +19,7 @@ struct SearchOptions {
   int least_rounds = 9;         ///< of the final, before it may be decided
   int most_rounds = 61;
   bool peers = true;
+  bool final = true;  ///< whether the fastest meet once more, as built for a bundle; else the search's times decide
   bool retry_failed = false;  ///< measures again what was recorded as failed
   bool decides = true;        ///< whether there is an incumbent, a final and a decision: else candidates are measured
 };

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "generator/emit/layer.h"
+#include "tuner/gpu/microbenchmarks.h"
 #include "tuner/space/cuts.h"
 
 namespace esc::tuning {
@@ -109,6 +110,12 @@ DeviceDescription GpuDevice::describe() {
                           .toolkit = version_text(facts_.runtime_version),
                           .device_name = facts_.name,
                           .driver = version_text(facts_.driver_version)}};
+}
+
+DeviceRates GpuDevice::measure_rates() {
+  finalists_.clear();
+  bench_.reset();
+  return gpu::measure_rates(facts_, stream_, timer_);
 }
 
 void GpuDevice::open(const ProductQuestion& product) {

@@ -25,6 +25,7 @@ class GpuDevice final : public MeasuringDevice {
   ~GpuDevice() override;
 
   DeviceDescription describe() override;
+  DeviceRates measure_rates() override;
   void open(const ProductQuestion& product) override;
   std::vector<Measurement> measure_peers() override;
   Measurement measure(const KernelQuestion& kernel, const StopRule& rule, OccupancyCuts cuts) override;

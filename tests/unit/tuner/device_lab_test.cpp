@@ -91,6 +91,29 @@ UserError refusal_of(Work work) {
   return {"", ""};
 }
 
+TEST_F(DeviceLabTest, SaysWhatTheDeviceDoesInASecond) {
+  DeviceLab measuring = lab({});
+  const DeviceRates expected{.memory_gigabytes = 4300, .l2_gigabytes = 7000, .fp32_gigaflops = 60000};
+  EXPECT_EQ(measuring.measure_rates(), expected);
+  open(measuring);
+  EXPECT_THAT(measuring.measure_peers(), SizeIs(1)) << "after it an item is taken up as usual";
+}
+
+TEST_F(DeviceLabTest, RefusesMicrobenchmarksThatDoNotEnd) {
+  const auto refusal = [&](const std::string& rule, Patience patience) -> std::string {
+    DeviceLab measuring = lab({rule}, {builder_that("nvrtc 13.0"), std::nullopt}, patience);
+    try {
+      measuring.measure_rates();
+    } catch (const UserError& problem) {
+      return problem.what();
+    }
+    return "accepted";
+  };
+  EXPECT_THAT(refusal("rates=hang", {.rates = milliseconds(300)}), HasSubstr("microbenchmarks: do not come to an end"));
+  EXPECT_THAT(refusal("rates=throw", {}), HasSubstr("failed: the bus has fallen off"));
+  EXPECT_THAT(refusal("rates=crash", {}), HasSubstr("ended with "));
+}
+
 TEST_F(DeviceLabTest, MeasuresWithOneWorker) {
   DeviceLab lab = this->lab({});
   EXPECT_EQ(lab.device(), (DeviceKey{90, 132, 60ULL << 20}));

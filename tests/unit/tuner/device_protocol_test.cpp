@@ -20,6 +20,7 @@ namespace {
 class KeepingDevice final : public MeasuringDevice {
  public:
   DeviceDescription describe() override { return {}; }
+  DeviceRates measure_rates() override { return {.memory_gigabytes = 4300.5, .fp32_gigaflops = 60000}; }
   void open(const ProductQuestion& product) override { kept = product; }
   std::vector<Measurement> measure_peers() override { return {}; }
   Measurement measure(const KernelQuestion&, const StopRule&, OccupancyCuts) override { return {}; }
@@ -29,6 +30,23 @@ class KeepingDevice final : public MeasuringDevice {
 
   std::optional<ProductQuestion> kept;
 };
+
+/// What arrives of a question without a product.
+Message answer_to(const Message& question) {
+  std::array<int, 2> ends;
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+  KeepingDevice device;
+  Message answer;
+  {
+    const std::jthread worker([&] { serve_measurements(ends[1], device); });
+    EXPECT_TRUE(send(ends[0], question));
+    EXPECT_EQ(receive(ends[0], answer), Reception::complete);
+    ::shutdown(ends[0], SHUT_RDWR);
+  }
+  ::close(ends[0]);
+  ::close(ends[1]);
+  return answer;
+}
 
 /// What arrives of a question.
 ProductQuestion carried(const ProductQuestion& question) {
@@ -46,6 +64,10 @@ ProductQuestion carried(const ProductQuestion& question) {
   ::close(ends[0]);
   ::close(ends[1]);
   return device.kept.value();
+}
+
+TEST(DeviceProtocol, CarriesRates) {
+  EXPECT_EQ(rates_in(answer_to(rates_question())), (DeviceRates{.memory_gigabytes = 4300.5, .fp32_gigaflops = 60000}));
 }
 
 TEST(DeviceProtocol, CarriesAProductOfEachElementType) {

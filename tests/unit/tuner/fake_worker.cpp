@@ -90,6 +90,11 @@ class FakeDevice final : public MeasuringDevice {
             .environment = {.tool = "0.1.0", .toolkit = "13.0", .device_name = "NVIDIA H200", .driver = "13.0"}};
   }
 
+  DeviceRates measure_rates() override {
+    suffer(script_.behaviour_at("rates"));
+    return {.memory_gigabytes = 4300, .l2_gigabytes = 7000, .fp32_gigaflops = 60000};
+  }
+
   void open(const ProductQuestion&) override {
     suffer(script_.behaviour_at("open"));
     finalists_.clear();

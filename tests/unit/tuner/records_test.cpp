@@ -220,6 +220,21 @@ TEST(RecordText, RefusesWhatIsNoObject) {
   }
 }
 
+TEST(RecordText, OfRatesIsReadAsItWasPrinted) {
+  const RatesRecord record{{"0.1.0", "13.0", "NVIDIA H200", "13.0"},
+                           {90, 132, std::uint64_t{60} << 20U},
+                           {.memory_gigabytes = 4312.5, .fp32_gigaflops = 61230}};
+  const JournalText journal = parse_journal(print(record) + "\n", "file");
+  EXPECT_THAT(journal.damaged, IsEmpty());
+  EXPECT_THAT(journal.records, IsEmpty());
+  EXPECT_THAT(journal.rates, testing::ElementsAre(record));
+  EXPECT_TRUE(journal.is_journal());
+  EXPECT_TRUE(may_be_unfinished_record(print(record).substr(0, 30)));
+  std::string zero = print(record);
+  zero.replace(zero.find("4312.5"), 6, "0");
+  EXPECT_THAT(parse_journal(zero + "\n", "file").damaged, testing::SizeIs(1));
+}
+
 TEST(JournalText, OfNothingHasNothing) {
   const JournalText journal = parse_journal("", "file");
   EXPECT_THAT(journal.records, IsEmpty());

@@ -191,6 +191,14 @@ TEST(TuneItem, HasTheFastestFewAndTheIncumbentInTheFinal) {
   EXPECT_THAT(lab.finalists, ElementsAre(numbered_schedule(1), numbered_schedule(5), numbered_schedule(3)));
 }
 
+TEST(TuneItem, HoldsNoFinalWhereNoneIsWanted) {
+  WatchedLab lab(device_with({11, 9}));
+  const DecisionRecord decision = decision_in(tune(lab, plan_of(2), {.final = false}));
+  EXPECT_EQ(decision.winner, incumbent) << "which holds where nothing says otherwise";
+  EXPECT_THAT(lab.finalists, IsEmpty());
+  EXPECT_THAT(lab.rounds, IsEmpty());
+}
+
 TEST(TuneItem, WritesTheDecisionBehindEverythingElse) {
   std::vector<Record> device = device_with({9});
   device.emplace_back(steady(item, "cusparse", 12));

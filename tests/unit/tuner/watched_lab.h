@@ -29,6 +29,7 @@ class WatchedLab final : public Lab {
 
   DeviceKey device() override { return lab_.device(); }
   Environment environment() override { return lab_.environment(); }
+  DeviceRates measure_rates() override { return lab_.measure_rates(); }
 
   void open(const WorkItem& item, const ItemProduct& product, const std::vector<Schedule>& candidates) override {
     if (when_opened) {
