@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <set>
 
 #include "generator/commands/command.h"
+#include "generator/schedule/database_files.h"
 #include "tuner/records/item_results.h"
 #include "tuner/records/record_text.h"
 #include "tuner/report/candidate_table.h"
@@ -12,6 +14,7 @@
 #include "tuner/report/outcome_tables.h"
 #include "tuner/report/paper_tables.h"
 #include "tuner/report/summary_json.h"
+#include "tuner/report/user_tables.h"
 
 namespace esc {
 namespace {
@@ -81,7 +84,23 @@ void print_overview(const Journal& journal, bool with_candidates) {
   }
 }
 
+/// What `--database` takes is shown as a whole.
+ExitStatus show_measurements(const ShowRequest& request) {
+  const std::string& file = request.files.front();
+  if (request.files.size() > 1 || !request.against.empty() || !request.item.empty() || request.tables || request.csv ||
+      request.junit) {
+    throw UserError(file, "is of devices, corrections or databases, which are shown alone, and as tables or --json",
+                    "name it alone, without other options");
+  }
+  const UserMeasurements measurements = read_measurements(file);
+  fmt::print("{}", request.json ? tuning::user_json(measurements) : tuning::user_tables(measurements));
+  return ExitStatus::done;
+}
+
 ExitStatus run(const ShowRequest& request) {
+  if (std::ranges::any_of(request.files, holds_measurements)) {
+    return show_measurements(request);
+  }
   Journal journal = read_journal(request.files);
   Journal before = read_journal(request.against);
   if (!request.item.empty()) {
@@ -109,10 +128,14 @@ ExitStatus run(const ShowRequest& request) {
 }  // namespace
 
 void add_show_command(CLI::App& program, const CommonOptions&, Action& action) {
-  CLI::App* command =
-      add_command(program, "show", "Print tables of what was measured", "esctune show night.jsonl --tables");
+  CLI::App* command = add_command(program, "show", "Print tables of what was measured",
+                                  "esctune show night.jsonl --tables\n"
+                                  "esctune show mine/");
   const auto request = std::make_shared<ShowRequest>();
-  command->add_option("files", request->files, "Records: files of esctune run, layer or merge")->required();
+  command
+      ->add_option("files", request->files,
+                   "Records: files of esctune run, layer or merge; or what escgen --database takes, one folder or file")
+      ->required();
   command
       ->add_option("--item", request->item,
                    "Only items that this shell pattern fits: NAME, NAME@BCOL or the file; lists their best candidates")
