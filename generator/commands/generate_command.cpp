@@ -254,7 +254,7 @@ std::shared_ptr<const QuickTuner> tuner_of(const GenerateLine& line, const Conso
   if (line.tune.empty()) {
     return nullptr;
   }
-  const auto tuner = std::make_shared<const QuickTuner>(line.journals);
+  const auto tuner = std::make_shared<const QuickTuner>(line.journals, line.mode.own.catalog->devices());
   console.say(fmt::format("candidates are measured on {}, for which kernels are built where no GPU is named",
                           tuner->device_text()));
   return tuner;

@@ -552,7 +552,8 @@ std::vector<Schedule> first_usable_schedules(const LayerRequest& request, const 
                                              const LoopNest& nest, const SparseMatrix& matrix,
                                              std::shared_ptr<PackingCache> fragments, std::size_t most) {
   const ProductColumns columns = product_columns(nest, request.bcol);
-  const Task task{request, nest, matrix, std::move(fragments), columns, shape_of(matrix, nest, columns)};
+  const Task task{
+      request, *mode.own.catalog, nest, matrix, std::move(fragments), columns, shape_of(matrix, nest, columns)};
   std::vector<ScheduleChoice> ranking = ranking_of(task, mode);
   std::vector<Schedule> first = first_accepted(
       task, ranking, most, [&](const ScheduleChoice& choice) { return is_small_enough(task, choice, mode); });

@@ -101,7 +101,7 @@ void report(const TuningRecord& record, const Console& console) {
 
 }  // namespace
 
-QuickTuner::QuickTuner(TuningJournals journals)
+QuickTuner::QuickTuner(TuningJournals journals, const KnownDevices& known)
     : esctune_(program_beside_this("esctune")), journals_(std::move(journals)) {
   const nlohmann::json answer = ask(esctune_, with_device({"devices"}));
   try {
@@ -111,6 +111,8 @@ QuickTuner::QuickTuner(TuningJournals journals)
   } catch (const nlohmann::json::exception&) {
     throw foreign_answer(esctune_);
   }
+  const Device* const device = known.find(device_);
+  gpu_ = device != nullptr ? device->name : device_name_;
 }
 
 std::string QuickTuner::device_text() const { return fmt::format("one {} ({})", device_name_, print(device_)); }
@@ -134,8 +136,7 @@ void QuickTuner::require_here(const TargetDevice& wanted) const {
 
 LayerRequest QuickTuner::for_this_gpu(LayerRequest request) const {
   if (request.devices.empty()) {
-    const Device* const known = known_device(device_);
-    request.devices = {{known != nullptr ? known->name : device_name_, device_}};
+    request.devices = {{gpu_, device_}};
   }
   require_here(request.devices.front());
   return request;

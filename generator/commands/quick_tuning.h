@@ -23,9 +23,9 @@ struct TuningJournals {
 /// threads, which should take turns: two measurements on one GPU spoil each other.
 class QuickTuner {
  public:
-  /// Finds the GPU, or that of the journal that stands in its place. Throws UserError as esctune does, with status
-  /// missing_tool where that program, a GPU or what it needs of one is missing.
-  explicit QuickTuner(TuningJournals journals);
+  /// Finds the GPU, or that of the journal that stands in its place, and its name among known ones. Throws UserError as
+  /// esctune does, with status missing_tool where that program, a GPU or what it needs of one is missing.
+  QuickTuner(TuningJournals journals, const KnownDevices& known);
 
   /// "one NVIDIA H200 (sm90-132sm-60mib)".
   std::string device_text() const;
@@ -50,6 +50,7 @@ class QuickTuner {
   TuningJournals journals_;
   DeviceKey device_;
   std::string device_name_;
+  std::string gpu_;  ///< as --gpu names it
 };
 
 }  // namespace esc

@@ -20,6 +20,7 @@ TOLERANCES = {"f16": 2e-3, "bf16": 1.6e-2, "f32": 1e-5, "f64": 1e-5, "tf32": 2e-
 
 # The epilogue of kernels that compute all of nn.Linear.
 FUSED_BIAS = "bias"
+DENSE_IS_FASTER = "dense is faster"  # why a layer is kept
 
 
 # Beyond this nobody looks for a number of tokens for which unpacking pays.
@@ -278,18 +279,28 @@ def replace_linear(model, folder, tokens=None, drop_dense=False, keep=(), memory
     modules = {name: module for name, module in model.named_modules() if name and type(module) in REPLACEMENTS}
     hint = unmatched_hint(list(modules), bundle.layers, prefix)
     found = {name: prefix.layer(name) for name in modules if name not in keep}
-    reports, storages = [], {}
+    reports, storages, biased = [], {}, set()
     try:
         for name in list(modules):
             linear = modules.pop(name)  # then it is the model's alone, and its weight is freed where it is replaced
             if found.get(name) in bundle.layers:
                 storages[name] = _storage_of(linear.weight)
+                biased.update([name] if linear.bias is not None else [])
                 reports.append(_replace(model, bundle, name, found[name], linear, tokens, weights, drop_dense, memory_format))
             del linear
     except Exception as problem:
         problem.report = Report(tuple(reports), _gpu_name(), hint, weights)  # what was measured is not lost
         raise
-    return Report(_with_tied(reports, storages, model), _gpu_name(), hint, weights)
+    hints = [hint, _bias_hint(bundle, reports, biased)]
+    return Report(_with_tied(reports, storages, model), _gpu_name(), "; ".join(one for one in hints if one), weights)
+
+
+def _bias_hint(bundle, reports, biased):
+    """What to say where layers stay dense whose bias a second launch adds behind their kernels; empty where there are none."""
+    behind = [one.name for one in reports if one.kept == DENSE_IS_FASTER and one.name in biased]
+    if not behind or bundle.facts.epilogue == FUSED_BIAS:
+        return ""
+    return f"{len(behind)} of the layers that dense is faster for have a bias, which a second launch adds here: escgen generate --epilogue bias makes kernels that add it"
 
 
 def _weights(tokens):
@@ -336,7 +347,7 @@ def _replace(model, bundle, name, layer, linear, tokens, weights, drop_dense, me
             parent, _, own = name.rpartition(".")
             setattr(model.get_submodule(parent), own, REPLACEMENTS[type(linear)](bundle, layer, linear, sparse.packed, dense_above))
         else:
-            reason = "dense is faster"
+            reason = DENSE_IS_FASTER
     return LayerReport(name, facts.m, facts.k, 1 - facts.nonzeros / (facts.m * facts.k), linear.weight.numel() * linear.weight.element_size(),
                        facts.packed_bytes, measurements, difference, reason, dense_above, layer,
                        reason is None and sparse.unpacks)

@@ -245,6 +245,14 @@ class Replacement(unittest.TestCase):
             self.assertEqual(network.a.dense_above, above)
         self.assertEqual([one.kept for one in self.replaced(Network(), 0).layers], ["dense is faster"] * 2)
 
+    def test_where_a_bias_is_added_behind_slower_kernels_the_epilogue_is_named(self):
+        self.assertIn("have a bias, which a second launch adds here: escgen generate --epilogue bias", self.replaced(Network(), 0).hint)
+        self.assertEqual(self.replaced(Network(), 100).hint, "")
+        network = Network()
+        for name in NAMES:
+            network.get_submodule(name.removesuffix(".weight")).bias = None
+        self.assertEqual(self.replaced(network, 0).hint, "")
+
     def test_how_often_tokens_occur_decides(self):
         self.bundle.can_unpack = False
         for tokens, kept in ((None, "dense is faster"), ({1: 100, 16: 1}, None), ({1: 1, 16: 100}, "dense is faster")):
