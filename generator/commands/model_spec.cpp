@@ -113,7 +113,8 @@ ModelSpec model_spec_of(const SpecObject& model, const std::string& file, const 
 std::string database_in_spec(const std::string& text, const std::string& file) {
   const nlohmann::json spec = spec_in(text, file);
   const bool says = spec.is_object() && spec.contains("model") && spec.contains("database");
-  return says && spec["database"].is_string() ? beside_spec(file, spec["database"].get<std::string>()) : "";
+  const bool leaves_choice = says && (!spec.contains("schedule") || spec["schedule"] == "auto");
+  return leaves_choice && spec["database"].is_string() ? beside_spec(file, spec["database"].get<std::string>()) : "";
 }
 
 std::optional<ModelSpec> parse_model_spec(const std::string& text, const std::string& file,

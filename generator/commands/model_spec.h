@@ -23,7 +23,7 @@ std::optional<ModelSpec> parse_model_spec(const std::string& text, const std::st
                                           const KnownDevices& devices = shipped_devices());
 
 /// What a spec of a model says of "database", looked for beside the spec: before the rest is read, for it says what
-/// GPUs are known. Empty where it says nothing, and of other specs.
+/// GPUs are known. Empty where it says nothing or names a schedule, and of other specs.
 std::string database_in_spec(const std::string& text, const std::string& file);
 
 }  // namespace esc

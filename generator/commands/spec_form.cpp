@@ -190,7 +190,7 @@ const SpecForm& model_form() {
       {"min_sparsity", SpecValue::share, "Least share of zeros of a layer that gets kernels; otherwise 0.45"},
       {"schedule", SpecValue::text, "auto, published, bitmap, a schedule, or directives"},
       {"database", SpecValue::text,
-       "Schedule database or its folder, looked for beside the spec; auto asks it before the built-in one"},
+       "What was measured, as --database takes it: a file or a folder, looked for beside the spec"},
       {"max_packed", SpecValue::limit,
        "Most bytes of a packed matrix: over those as CSR, or, as in \"62%\", over the dense ones"},
       {"epilogue", SpecValue::text, "What becomes of each sum before it is stored, as in bias"},

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // esctune calibrate on a recorded GPU that escgen does not know, and what escgen makes of what it writes.
 
-#include <fmt/format.h>
-
-#include <cmath>
 #include <filesystem>
-#include <map>
 
-#include "generator/schedule/device_catalog.h"
+#include "tests/cli/recorded_calibration.h"
 #include "tests/cli/tuner_workshop.h"
-#include "tuner/run/calibration_layers.h"
 
 namespace esc::cli {
 namespace {
@@ -20,40 +15,11 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-const DeviceKey device{80, 64, std::uint64_t{20} << 20U};
-const tuning::Environment environment{"0.1.0", "13.0", "NVIDIA X100 PCIe", "13.0"};
-
-/// The journal of a device that needs 1.5 times as long as is expected.
-std::string calibration_journal() {
-  const tuning::RatesRecord rates{
-      environment,
-      device,
-      {.memory_gigabytes = 900, .l2_gigabytes = 2500, .fp32_gigaflops = 12000, .f16_gigaflops = 90000}};
-  std::string text = tuning::journal_header() + "\n" + print(rates) + "\n";
-  const tuning::RunRequest request = tuning::calibration_request();
-  for (const tuning::ItemRequest& asked : request.items) {
-    tuning::CandidateRecord record;
-    record.environment = environment;
-    record.item = item_for(request, asked, device);
-    record.builder = "nvrtc 13.0";
-    const std::vector<Schedule> schedules = request.candidates(record.item);
-    const std::vector<double> expected =
-        shipped_catalog().model(device).expected_microseconds(schedules, tuning::shape_of(record.item), device);
-    for (std::size_t number = 0; number < schedules.size(); ++number) {
-      record.candidate = print(schedules[number]);
-      record.samples.assign(25, std::round(1e4 * 1.5 * expected[number]) / 1e4);
-      text += print(tuning::Record(record)) + "\n";
-    }
-  }
-  return text;
-}
-
 class EsctuneCalibrate : public TunerWorkshop {
  protected:
   void SetUp() override {
     TunerWorkshop::SetUp();
-    static const std::string journal = calibration_journal();  // of half a second, for all tests
-    write("recorded.jsonl", journal);
+    write("recorded.jsonl", recorded_calibration());
   }
 
   ProcessResult calibrate(const std::vector<std::string>& more = {}) const {

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "tests/cli/recorded_calibration.h"
 #include "tests/cli/tuner_workshop.h"
 #include "tests/support/json_convention.h"
 
@@ -19,6 +20,7 @@ class EsctuneJson : public TunerWorkshop {
     TunerWorkshop::SetUp();
     add_layers(2);
     run("night.jsonl");
+    write("recorded.jsonl", recorded_calibration());
   }
 
   Line with_run(const Line& more) const { return run_words("new.jsonl", more); }
@@ -26,12 +28,13 @@ class EsctuneJson : public TunerWorkshop {
 
 TEST_F(EsctuneJson, IsOneObjectInALineForEveryCommand) {
   const std::map<std::string, std::vector<Line>> wanted{
+      {"calibrate", {{"calibrate", "-o", "mine", "--replay", "recorded.jsonl"}}},
       {"run", {with_run({}), with_run({"--list"})}},
       {"layer",
        {{"layer", "layers/layer00.smtx", "--bcol", "32", "--space", "space.txt", "--replay", "measured.jsonl"}}},
       {"devices", {{"devices", "--replay", "measured.jsonl"}}},
       {"merge", {{"merge", "night.jsonl", "-o", "all.jsonl"}, {"merge", "night.jsonl", "-o", "all.jsonl", "--strict"}}},
-      {"show", {{"show", "night.jsonl"}, {"show", "night.jsonl", "--against", "night.jsonl"}}},
+      {"show", {{"show", "night.jsonl"}, {"show", "night.jsonl", "--against", "night.jsonl"}, {"show", "mine"}}},
       {"report", {{"report", "night.jsonl", "-o", "page.html"}}},
       {"publish", {{"publish", "night.jsonl", "-o", "database"}}},
       {"regret",

@@ -22,7 +22,7 @@ struct Patience {
   std::chrono::milliseconds start = std::chrono::seconds(60);    ///< until it has its device
   std::chrono::milliseconds product = std::chrono::seconds(60);  ///< to take up a product
   std::chrono::milliseconds peers = std::chrono::seconds(60);
-  std::chrono::milliseconds rates = std::chrono::seconds(60);
+  std::chrono::milliseconds rates = std::chrono::seconds(180);
   std::chrono::milliseconds candidate =
       std::chrono::seconds(10);  ///< to check and time a kernel, or one round of the final
 };
