@@ -129,6 +129,14 @@ TEST_F(EsctuneCalibrate, KeepsTheJournalOfAnotherGpu) {
   EXPECT_EQ(read("mine/calibration.jsonl"), before);
 }
 
+TEST_F(EsctuneCalibrate, SaysWhereTheTimeEndsBeforeAKernel) {
+  const ProcessResult stopped = calibrate({"--budget", "0.001s"});
+  EXPECT_EQ(stopped.status, 1);
+  EXPECT_EQ(stopped.output, "");
+  EXPECT_THAT(stopped.errors, HasSubstr("stopped at the end of --budget, before the first product was measured"));
+  EXPECT_THAT(records_in("mine/calibration.jsonl").rates, testing::SizeIs(1)) << "which are not measured again";
+}
+
 TEST_F(EsctuneCalibrate, MergeKeepsRates) {
   ASSERT_EQ(esctune({"merge", "recorded.jsonl", "recorded.jsonl", "-o", "merged.jsonl"}).status, 0);
   EXPECT_EQ(records_in("merged.jsonl").rates, records_in("recorded.jsonl").rates);

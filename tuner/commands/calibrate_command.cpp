@@ -191,6 +191,10 @@ ExitStatus run(const CalibrateLine& line, const Console& console) {
     console.error("stopped; the same command goes on from there");
     return static_cast<ExitStatus>(128 + signals.received());
   }
+  if (summary.decided + summary.known == 0 && summary.left > 0) {
+    console.error("stopped at the end of --budget, before the first product was measured; the same command goes on");
+    return ExitStatus::check_failed;
+  }
   Calibration calibration{.device = tuning::calibrated_device(name, rates),
                           .measured = measurements_of(journal_file, key),
                           .left = summary.left,
