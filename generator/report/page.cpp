@@ -8,7 +8,7 @@
 namespace esc {
 namespace {
 
-// Wide content scrolls inside a frame of its own, so that the page is as wide as the K tile. Charts say their colours
+// Wide content scrolls inside a frame of its own, so that the page is as wide as the window. Charts say their colours
 // themselves, because they are also files; in a page its colours take their place.
 constexpr const char* style = R"(<style>
 :root { color-scheme: light dark; --ink: #1a1a1a; --soft: #555555; --paper: #ffffff; --card: #f5f7f9; --line: #d5dade;

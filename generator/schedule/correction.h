@@ -13,7 +13,7 @@
 namespace esc {
 
 /// A schedule of a layer, as those of one family are compared: what tells layers and schedules apart, numbers in
-/// octaves and a packed tile for a word.
+/// octaves and one for a word.
 struct SchedulePoint {
   std::vector<double> layer;
   std::vector<double> schedule;

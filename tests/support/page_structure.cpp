@@ -36,7 +36,7 @@ void expect_answer_first(const std::string& page, Problems& problems) {
   }
 }
 
-/// Tables scroll in frames of their own, and nothing else has a width that a narrow K tile does not.
+/// Tables scroll in frames of their own, and nothing else has a width that a narrow window does not.
 void expect_narrow(const std::string& page, Problems& problems) {
   const auto tables = matches(page, std::regex("<table"));
   if (tables.size() != matches(page, std::regex("<div class=\"scroll\"><table")).size()) {
