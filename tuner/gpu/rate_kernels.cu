@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that do one thing alone, as often as a device can: what it reads, and what it computes, in a second.
 
-// Reads an array over and over, past the L1 cache: in each round 64 bytes of each thread. The array has a power of two
-// of chunks of 16 bytes, which `last` is one less than. It is zero, so that nothing is written; a compiler does not know
-// that.
+// Reads an array over and over, past the L1 cache: in each round 64 bytes of each thread. The array has a power of
+// two of chunks of 16 bytes, which `last` is one less than. It is zero, so that nothing is written; a compiler does not
+// know that.
 extern "C" __global__ void read_kernel(const uint4* __restrict__ array, unsigned long long last, unsigned int rounds,
                                        unsigned int* __restrict__ result) {
   const unsigned long long step = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
