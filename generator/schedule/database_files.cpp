@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -16,6 +18,7 @@
 #include "generator/support/error.h"
 #include "generator/support/file.h"
 #include "generator/support/meaningful_lines.h"
+#include "generator/support/regular_file.h"
 
 namespace esc {
 namespace {
@@ -62,12 +65,16 @@ std::optional<Content> content_of(const fs::path& file, const std::string& begin
   return std::ranges::find(words, first) != words.end() ? std::optional(Content::database) : std::nullopt;
 }
 
-/// Enough of a file to tell what it is.
+/// Enough of a file to tell what it is; nothing of what is no regular file.
 std::string beginning_of(const fs::path& file) {
-  std::string beginning(std::size_t{1} << 14, '\0');
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
-  beginning.resize(static_cast<std::size_t>(stream.gcount()));
+  constexpr std::uint64_t enough = 1U << 14U;
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) {
+    return "";
+  }
+  const RegularFile opened(file, "what was measured");
+  std::string beginning(static_cast<std::size_t>(std::min(enough, opened.size())), '\0');
+  opened.read_at(0, std::as_writable_bytes(std::span(beginning)));
   return beginning;
 }
 

@@ -107,12 +107,12 @@ TEST(KnownDevices, GetFiguresOfAUser) {
   const Device h200 = *shipped_devices().named("h200");
   for (const std::string name : {"h200", "my-h200"}) {
     KnownDevices devices;
-    devices.add({.name = name, .product = "H200", .key = h200.key, .memory_gigabytes = Figure{4300, true, "here"}},
+    devices.add({.name = name, .product = "H200", .key = h200.key, .memory_gigabytes = Figure{4564, true, "here"}},
                 "mine.txt");
     const Device* const found = devices.find(h200.key);
     ASSERT_NE(found, nullptr);
     EXPECT_EQ(found->name, name);
-    EXPECT_EQ(found->memory_gigabytes->value, 4300);
+    EXPECT_EQ(found->memory_gigabytes->value, 4564);
     EXPECT_EQ(found->f16_gigaflops, h200.f16_gigaflops);
     EXPECT_NEAR(*nominal_memory_gigabytes(*found), *nominal_memory_gigabytes(h200), 100)
         << "a kernel does not reach what a data sheet says";
