@@ -222,8 +222,8 @@ class Replacement(unittest.TestCase):
     def setUp(self):
         torch = mock.MagicMock()
         torch.nn.Module = self.Module
-        torch.nn.Linear = type("Linear", (self.Module,), {})
-        torch.nn.Conv2d = type("Conv2d", (self.Module,), {})
+        torch.nn.Linear = type("Linear", (self.Module,), {"bias": None})
+        torch.nn.Conv2d = type("Conv2d", (self.Module,), {"bias": None})
         torch.no_grad = lambda: lambda function: function
         torch.cuda.is_available.return_value = False
         torch.cuda.get_device_name.side_effect = RuntimeError("Found no NVIDIA driver on your system")
