@@ -138,7 +138,8 @@ void add_line(LayerRequest& request, const GenerateLine& line) {
   request.read.allow_nonfinite = request.read.allow_nonfinite || line.layer.read.allow_nonfinite;
 }
 
-std::vector<LayerRequest> requests_of(const GenerateLine& line) {
+/// The layers of the line, or of the spec that it names, whose text this is.
+std::vector<LayerRequest> requests_of(const GenerateLine& line, const std::string& spec) {
   std::vector<LayerRequest> requests;
   if (line.spec.empty()) {
     const NestSource nest = nest_source(line.nest);
@@ -157,7 +158,7 @@ std::vector<LayerRequest> requests_of(const GenerateLine& line) {
           bundle_name(line.name ? *line.name : default_name(line.layer.matrix), bcol, counts.size() > 1);
     }
   } else {
-    requests = read_spec(line.spec, line.mode.own.catalog->devices());
+    requests = parse_spec(spec, line.spec, line.mode.own.catalog->devices());
   }
   for (LayerRequest& request : requests) {
     add_line(request, line);
@@ -299,9 +300,8 @@ Model model_of(const ModelSpec& spec, const std::string& file) {
 }
 
 /// What the user has measured: the line's before the spec's. It says what GPUs there are.
-std::string database_of(const GenerateLine& line) {
-  return line.database.empty() && !line.spec.empty() ? database_in_spec(read_file(line.spec), line.spec)
-                                                     : line.database;
+std::string database_of(const GenerateLine& line, const std::string& spec) {
+  return line.database.empty() && !line.spec.empty() ? database_in_spec(spec, line.spec) : line.database;
 }
 
 /// All layers, though some fail: the worst status is the command's.
@@ -310,12 +310,13 @@ ExitStatus run(GenerateLine line, const Console& console) {
   if (line.max_packed) {
     line.mode.max_packed = parse_packed_limit(*line.max_packed);
   }
-  if (const std::string database = database_of(line); !database.empty()) {
+  const std::string spec_text = line.spec.empty() ? "" : read_file(line.spec);
+  if (const std::string database = database_of(line, spec_text); !database.empty()) {
     line.mode.own = read_measurements(database);
   }
   if (!line.spec.empty()) {
     if (const std::optional<ModelSpec> spec =
-            parse_model_spec(read_file(line.spec), line.spec, line.mode.own.catalog->devices())) {
+            parse_model_spec(spec_text, line.spec, line.mode.own.catalog->devices())) {
       refuse_for_model(line, spec->request.layer.matrix);
       return generate_from(model_of(*spec, line.spec), *spec, line, console);
     }
@@ -327,7 +328,7 @@ ExitStatus run(GenerateLine line, const Console& console) {
   line.mode.tuner = tuner_of(line, console);
   ExitStatus worst = ExitStatus::done;
   std::set<std::string> schedules;
-  for (const LayerRequest& request : requests_of(line)) {
+  for (const LayerRequest& request : requests_of(line, spec_text)) {
     ExitStatus status = ExitStatus::done;
     try {
       if (schedules.insert(request.schedule).second) {

@@ -119,6 +119,6 @@ std::vector<LayerRequest> parse_spec(const std::string& text, const std::string&
                                      const KnownDevices& devices = shipped_devices());
 
 /// The same of the file.
-std::vector<LayerRequest> read_spec(const std::string& file, const KnownDevices& devices = shipped_devices());
+std::vector<LayerRequest> read_spec(const std::string& file);
 
 }  // namespace esc

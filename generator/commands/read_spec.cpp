@@ -110,8 +110,6 @@ std::vector<LayerRequest> parse_spec(const std::string& text, const std::string&
   return requests;
 }
 
-std::vector<LayerRequest> read_spec(const std::string& file, const KnownDevices& devices) {
-  return parse_spec(read_file(file), file, devices);
-}
+std::vector<LayerRequest> read_spec(const std::string& file) { return parse_spec(read_file(file), file); }
 
 }  // namespace esc

@@ -20,10 +20,14 @@ const DeviceMeasurements* DeviceCatalog::nearest_own(const DeviceKey& device) co
 
 const ScheduleModel& DeviceCatalog::model(const DeviceKey& device) const {
   const DeviceMeasurements* const own = nearest_own(device);
-  const DeviceMeasurements measured =
-      own == nullptr ? DeviceMeasurements{.key = nearest_measured_device(device)} : *own;
+  const DeviceKey key = own == nullptr ? nearest_measured_device(device) : own->key;
   const std::scoped_lock lock(mutex_);
-  return models_.try_emplace(measured.key, measured, shipped_model(measured.key), devices_).first->second;
+  auto model = models_.find(key);
+  if (model == models_.end()) {
+    const DeviceMeasurements measured = own == nullptr ? DeviceMeasurements{.key = key} : *own;
+    model = models_.try_emplace(key, measured, shipped_model(key), devices_).first;
+  }
+  return model->second;
 }
 
 bool DeviceCatalog::has_measurements_of(const DeviceKey& device) const {

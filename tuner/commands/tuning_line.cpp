@@ -219,7 +219,8 @@ tuning::RunRequest request_for(const TuningLine& line, std::vector<tuning::ItemR
   return {.items = std::move(items),
           .cache = line.cold ? tuning::CacheState::cold : tuning::CacheState::warm,
           .retry = retry,
-          .search = {.peers = !line.no_peers && !line.only_space, .decides = !line.only_space},
+          .search = {.peers = !line.no_peers && !line.only_space,
+                     .decided_by = line.only_space ? tuning::DecidedBy::nothing : tuning::DecidedBy::final},
           .candidates =
               [choose = CandidateChoice(line), recorded, line](const tuning::WorkItem& item) {
                 std::vector<Schedule> schedules =

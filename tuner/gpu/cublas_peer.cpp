@@ -12,18 +12,19 @@
 #include "tuner/gpu/library_type.h"
 
 namespace esc::gpu {
-namespace {
-
-constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
-constexpr int most_algorithms = 16;
-constexpr const char* fp32_name = "cublas-fp32";
-constexpr const char* tf32_name = "cublas-tf32";
 
 void check(cublasStatus_t status, const char* call) {
   if (status != CUBLAS_STATUS_SUCCESS) {
     throw DeviceError(call, cublasLtGetStatusString(status));
   }
 }
+
+namespace {
+
+constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
+constexpr int most_algorithms = 16;
+constexpr const char* fp32_name = "cublas-fp32";
+constexpr const char* tf32_name = "cublas-tf32";
 
 /// What describes the product to the library. It knows column-major matrices only, which are transposed row-major ones:
 /// C^T (n x M) = B^T (n x K) x A^T (K x M). Where B and C lie transposed, it is C (M x n) = A (M x K) x B (K x n), and

@@ -13,6 +13,9 @@
 
 namespace esc::gpu {
 
+/// Throws DeviceError, with the call's name, for every status but success.
+void check(cublasStatus_t status, const char* call);
+
 /// cuBLASLt and the workspace that its products share, one after the other.
 class CublasHandle {
  public:

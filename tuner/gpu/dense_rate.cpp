@@ -17,12 +17,6 @@ constexpr TimingOptions timing{.launches = 2, .warmups = 1, .replays = 7};
 
 bool is_done(cublasStatus_t status) { return status == CUBLAS_STATUS_SUCCESS; }
 
-void check(cublasStatus_t status, const char* call) {
-  if (!is_done(status)) {
-    throw DeviceError(call, cublasLtGetStatusString(status));
-  }
-}
-
 /// A handle of the library, released with this object.
 template <typename Handle, cublasStatus_t (*destroy)(Handle)>
 struct Release {

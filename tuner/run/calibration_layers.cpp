@@ -108,7 +108,7 @@ std::vector<Schedule> calibration_schedules(const WorkItem& item) {
 
 RunRequest calibration_request() {
   return {.items = calibration_items(),
-          .search = {.peers = false, .final = false},
+          .search = {.peers = false, .decided_by = DecidedBy::search},
           .candidates = calibration_schedules,
           .incumbent = [](const WorkItem& item) { return calibration_schedules(item).front(); },
           .matrix = calibration_matrix};

@@ -86,14 +86,14 @@ class Tuning {
     if (!search()) {
       return ItemEnd::interrupted;
     }
-    if (!options_.decides) {
+    if (options_.decided_by == DecidedBy::nothing) {
       return ItemEnd::measured;
     }
     if (results_.best() == nullptr) {
       write_(decision({}, {}));
       return ItemEnd::decided;
     }
-    if (!options_.final) {
+    if (options_.decided_by == DecidedBy::search) {
       write_(decision_of_search());
       return ItemEnd::decided;
     }
@@ -119,7 +119,7 @@ class Tuning {
         schedules.push_back(schedule);
       }
     };
-    if (options_.decides) {
+    if (options_.decided_by != DecidedBy::nothing) {
       add(plan_.incumbent);
     }
     std::ranges::for_each(plan_.candidates, add);

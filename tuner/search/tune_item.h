@@ -11,6 +11,13 @@
 
 namespace esc::tuning {
 
+/// By what an item is decided.
+enum class DecidedBy {
+  nothing,  ///< candidates are measured, without an incumbent
+  search,   ///< its times
+  final     ///< the fastest meet the incumbent once more, as built for a bundle
+};
+
 /// How an item is tuned.
 struct SearchOptions {
   StopRule stop = {};
@@ -19,9 +26,8 @@ struct SearchOptions {
   int least_rounds = 9;         ///< of the final, before it may be decided
   int most_rounds = 61;
   bool peers = true;
-  bool final = true;  ///< whether the fastest meet once more, as built for a bundle; else the search's times decide
   bool retry_failed = false;  ///< measures again what was recorded as failed
-  bool decides = true;        ///< whether there is an incumbent, a final and a decision: else candidates are measured
+  DecidedBy decided_by = DecidedBy::final;
 };
 
 /// What is tuned, with what is known of it already.

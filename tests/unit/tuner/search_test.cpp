@@ -193,7 +193,7 @@ TEST(TuneItem, HasTheFastestFewAndTheIncumbentInTheFinal) {
 
 TEST(TuneItem, HoldsNoFinalWhereNoneIsWanted) {
   WatchedLab lab(device_with({11, 9}));
-  const DecisionRecord decision = decision_in(tune(lab, plan_of(2), {.final = false}));
+  const DecisionRecord decision = decision_in(tune(lab, plan_of(2), {.decided_by = DecidedBy::search}));
   EXPECT_EQ(decision.winner, incumbent) << "which holds where nothing says otherwise";
   EXPECT_THAT(lab.finalists, IsEmpty());
   EXPECT_THAT(lab.rounds, IsEmpty());
