@@ -31,6 +31,7 @@
 #include "generator/lower/pipeline_tiles.h"
 #include "generator/lower/place_epilogue.h"
 #include "generator/lower/prefetch.h"
+#include "generator/lower/producer_warps.h"
 #include "generator/lower/ring_k_tiles.h"
 #include "generator/lower/share_sums.h"
 #include "generator/lower/shuffle_sums.h"
@@ -93,7 +94,9 @@ struct Step {
   LoopNest operator()(const CopyInBulk& directive) const { return copy_in_bulk(nest, directive); }
   LoopNest operator()(const CopyPackedTiles& directive) const { return copy_packed_tiles_in_bulk(nest, directive); }
   LoopNest operator()(const ClusterIterations& directive) const { return cluster_iterations(nest, directive); }
-  LoopNest operator()(const WarpSpecialize& directive) const { return warp_specialize(nest, directive); }
+  LoopNest operator()(const WarpSpecialize& directive) const {
+    return directive.array == "B" ? producer_warps(nest, directive) : warp_specialize(nest, directive);
+  }
   LoopNest operator()(const PackGathered& directive) const { return pack_gathered(nest, directive); }
   LoopNest operator()(const PackBitmap& directive) const { return pack_bitmap(nest, directive); }
   LoopNest operator()(const PipelineTiles& directive) const { return pipeline_tiles(nest, directive); }

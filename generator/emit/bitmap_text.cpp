@@ -146,10 +146,14 @@ bool has_bitmap(const LoopNest& nest) { return nest.packed.kind == PackedForm::K
 
 std::int64_t bytes_before_packed_tiles(const LoopNest& nest) {
   constexpr std::uint64_t barrier = 8;
-  const std::int64_t tiles =
-      performs(nest, "make_tile_barriers") ? nest.constant("tile_stages") * nest.constant("iteration_k_tiles") : 0;
+  const std::int64_t packed_tiles = staged_packed_tiles(nest);
+  constexpr std::int64_t of_copy = 2;  // it is there, and it is released
+  const std::int64_t barriers =
+      performs(nest, "make_stage_barriers")
+          ? of_copy * (packed_tiles + nest.constant("tile_stages") * nest.constant("iteration_k_tiles"))
+          : packed_tiles;
   return static_cast<std::int64_t>(barriers_at(nest) +
-                                   up_to_line(static_cast<std::uint64_t>(staged_packed_tiles(nest) + tiles) * barrier));
+                                   up_to_line(static_cast<std::uint64_t>(barriers) * barrier));
 }
 
 std::int64_t staged_packed_tiles(const LoopNest& nest) {

@@ -152,7 +152,9 @@ std::vector<std::string_view> performed_texts(const LoopNest& nest) {
           }});
   std::vector<std::string_view> texts;
   if (has_roles(nest)) {
-    if (!meets_at_copies(nest)) {
+    if (has_producer_warps(nest)) {
+      texts.push_back(sync_consumer_group_text);
+    } else if (!meets_at_copies(nest)) {
       texts.push_back(meet_roles_text);
     }
     if (meets_behind_iterations(nest)) {
@@ -184,6 +186,8 @@ std::string instructions_text(const Layer& layer) {
     values.merge(bitmap_holes(layer.lowered));
   }
   values.merge(dense_holes(layer.lowered));
+  values.emplace("BARRIER_OF_CONSUMERS", has_producer_warps(layer.lowered) ? "iteration_k_tiles + 1"
+                                                                           : "2 * roles * iteration_k_tiles + 1");
   values.merge(packed_matrix_holes(layer.lowered));
   const auto write = [&](const LoopNest& nest) {
     for (const std::string_view part : performed_texts(nest)) {

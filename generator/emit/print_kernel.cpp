@@ -61,9 +61,33 @@ Block of_role(const Block& block, bool first) {
       branch->then = of_role(branch->then, first);
       branch->otherwise = of_role(branch->otherwise, first);
     } else if (auto* loop = std::get_if<Loop>(&own.content)) {
-      loop->body = of_role(loop->body, first);
+      loop->body = without_unused_definitions(of_role(loop->body, first));
     }
     result.push_back(std::move(own));
+  }
+  return result;
+}
+
+Block without_meetings(const Block& block) {
+  return rewrite(block, {.around = [](const Node& node) -> Node {
+                   Node result = node;
+                   if (auto* const loop = std::get_if<Loop>(&result.content)) {
+                     std::erase(loop->body, Node{Barrier{Scope::consumer_group}});
+                   }
+                   return result;
+                 }});
+}
+
+/// Iterations have code of their own where a producer copies tiles of B, in which nobody meets, and where consumers do.
+/// Whoever decided within them would pay for both.
+Block with_iterations_by_copies(const Block& block, bool consumers) {
+  Block result;
+  for (const Node& node : block) {
+    const auto* loop = std::get_if<Loop>(&node.content);
+    const bool iterates = loop != nullptr && loop->role == Role::reduction;
+    result.push_back(iterates ? Node{Branch{has_boxes(), without_meetings(decided({node}, true)),
+                                            consumers ? decided({node}, false) : Block{}}}
+                              : node);
   }
   return result;
 }
@@ -292,6 +316,14 @@ class KernelPrinter {
     return outermost && !shuffled ? text : fmt::format("{} % {}", text, esc::print(mapped[at]->upper));
   }
 
+  /// How consumer groups, or producers, meet within iterations.
+  const char* meeting_text(bool consumers) const {
+    if (meets_at_copies(nest_)) {
+      return has_producer_warps(nest_) ? "sync_consumer_group({});\n" : "";
+    }
+    return consumers ? "meet_those_who_place({}, iteration);\n" : "meet_those_who_multiply({}, iteration);\n";
+  }
+
   /// What each thread does; loops that are mapped have become names.
   void print_body(const Block& block) {
     for (auto at = block.begin(); at != block.end(); ++at) {
@@ -300,10 +332,10 @@ class KernelPrinter {
         const Block rest(at, block.end());
         statements_.meet_blocks_by("meet_multiplying();\n");
         const auto print_role = [&](bool first) {
-          statements_.meet_consumer_groups_by(meets_at_copies(nest_) ? ""
-                                              : first                ? "meet_those_who_place({}, iteration);\n"
-                                                                     : "meet_those_who_multiply({}, iteration);\n");
-          return statements_.print(without_unused_definitions(of_role(rest, first)));
+          statements_.meet_consumer_groups_by(meeting_text(first));
+          const Block own = of_role(rest, first);
+          return statements_.print(without_unused_definitions(
+              has_producer_warps(nest_) ? with_iterations_by_copies(own, first) : own));
         };
         body_ += fmt::format("if (role < 1) {{\n{}}} else {{\n{}}}\n", print_role(true), print_role(false));
         return;

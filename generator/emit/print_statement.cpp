@@ -170,6 +170,9 @@ std::string StatementPrinter::print(const Node& node) {
     return print(*loop);
   }
   if (const auto* branch = std::get_if<Branch>(&node.content)) {
+    if (branch->then.empty()) {
+      return fmt::format("if (!({})) {{\n{}}}\n", expressions_.print(branch->condition), print(branch->otherwise));
+    }
     const std::string otherwise =
         branch->otherwise.empty() ? "" : fmt::format(" else {{\n{}}}", print(branch->otherwise));
     return fmt::format("if ({}) {{\n{}}}{}\n", expressions_.print(branch->condition), print(branch->then), otherwise);

@@ -14,6 +14,7 @@
 #include "generator/emit/runtime_parameters.h"
 #include "generator/emit/templates.h"
 #include "generator/emit/text_template.h"
+#include "generator/ir/roles.h"
 #include "transformer/description.h"
 
 namespace esc {
@@ -94,6 +95,7 @@ std::string function_text(const Layer& layer, const Function& function,
                {"PACKED_BYTES", launcher.at("PACKED_BYTES")},
                {"LAUNCH_BYTES", launcher.at("LAUNCH_BYTES")},
                {"KERNEL", function.kernel},
+               {"THREADS", has_producer_warps(layer.lowered) ? "threads_of_block - 32 * producer_warps" : "threads_of_block"},
                {"SIZES", fmt::format("{}", fmt::join(kernel_sizes(layer.lowered), ", "))},
                {"RETURN", return_text(layer, function)}}) +
          "\n";

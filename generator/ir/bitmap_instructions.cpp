@@ -15,7 +15,11 @@ extern const std::string_view bitmap_packed_tile_text;
 extern const std::string_view cache_policies_text;
 extern const std::string_view find_packed_tile_text;
 extern const std::string_view make_packed_tile_barriers_text;
+extern const std::string_view issue_packed_tile_text;
 extern const std::string_view copy_bitmap_packed_tile_text;
+extern const std::string_view tile_barriers_text;
+extern const std::string_view tile_release_text;
+extern const std::string_view packed_tile_release_text;
 extern const std::string_view wait_for_packed_tile_text;
 extern const std::string_view find_words_text;
 extern const std::string_view load_bits_text;
@@ -86,7 +90,34 @@ Instruction copy_bitmap_packed_tile() {
                   words.front()},
       .call = "copy_bitmap_packed_tile(shared_memory, packed, packed_tile_room, {packed_tile}, {stage}, {copy});",
       .texts = {async_barriers_text, bitmap_packed_tile_text, cache_policies_text, find_packed_tile_text,
-                copy_bitmap_packed_tile_text}};
+                issue_packed_tile_text, copy_bitmap_packed_tile_text}};
+}
+
+/// The same of all lanes, by one thread. Only where an engine copies in bulk.
+Instruction issue_packed_tile() {
+  Instruction result = copy_bitmap_packed_tile();
+  result.name = "issue_packed_tile";
+  result.parameters.back() = value("lane_of_caller");
+  result.meaning = {loop("lane", 32, std::move(result.meaning))};
+  result.call = "issue_packed_tile(shared_memory, packed, packed_tile_room, {packed_tile}, {stage}, {copy});";
+  result.texts.pop_back();
+  return result;
+}
+
+// A producer waits until a stage may be filled again; a warp says so when it has decoded its packed tile.
+Instruction wait_for_packed_tile_release() {
+  Instruction result = ordering(
+      "wait_for_packed_tile_release", "wait_for_packed_tile_release(shared_memory, {iteration}, {stage}, {copy});",
+      {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, tile_release_text, packed_tile_release_text});
+  result.parameters = {value("iteration"), value("stage"), value("copy")};
+  return result;
+}
+Instruction release_packed_tile() {
+  Instruction result = ordering(
+      "release_packed_tile", "release_packed_tile(shared_memory, {stage}, {copy}, {lane});",
+      {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, tile_release_text, packed_tile_release_text});
+  result.parameters = {value("stage"), value("copy"), value("lane")};
+  return result;
 }
 
 Instruction wait_for_packed_tile() {
@@ -249,6 +280,9 @@ std::vector<Instruction> bitmap_instructions() {
   return {find_packed_tile(),
           make_packed_tile_barriers(),
           copy_bitmap_packed_tile(),
+          issue_packed_tile(),
+          wait_for_packed_tile_release(),
+          release_packed_tile(),
           wait_for_packed_tile(),
           find_words(),
           load_bits(),

@@ -26,9 +26,16 @@ std::vector<std::string> performed_instructions(const LoopNest& nest) {
   return names;
 }
 
-bool performs(const LoopNest& nest, std::string_view instruction) {
-  const std::vector<std::string> performed = performed_instructions(nest);
-  return std::ranges::find(performed, instruction) != performed.end();
+bool performs(const LoopNest& nest, std::string_view instruction) { return performs(nest.body, instruction); }
+
+bool performs(const Block& block, std::string_view instruction) {
+  bool found = false;
+  rewrite(block, {.statement = [&](const Statement& statement) -> Block {
+            const auto* performed = std::get_if<Perform>(&statement.action);
+            found = found || (performed != nullptr && performed->instruction == instruction);
+            return {};
+          }});
+  return found;
 }
 
 }  // namespace esc

@@ -14,5 +14,6 @@ std::vector<std::string> performed_instructions(const LoopNest& nest);
 
 /// Whether it performs this one.
 bool performs(const LoopNest& nest, std::string_view instruction);
+bool performs(const Block& block, std::string_view instruction);
 
 }  // namespace esc

@@ -19,4 +19,13 @@ Node of_those_who_serve(Block body);
 /// Whether roles meet where copies arrive and are released, each warp by itself.
 bool meets_at_copies(const LoopNest& nest);
 
+/// The condition of branches between what is done where tensor copies move B and what where they do not, which is
+/// known before all iterations; and a block in which they are decided.
+Expression has_boxes();
+Block decided(const Block& block, bool boxes);
+
+/// Whether warps behind those that multiply issue copies of tiles of B: those of a call whose B has boxes. Of other
+/// calls warps that multiply copy, and meet for that.
+bool has_producer_warps(const LoopNest& nest);
+
 }  // namespace esc

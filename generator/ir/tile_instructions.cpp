@@ -22,7 +22,9 @@ extern const std::string_view async_barriers_text;
 extern const std::string_view bitmap_packed_tile_text;
 extern const std::string_view tile_barriers_text;
 extern const std::string_view uses_boxes_text;
-extern const std::string_view make_tile_barriers_text;
+extern const std::string_view tile_release_text;
+extern const std::string_view packed_tile_release_text;
+extern const std::string_view make_stage_barriers_text;
 extern const std::string_view copy_tile_box_text;
 extern const std::string_view wait_for_tile_text;
 extern const std::string_view warpgroup_text;
@@ -45,7 +47,7 @@ Expression element_inside() {
 /// What a lane has for a parameter, where a warp performs the instruction together.
 Node of_lane(const char* variable, const char* parameter) { return define(variable, at(parameter, {name("lane")})); }
 
-/// The same copy whoever deals it to the threads.
+/// A tile's vectors, which threads take in turn.
 Instruction copy_tile(const char* name_of, const char* function, std::vector<std::string_view> texts) {
   const Block each{
       define("r", remainder(index("vector"), index("column_vectors")) * index("vector_width") + index("v")),
@@ -74,11 +76,15 @@ Instruction copy_tile_rows() {
                    {vector_text, copy_piece_text, tile_text, copy_tile_rows_text});
 }
 
-/// The same by tensor copies that one thread asks for, where B allows it.
+/// The same by tensor copies that the first thread asks for, where B allows it.
 Instruction copy_tile_box() {
   Instruction result =
       copy_tile("copy_tile_box", "",
                 {async_barriers_text, bitmap_packed_tile_text, tile_text, tile_barriers_text, copy_tile_box_text});
+  auto& vectors = std::get<Loop>(result.meaning.back().content);
+  vectors.lower = 0;
+  vectors.step = 1;
+  result.meaning.back() = Node{Branch{less(index("thread"), 1), {result.meaning.back()}, {}}};
   result.call = "copy_tile_box(shared_memory, &boxes_of_B, {first_row}, {stage}, {part}, {tile}, {thread});";
   return result;
 }
@@ -189,21 +195,36 @@ Instruction store_tile() {
           .placed_texts = {vector_text, tile_halves_text, store_tile_columns_text}};
 }
 
-/// Whether B allows that. It makes no difference for the values.
+/// Whether B allows that, by where it is alone. It makes no difference for the values.
 Instruction uses_boxes() {
   return {.name = "uses_boxes",
-          .parameters = {array("b")},
+          .parameters = {},
           .results = {"boxed"},
           .meaning = {define("boxed", 1)},
-          .call = "uses_boxes({b}, ldb)",
+          .call = "uses_boxes(B, ldb)",
           .texts = {async_barriers_text, bitmap_packed_tile_text, uses_boxes_text}};
 }
 
-Instruction make_tile_barriers() {
-  Instruction result =
-      ordering("make_tile_barriers", "make_tile_barriers(shared_memory, {part}, {thread});",
-               {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, make_tile_barriers_text});
-  result.parameters = {value("part"), value("thread")};
+/// The barriers of all stages, by the first threads of a block.
+Instruction make_stage_barriers() {
+  Instruction result = ordering("make_stage_barriers", "make_stage_barriers(shared_memory, {thread});",
+                                {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, tile_release_text,
+                                 packed_tile_release_text, make_stage_barriers_text});
+  result.parameters = {value("thread")};
+  return result;
+}
+
+// A producer waits until a stage may be filled again; a warp says so after the last product that reads it.
+Instruction wait_for_release() {
+  Instruction result = ordering("wait_for_tile_release", "wait_for_tile_release(shared_memory, {number}, {stage}, {part});",
+                                {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, tile_release_text});
+  result.parameters = {value("number"), value("stage"), value("part")};
+  return result;
+}
+Instruction release_tile() {
+  Instruction result = ordering("release_tile", "release_tile(shared_memory, {stage}, {part}, {lane});",
+                                {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, tile_release_text});
+  result.parameters = {value("stage"), value("part"), value("lane")};
   return result;
 }
 
@@ -227,9 +248,11 @@ std::vector<Instruction> tile_instructions() {
   return {copy_tile_rows(),
           copy_tile_columns(),
           uses_boxes(),
-          make_tile_barriers(),
+          make_stage_barriers(),
           copy_tile_box(),
           wait_for_tile(),
+          wait_for_release(),
+          release_tile(),
           load_b(),
           mma(),
           takes_tiles(),

@@ -13,6 +13,7 @@
 #include "generator/ir/instruction.h"
 #include "generator/ir/joined_digits.h"
 #include "generator/ir/rewrite.h"
+#include "generator/ir/roles.h"
 #include "generator/lower/mainloop.h"
 #include "generator/lower/pack_bitmap.h"
 #include "generator/lower/packed_tile_copies.h"
@@ -37,7 +38,7 @@ bool may_have_boxes(const LoopNest& nest) {
 
 /// What is done where tensor copies move B, and what where they do not.
 Block by_boxes(const LoopNest& nest, Block boxed, Block otherwise) {
-  return may_have_boxes(nest) ? Block{Node{Branch{less(0, index("boxed")), std::move(boxed), std::move(otherwise)}}}
+  return may_have_boxes(nest) ? Block{Node{Branch{has_boxes(), std::move(boxed), std::move(otherwise)}}}
                               : otherwise;
 }
 
@@ -109,17 +110,18 @@ Scope scope_of_tiles(const LoopNest& nest) {
 /// front, which is being multiplied.
 int steps_in_use(const LoopNest& nest) { return has_warpgroups(nest) ? 2 : 1; }
 
-/// How many copies have been committed, at least, since a packed tile was asked for. Warpgroups wait for it a step
-/// before its iteration, and for that of the first iteration before all of them, when only tiles have been asked for
-/// since.
+/// How many copies have been committed, at least, since a packed tile was asked for. Warpgroups ask for those of the
+/// first iterations before all tiles, and wait for the first of them when only tiles have been asked for since; later
+/// ones they ask for as soon as their stage has been read, before the last K step of a K tile, and wait for them in the
+/// same step of a later one.
 Expression commits_behind_packed_tile(const LoopNest& nest, const PipelineTiles& directive) {
-  const Expression since = index("k_tile_steps") * index("early_packed_tiles");
   if (!has_warpgroups(nest)) {
-    return since;
+    return index("k_tile_steps") * index("early_packed_tiles");
   }
   const std::int64_t k_tile_steps = nest.constant("k_tile_columns") / nest.constant("tile_rows");
-  return directive.tiles - steps_in_use(nest) < k_tile_steps * (directive.packed_tiles - 1) ? index("early_tiles") - 1
-                                                                                            : since - 1;
+  return directive.tiles - steps_in_use(nest) < k_tile_steps * (directive.packed_tiles - 1) + 1
+             ? index("early_tiles") - 1
+             : index("k_tile_steps") * index("early_packed_tiles");
 }
 
 Node meet(const LoopNest& nest) { return Node{Barrier{scope_of_tiles(nest)}}; }
@@ -150,16 +152,19 @@ Block at_first(const LoopNest& nest, const Expression& begins_k_tile, Block bloc
   return has_whole_steps(nest) ? block : Block{Node{Branch{begins_k_tile, std::move(block), {}}}};
 }
 
-/// Before a K step what it needs is waited for; after the barrier what later ones need is asked for.
-Block begin_step(const LoopNest& nest, const Block& wait, const Expression& begins_k_tile) {
-  const Expression packed_tile_ahead = index("iteration") + index("early_packed_tiles");
+/// Before a K step what it needs is waited for; after the barrier what later ones need is asked for: a tile, and
+/// `packed_tile`.
+Block begin_step(const LoopNest& nest, const Block& wait, const Block& packed_tile) {
   Block result = wait;
   append(result, {meet(nest), copy_of_tile(nest, index("step") + index("early_tiles"))});
-  append(result, at_first(nest, begins_k_tile,
-                          copy_of_packed_tile(nest, packed_tile_ahead,
-                                              remainder(packed_tile_ahead, index("packed_tile_stages")))));
+  append(result, packed_tile);
   append(result, {commit_copies()});
   return result;
+}
+
+Block packed_tile_of_later_iteration(const LoopNest& nest) {
+  const Expression ahead = index("iteration") + index("early_packed_tiles");
+  return copy_of_packed_tile(nest, ahead, remainder(ahead, index("packed_tile_stages")));
 }
 
 /// What the first K step of a K tile waits for besides.
@@ -178,7 +183,8 @@ Node define_step(const Expression& number) {
 Block multiply_halves(const Iteration& iteration) {
   const LoopNest& nest = iteration.nest;
   const Expression begins_k_tile = less(index("half"), 1);
-  Block first = begin_step(nest, {perform("wait_for_stage", {index("early_tiles") - 1})}, begins_k_tile);
+  Block first = begin_step(nest, {perform("wait_for_stage", {index("early_tiles") - 1})},
+                           at_first(nest, begins_k_tile, packed_tile_of_later_iteration(nest)));
   first.push_back(define("tile_stage", remainder(index("step"), index("tile_stages"))));
   Block own = find_k_tile(iteration, begins_k_tile);
   if (has_whole_steps(nest)) {
@@ -219,14 +225,21 @@ Block of_block(const Block& block, const Affine& half, const Affine& next) {
   return substitute(substitute(block, "half", half), "block_of_pair", next);
 }
 
-/// What is decoded before all iterations: the first block of all. All warps meet before, so that they know of the
-/// barriers of tiles.
-Block decode_first(const LoopNest& nest, const Iteration& iteration) {
-  const Expression is_there = is_k_tile(index("first_k_tile"));
+/// What is decoded before all iterations: the first block of all.
+Node decode_first(const LoopNest& nest, const Iteration& iteration) {
   const Block decode{iteration.find_words(), iteration.load_bits(), iteration.find_places(), iteration.load_tiles()};
-  return {
-      Node{Branch{is_there, {perform("wait_for_packed_tile", {0, 0, index("copy")})}, {}}}, meet(nest),
-      Node{Branch{is_there, substitute(of_block(from_shared_memory(nest, decode), 0, 0), "packed_tile_stage", 0), {}}}};
+  Block first{perform("wait_for_packed_tile", {0, 0, index("copy")})};
+  append(first, substitute(of_block(from_shared_memory(nest, decode), 0, 0), "packed_tile_stage", 0));
+  return Node{Branch{is_k_tile(index("first_k_tile")), std::move(first), {}}};
+}
+
+/// Once the last block of a packed tile has been decoded, by all lanes, a later one takes its place.
+Node refill_stage(const LoopNest& nest, const Expression& number) {
+  const Expression is_decoded = equals(number, k_tile_blocks - 2);
+  Block refill{Node{Barrier{Scope::warp}}};
+  append(refill, copy_of_packed_tile(nest, index("iteration") + index("packed_tile_stages"),
+                                     remainder(index("iteration"), index("packed_tile_stages"))));
+  return Node{Branch{is_decoded, std::move(refill), {}}};
 }
 
 /// The loop over the K steps of a K tile. Products are asked for one by one while the next block is decoded: a warp
@@ -250,7 +263,7 @@ Loop block_steps(const LoopNest& nest, const Iteration& iteration) {
                                          index("iteration") + 1, index("iteration"))),
       define("packed_tile_stage", remainder(index("decoded_iteration"), index("packed_tile_stages"))),
       define("next_half", remainder(quotient(number + 1, 2), 2))};
-  append(step, begin_step(nest, {multiply(wait_for_own_tile(nest))}, less(number, 1)));
+  append(step, begin_step(nest, {multiply(wait_for_own_tile(nest))}, {}));
   append(step, {multiply({perform("warpgroup_arrive", {}), tile_product(0), perform("warpgroup_commit", {})}),
                 decode({Node{Branch{ends_k_tile,
                                     {perform("wait_for_packed_tile",
@@ -264,7 +277,7 @@ Loop block_steps(const LoopNest& nest, const Iteration& iteration) {
   tiles.body = {decode(tiles.body), Node{Branch{all_of({less(index("t"), block_tiles - 1), iteration.branch.condition}),
                                                 {tile_product(Affine::of("t") + 1)},
                                                 {}}}};
-  append(step, {Node{std::move(tiles)}, perform("warpgroup_commit", {})});
+  append(step, {Node{std::move(tiles)}, perform("warpgroup_commit", {}), refill_stage(nest, number)});
 
   Loop blocks = iteration.blocks;
   blocks.body = std::move(step);
@@ -284,10 +297,10 @@ bool has_later_packed_tiles(const LoopNest& nest) {
   return !has_warpgroups(nest) && nest.constant("iteration_k_tiles") * nest.constant("block_row_tiles") > early_copies;
 }
 
-/// The packed tiles of the first iterations.
+/// The packed tiles of the first iterations: as many as have room, or all but the one that the first iteration asks for.
 Node first_packed_tiles(const LoopNest& nest) {
-  return sequential_loop("u", 0, Affine::of("early_packed_tiles"), 1, Role::none,
-                         copy_of_packed_tile(nest, index("u"), index("u")));
+  const Affine count = Affine::of(has_warpgroups(nest) ? "packed_tile_stages" : "early_packed_tiles");
+  return sequential_loop("u", 0, count, 1, Role::none, copy_of_packed_tile(nest, index("u"), index("u")));
 }
 
 /// Those that are on their way before tiles of B.
@@ -316,17 +329,15 @@ Block first_operands(const LoopNest& nest) {
   const bool boxes = may_have_boxes(nest);
   Block result{define("copy", index("part") * index("block_row_tiles") + index("place")),
                define("consumer_group_thread", index("place") * warp_size + index("lane")),
-               Node{Declare{"packed_tile"}}, find_packed_tile(nest, 0),
-               perform("make_packed_tile_barriers", {index("copy"), index("lane")})};
-  if (boxes) {
-    result.push_back(perform("make_tile_barriers", {index("part"), index("consumer_group_thread")}));
-  }
+               Node{Declare{"packed_tile"}}, find_packed_tile(nest, 0)};
+  append(result, boxes ? Block{perform("make_stage_barriers", {index("thread")}), Node{Barrier{Scope::block}}}
+                       : Block{perform("make_packed_tile_barriers", {index("copy"), index("lane")}),
+                               Node{Barrier{Scope::warp}}});
   append(result,
-         {Node{Barrier{Scope::warp}},
-          Node{Note{"The operands of the first iterations. Those of A are there whatever the previous kernel does."}},
+         {Node{Note{"The operands of the first iterations. Those of A are there whatever the previous kernel does."}},
           early_packed_tiles(nest)});
   if (boxes) {
-    result.push_back(perform("uses_boxes", {element("B")}, {"boxed"}));
+    result.push_back(perform("uses_boxes", {}, {"boxed"}));
   }
   result.push_back(first_tiles(nest));
   return result;
@@ -364,9 +375,9 @@ LoopNest pipeline_tiles(const LoopNest& given, const PipelineTiles& directive) {
   const Iteration iteration(nest, whole_iteration);
   if (has_warpgroups(nest)) {
     iterations.body = {iterations.body.front(), Node{block_steps(nest, iteration)}};
-    const Block first = decode_first(nest, iteration);
+    const Node first = decode_first(nest, iteration);
     parts.body[at] = Node{std::move(iterations)};
-    insert(parts.body, at, first);
+    insert(parts.body, at, {first});
   } else {
     iterations.body = {iterations.body.front(),
                        define("packed_tile_stage", remainder(index("iteration"), index("packed_tile_stages")))};

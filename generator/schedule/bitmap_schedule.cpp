@@ -8,6 +8,7 @@
 
 #include "generator/schedule/element_types.h"
 #include "generator/schedule/settings.h"
+#include "generator/schedule/stream_schedule.h"
 
 namespace esc {
 namespace {
@@ -39,15 +40,32 @@ void check_warpgroups(const BitmapSchedule& schedule) {
             tile_text(std::max(warps, schedule.row_tiles / warps * warps) * BitmapSchedule::row_tile_rows,
                       schedule.columns));
   }
-  if (const int most = most_warpgroup_columns(schedule.threads()); schedule.columns > most) {
+  const int threads = schedule.consumer_threads();
+  if (const int most = most_warpgroup_columns(threads); schedule.columns > most) {
     throw ScheduleError(
         print(schedule),
-        fmt::format("tile N={} takes more registers than {} threads can have", schedule.columns, schedule.threads()),
+        fmt::format("tile N={} takes more registers than {} threads can have", schedule.columns, threads),
         "the nearest legal value is " + tile_text(schedule.row_tiles * BitmapSchedule::row_tile_rows, most));
   }
 }
 
 }  // namespace
+
+/// ptxas counts whole warpgroups where there is one.
+int ProducerWarps::share() const { return StreamSchedule::thread_registers(consumer_threads_ + 32 * warpgroup_warps); }
+
+bool ProducerWarps::exchange_registers() const {
+  constexpr int beside_sums = 104;  // fragments of two K blocks, what they are decoded with, and addresses
+  return share() < sums_ + beside_sums && share() < consumer_registers();
+}
+
+int ProducerWarps::consumer_registers() const {
+  constexpr int most = 240, at_once = 8;  // of what setmaxnreg takes
+  const int producer_threads = 32 * warpgroup_warps;
+  const int threads = consumer_threads_ + producer_threads;
+  const int all = std::min(most, share()) * threads;
+  return std::min(most, (all - producer_threads * own_registers) / consumer_threads_ / at_once * at_once);
+}
 
 BitmapSchedule parse_bitmap(std::string_view text, std::string_view settings) {
   const BitmapSchedule preset;
@@ -189,6 +207,9 @@ std::vector<Directive> expand(const BitmapSchedule& schedule) {
     directives.emplace_back(ClusterIterations{"k", schedule.cluster});
   }
   directives.emplace_back(StoreTiles{"C"});
+  if (schedule.has_warpgroups()) {
+    directives.emplace_back(WarpSpecialize{"B"});
+  }
   if (schedule.pdl) {
     directives.emplace_back(Overlap{});
   }

@@ -242,7 +242,7 @@ struct ClusterIterations {
   bool operator==(const ClusterIterations&) const = default;
 };
 /// warp_specialize(A): warps of their own place the values of the sparse array, an iteration ahead of those that
-/// multiply them, and copy for them.
+/// multiply them, and copy for them. warp_specialize(B): a warp of its own issues tensor copies of tiles of B.
 struct WarpSpecialize {
   std::string array;
   bool operator==(const WarpSpecialize&) const = default;

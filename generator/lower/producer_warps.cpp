@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generator/lower/producer_warps.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "generator/ir/build.h"
+#include "generator/ir/performed_instructions.h"
+#include "generator/ir/rewrite.h"
+#include "generator/ir/roles.h"
+#include "generator/lower/refusals.h"
+#include "generator/lower/thread_nest.h"
+#include "generator/schedule/bitmap_schedule.h"
+
+namespace esc {
+namespace {
+
+// Warps that issue copies: one for tiles of B, one for packed tiles of A.
+Node of_tile_producer(Block body) {
+  return of_those_who_serve({Node{Branch{has_boxes(), {Node{Branch{less(index("place"), 1), std::move(body), {}}}}, {}}}});
+}
+/// Each of its lanes issues those of one consumer warp.
+Node of_packed_tile_producer(Block body) {
+  const Expression has_consumer = all_of({equals(index("place"), 1), less(index("lane"), index("block_copies"))});
+  return of_those_who_serve({Node{Branch{has_boxes(), {Node{Branch{has_consumer, std::move(body), {}}}}, {}}}});
+}
+
+/// The first K tile of a consumer group in the block.
+Expression first_k_tile_of(const LoopNest& nest, const Expression& group) {
+  return nest.has_constant("cluster_blocks") ? index("rank") * index("iteration_k_tiles") + group : group;
+}
+
+Block before_performs(const Block& block, const char* instruction, const Block& more) {
+  return rewrite(block, {.statement = [&](const Statement& statement) -> Block {
+                   const auto* performed = std::get_if<Perform>(&statement.action);
+                   Block result = performed != nullptr && performed->instruction == instruction ? more : Block{};
+                   result.push_back(Node{statement});
+                   return result;
+                 }});
+}
+
+/// Copies by boxes are complete when their bytes have come, not by what a thread commits.
+Block without_commits(const Block& block) {
+  return rewrite(block, {.statement = [](const Statement& statement) -> Block {
+                   const auto* performed = std::get_if<Perform>(&statement.action);
+                   return performed != nullptr && performed->instruction == "commit_copies" ? Block{}
+                                                                                            : Block{Node{statement}};
+                 }});
+}
+
+/// What the producer asks for: all consumer groups' tiles, as far ahead as there are stages.
+Block of_all_groups(const Block& copies, const LoopNest& nest) {
+  Block own = substitute(without_commits(copies), "early_tiles", Affine::of("tiles_ahead"));
+  own = substitute(substitute(own, "part", Affine::of("group")), "first_k_tile", Affine::of("group_k_tile"));
+  insert(own, 0, {define("group_k_tile", first_k_tile_of(nest, index("group")))});
+  return {sequential_loop("group", 0, Affine::of("iteration_k_tiles"), 1, Role::none, std::move(own))};
+}
+
+/// Before a copy to a stage that has been used, its release.
+Block after_release_of_tile(const Block& copies) {
+  const Expression number = index("step") + index("tiles_ahead");
+  const Node wait =
+      perform("wait_for_tile_release", {number, remainder(number, index("tile_stages")), index("group")});
+  return before_performs(copies, "copy_tile_box", {Node{Branch{less(index("tile_stages") - 1, number), {wait}, {}}}});
+}
+
+/// What a lane of the producer finds and copies of packed tiles: those of the consumer warp whose number it has.
+Block of_consumer_warp(const Block& copies) {
+  const Block whole = rewrite(copies, {.statement = [](const Statement& statement) -> Block {
+                                Statement changed = statement;
+                                auto* const performed = std::get_if<Perform>(&changed.action);
+                                if (performed != nullptr && performed->instruction == "copy_bitmap_packed_tile") {
+                                  performed->instruction = "issue_packed_tile";
+                                }
+                                return {Node{std::move(changed)}};
+                              }});
+  const Block named = substitute(substitute(whole, "copy", Affine::of("lane")), "first_k_tile", Affine::of("served_k_tile"));
+  return substitute(named, "packed_tile_row_tile", Affine::of("served_row_tile"));
+}
+
+/// The first K tile and the row tile of the consumer warp whose number a lane has.
+Block define_served(const LoopNest& nest) {
+  const Expression row_tile =
+      index("block") * index("block_row_tiles") + remainder(index("lane"), index("block_row_tiles"));
+  return {define("served_k_tile", first_k_tile_of(nest, quotient(index("lane"), index("block_row_tiles")))),
+          define("served_row_tile", choose(less(row_tile, index("row_tiles")), row_tile, index("row_tiles") - 1),
+                 ScalarType::u32)};
+}
+
+/// What a nest does between two barriers is done by those who multiply, but for definitions, which both roles need, and
+/// for copies, which are the producers' where B has boxes.
+class Roles {
+ public:
+  Roles(const LoopNest& nest, Node first_found) : nest_(nest), first_found_(std::move(first_found)) {}
+
+  Block of(const Block& block) const {
+    Block result;
+    for (const Node& node : block) {
+      const auto* loop = std::get_if<Loop>(&node.content);
+      const bool is_iteration = loop != nullptr && holds_barrier(loop->body);
+      if (is_iteration) {
+        Loop both = *loop;
+        both.body = of(loop->body);
+        result.push_back(Node{std::move(both)});
+      } else if (is_common(node)) {
+        result.push_back(node);
+      } else if (performs({node}, "copy_tile_box")) {
+        append(result, copies_of_tiles(node));
+      } else if (performs({node}, "copy_bitmap_packed_tile")) {
+        append(result, loop != nullptr ? early_packed_tiles(node) : later_packed_tile(node));
+      } else {
+        add_for_consumers(node, result);
+      }
+    }
+    return result;
+  }
+
+ private:
+  static bool holds_barrier(const Block& block) {
+    return std::ranges::any_of(block, [](const Node& node) {
+      const auto* loop = std::get_if<Loop>(&node.content);
+      const auto* barrier = std::get_if<Barrier>(&node.content);
+      return (barrier != nullptr && barrier->scope != Scope::warp) || (loop != nullptr && holds_barrier(loop->body));
+    });
+  }
+
+  static bool is_common(const Node& node) {
+    const auto* barrier = std::get_if<Barrier>(&node.content);
+    return (barrier != nullptr && barrier->scope != Scope::warp) || action<Define>(node) != nullptr ||
+           std::holds_alternative<Note>(node.content);
+  }
+
+  Block copies_of_tiles(const Node& node) const {
+    const bool is_first = std::holds_alternative<Loop>(node.content);  // of stages that nobody has used
+    const Block own = of_all_groups(decided({node}, true), nest_);
+    Block result{of_tile_producer(is_first ? own : after_release_of_tile(own))};
+    add_for_consumers(Node{Branch{has_boxes(), {}, decided({node}, false)}}, result);
+    return result;
+  }
+
+  Block early_packed_tiles(const Node& node) const {
+    Block result{of_packed_tile_producer(of_consumer_warp({first_found_, node}))};
+    add_for_consumers(Node{Branch{has_boxes(), {}, {first_found_, node}}}, result);
+    return result;
+  }
+
+  /// Consumers copy a later packed tile in the K step in which its stage has been read. A producer waits for that in the
+  /// next one.
+  Block later_packed_tile(const Node& node) const {
+    const auto& refill = std::get<Branch>(node.content);
+    const Block copies(refill.then.begin() + 1, refill.then.end());
+    const Expression stage = remainder(index("iteration"), index("packed_tile_stages"));
+    const Node wait = perform("wait_for_packed_tile_release", {index("iteration"), stage, index("lane")});
+    const Expression number = index("half") * 2 + index("block_of_pair");
+    Block result{of_packed_tile_producer(
+        {Node{Branch{equals(number, index("k_tile_steps") - 1),
+                     before_performs(of_consumer_warp(copies), "issue_packed_tile", {wait}),
+                     {}}}})};
+    const Node release{Branch{refill.condition, {perform("release_packed_tile", {stage, index("copy"), index("lane")})}, {}}};
+    add_for_consumers(Node{Branch{has_boxes(), {release}, {node}}}, result);
+    return result;
+  }
+
+  static void add_for_consumers(const Node& node, Block& result) {
+    auto* const last = result.empty() ? nullptr : std::get_if<Branch>(&result.back().content);
+    if (last != nullptr && last->condition == multiplies()) {
+      last->then.push_back(node);
+    } else {
+      result.push_back(of_those_who_multiply({node}));
+    }
+  }
+
+  const LoopNest& nest_;
+  Node first_found_;
+};
+
+/// Behind the products of a K step those of the one before have read their tile.
+Block with_releases(const Block& block) {
+  return rewrite(block, {.statement = [](const Statement& statement) -> Block {
+                   Block result{Node{statement}};
+                   const auto* waits = std::get_if<Perform>(&statement.action);
+                   if (waits != nullptr && waits->instruction == "warpgroup_wait") {
+                     const Node release =
+                         perform("release_tile", {remainder(index("step") - 1, index("tile_stages")), index("part"),
+                                                  index("lane")});
+                     result.push_back(Node{Branch{has_boxes(), {Node{Branch{less(0, index("step")), {release}, {}}}}, {}}});
+                   }
+                   return result;
+                 }});
+}
+
+/// Barriers of the block within iterations become those of copies.
+Block met_at_copies(const Block& block) {
+  return rewrite(block, {.around = [](const Node& node) -> Node {
+                   Node result = node;
+                   if (auto* const loop = std::get_if<Loop>(&result.content)) {
+                     std::ranges::replace(loop->body, Node{Barrier{Scope::block}}, Node{Barrier{Scope::consumer_group}});
+                   }
+                   return result;
+                 }});
+}
+
+/// Warps that multiply, and behind them the producers.
+void add_producers(ThreadNest& parts) {
+  std::erase_if(parts.threads, [](const Loop& loop) { return loop.iterator == "place" || loop.iterator == "part"; });
+  parts.add_warps("warp_of_block", "block_warps", Role::none);
+  const Expression consumer = remainder(index("warp_of_block"), index("consumer_warps"));
+  insert(parts.body, 0,
+         {define("role", quotient(index("warp_of_block"), index("consumer_warps"))),
+          define("part", quotient(consumer, index("block_row_tiles"))),
+          define("place", remainder(index("warp_of_block"), index("block_row_tiles")))});
+}
+
+/// Takes the first node out of a block that is wanted.
+template <typename Wanted>
+Node take(Block& block, Wanted wanted) {
+  const auto found = std::ranges::find_if(block, wanted);
+  Node taken = *found;
+  block.erase(found);
+  return taken;
+}
+
+/// The warps of a block are more than those that multiply.
+void declare_warps(LoopNest& nest, int producer_warps) {
+  const Affine consumer_threads = Affine::of("consumer_warps", warp_size);
+  for (NamedConstant& one : nest.constants) {
+    one.value = rewrite(one.value, {.affine = [&](const Affine& affine) {
+                          return affine.substitute("threads_per_block", consumer_threads);
+                        }});
+  }
+  const auto threads = std::ranges::find(nest.constants, "threads_per_block", &NamedConstant::name);
+  threads->value = warp_size * index("block_warps");
+  nest.constants.insert(
+      threads, {{"roles", 2, "consumer warps, and producer warps behind them"},
+                {"producer_warps", producer_warps,
+                 producer_warps == 2 ? "one issues copies of tiles of B, one those of packed tiles"
+                                     : "two of them issue copies; consumers take over the registers of all"},
+                {"consumer_warps", index("block_row_tiles") * index("iteration_k_tiles"), ""},
+                {"block_warps", index("consumer_warps") + index("producer_warps"), ""}});
+  nest.constants.push_back({"tiles_ahead", index("tile_stages") - 1, "that are copied before the one in use"});
+}
+
+}  // namespace
+
+LoopNest producer_warps(const LoopNest& nest, const WarpSpecialize& directive) {
+  refuse_if(nest.packed.kind != PackedForm::Kind::bitmap || nest.find_array("StagedB") == nullptr, directive,
+            "no tiles of B are copied for a bitmap", "copy them first: transform(A, bitmap, warps=4); pipeline(k, ..)");
+  refuse_if(has_roles(nest), directive, "a producer warp copies already", "ask for that once");
+  refuse_if(nest.overlaps, directive, "the kernel waits for the previous one already",
+            "specialize warps before pdl()");
+  if (!performs(nest, "copy_tile_box")) {
+    return nest;
+  }
+  ThreadNest parts = take_apart(nest, directive);
+  const auto is = [](const char* instruction) {
+    return [=](const Node& node) { return performs({node}, instruction); };
+  };
+  const Node first_found = take(parts.body, is("find_packed_tile"));
+  const Node boxes = take(parts.body, is("uses_boxes"));
+  const auto opened = std::ranges::find(parts.body, Node{Barrier{Scope::block}}) + 1;
+  Block common(parts.body.begin(), opened);
+  const Block rest(opened, parts.body.end());
+  append(common, define_served(nest));
+  common.push_back(boxes);
+  const ProducerWarps producers(static_cast<int>(nest.constant("threads_per_block")),
+                                static_cast<int>(nest.constant("tile_columns")));
+  if (producers.exchange_registers()) {
+    common.push_back(Node{Branch{multiplies(),
+                                 {perform("take_registers", {index("consumer_registers")})},
+                                 {perform("leave_registers", {index("producer_registers")})}}});
+  }
+  append(common, Roles(nest, first_found).of(with_releases(met_at_copies(rest))));
+  parts.body = std::move(common);
+  add_producers(parts);
+
+  LoopNest result = put_together(nest, parts);
+  declare_warps(result, producers.warps());
+  result.consumer_group = "part";
+  if (producers.exchange_registers()) {
+    result.constants.push_back({"consumer_registers", producers.consumer_registers(), "of each consumer thread"});
+    result.constants.push_back({"producer_registers", ProducerWarps::own_registers, "of each producer thread"});
+  }
+  result.description.emplace_back(
+      "Where tensor copies can move B producer warps issue all copies, as soon as consumer warps release a stage. These "
+      "wait for copies alone, not for each other.");
+  return result;
+}
+
+}  // namespace esc
