@@ -205,7 +205,7 @@ Instruction uses_boxes() {
           .texts = {async_barriers_text, bitmap_packed_tile_text, uses_boxes_text}};
 }
 
-/// The barriers of all stages, by the first threads of a block.
+/// The barriers of all stages, by the first thread of a block.
 Instruction make_stage_barriers() {
   Instruction result = ordering("make_stage_barriers", "make_stage_barriers(shared_memory, {thread});",
                                 {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, tile_release_text,
