@@ -152,8 +152,7 @@ std::int64_t bytes_before_packed_tiles(const LoopNest& nest) {
       performs(nest, "make_stage_barriers")
           ? of_copy * (packed_tiles + nest.constant("tile_stages") * nest.constant("iteration_k_tiles"))
           : packed_tiles;
-  return static_cast<std::int64_t>(barriers_at(nest) +
-                                   up_to_line(static_cast<std::uint64_t>(barriers) * barrier));
+  return static_cast<std::int64_t>(barriers_at(nest) + up_to_line(static_cast<std::uint64_t>(barriers) * barrier));
 }
 
 std::int64_t staged_packed_tiles(const LoopNest& nest) {

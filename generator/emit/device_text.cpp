@@ -186,8 +186,8 @@ std::string instructions_text(const Layer& layer) {
     values.merge(bitmap_holes(layer.lowered));
   }
   values.merge(dense_holes(layer.lowered));
-  values.emplace("BARRIER_OF_CONSUMERS", has_producer_warps(layer.lowered) ? "iteration_k_tiles + 1"
-                                                                           : "2 * roles * iteration_k_tiles + 1");
+  values.emplace("BARRIER_OF_CONSUMERS",
+                 has_producer_warps(layer.lowered) ? "iteration_k_tiles + 1" : "2 * roles * iteration_k_tiles + 1");
   values.merge(packed_matrix_holes(layer.lowered));
   const auto write = [&](const LoopNest& nest) {
     for (const std::string_view part : performed_texts(nest)) {

@@ -334,8 +334,8 @@ class KernelPrinter {
         const auto print_role = [&](bool first) {
           statements_.meet_consumer_groups_by(meeting_text(first));
           const Block own = of_role(rest, first);
-          return statements_.print(without_unused_definitions(
-              has_producer_warps(nest_) ? with_iterations_by_copies(own, first) : own));
+          return statements_.print(
+              without_unused_definitions(has_producer_warps(nest_) ? with_iterations_by_copies(own, first) : own));
         };
         body_ += fmt::format("if (role < 1) {{\n{}}} else {{\n{}}}\n", print_role(true), print_role(false));
         return;

@@ -95,7 +95,8 @@ std::string function_text(const Layer& layer, const Function& function,
                {"PACKED_BYTES", launcher.at("PACKED_BYTES")},
                {"LAUNCH_BYTES", launcher.at("LAUNCH_BYTES")},
                {"KERNEL", function.kernel},
-               {"THREADS", has_producer_warps(layer.lowered) ? "threads_of_block - 32 * producer_warps" : "threads_of_block"},
+               {"THREADS",
+                has_producer_warps(layer.lowered) ? "threads_of_block - 32 * producer_warps" : "threads_of_block"},
                {"SIZES", fmt::format("{}", fmt::join(kernel_sizes(layer.lowered), ", "))},
                {"RETURN", return_text(layer, function)}}) +
          "\n";

@@ -216,8 +216,9 @@ Instruction make_stage_barriers() {
 
 // A producer waits until a stage may be filled again; a warp says so after the last product that reads it.
 Instruction wait_for_release() {
-  Instruction result = ordering("wait_for_tile_release", "wait_for_tile_release(shared_memory, {number}, {stage}, {part});",
-                                {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, tile_release_text});
+  Instruction result =
+      ordering("wait_for_tile_release", "wait_for_tile_release(shared_memory, {number}, {stage}, {part});",
+               {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, tile_release_text});
   result.parameters = {value("number"), value("stage"), value("part")};
   return result;
 }

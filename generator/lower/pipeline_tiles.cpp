@@ -38,8 +38,7 @@ bool may_have_boxes(const LoopNest& nest) {
 
 /// What is done where tensor copies move B, and what where they do not.
 Block by_boxes(const LoopNest& nest, Block boxed, Block otherwise) {
-  return may_have_boxes(nest) ? Block{Node{Branch{has_boxes(), std::move(boxed), std::move(otherwise)}}}
-                              : otherwise;
+  return may_have_boxes(nest) ? Block{Node{Branch{has_boxes(), std::move(boxed), std::move(otherwise)}}} : otherwise;
 }
 
 /// Copies the tile of a K step where its K tile is there.

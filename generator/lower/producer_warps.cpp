@@ -18,7 +18,8 @@ namespace {
 
 // Warps that issue copies: one for tiles of B, one for packed tiles of A.
 Node of_tile_producer(Block body) {
-  return of_those_who_serve({Node{Branch{has_boxes(), {Node{Branch{less(index("place"), 1), std::move(body), {}}}}, {}}}});
+  return of_those_who_serve(
+      {Node{Branch{has_boxes(), {Node{Branch{less(index("place"), 1), std::move(body), {}}}}, {}}}});
 }
 /// Each of its lanes issues those of one consumer warp.
 Node of_packed_tile_producer(Block body) {
@@ -60,8 +61,7 @@ Block of_all_groups(const Block& copies, const LoopNest& nest) {
 /// Before a copy to a stage that has been used, its release.
 Block after_release_of_tile(const Block& copies) {
   const Expression number = index("step") + index("tiles_ahead");
-  const Node wait =
-      perform("wait_for_tile_release", {number, remainder(number, index("tile_stages")), index("group")});
+  const Node wait = perform("wait_for_tile_release", {number, remainder(number, index("tile_stages")), index("group")});
   return before_performs(copies, "copy_tile_box", {Node{Branch{less(index("tile_stages") - 1, number), {wait}, {}}}});
 }
 
@@ -75,7 +75,8 @@ Block of_consumer_warp(const Block& copies) {
                                 }
                                 return {Node{std::move(changed)}};
                               }});
-  const Block named = substitute(substitute(whole, "copy", Affine::of("lane")), "first_k_tile", Affine::of("served_k_tile"));
+  const Block named =
+      substitute(substitute(whole, "copy", Affine::of("lane")), "first_k_tile", Affine::of("served_k_tile"));
   return substitute(named, "packed_tile_row_tile", Affine::of("served_row_tile"));
 }
 
@@ -153,11 +154,12 @@ class Roles {
     const Expression stage = remainder(index("iteration"), index("packed_tile_stages"));
     const Node wait = perform("wait_for_packed_tile_release", {index("iteration"), stage, index("lane")});
     const Expression number = index("half") * 2 + index("block_of_pair");
-    Block result{of_packed_tile_producer(
-        {Node{Branch{equals(number, index("k_tile_steps") - 1),
-                     before_performs(of_consumer_warp(copies), "issue_packed_tile", {wait}),
-                     {}}}})};
-    const Node release{Branch{refill.condition, {perform("release_packed_tile", {stage, index("copy"), index("lane")})}, {}}};
+    Block result{
+        of_packed_tile_producer({Node{Branch{equals(number, index("k_tile_steps") - 1),
+                                             before_performs(of_consumer_warp(copies), "issue_packed_tile", {wait}),
+                                             {}}}})};
+    const Node release{
+        Branch{refill.condition, {perform("release_packed_tile", {stage, index("copy"), index("lane")})}, {}}};
     add_for_consumers(Node{Branch{has_boxes(), {release}, {node}}}, result);
     return result;
   }
@@ -177,17 +179,17 @@ class Roles {
 
 /// Behind the products of a K step those of the one before have read their tile.
 Block with_releases(const Block& block) {
-  return rewrite(block, {.statement = [](const Statement& statement) -> Block {
-                   Block result{Node{statement}};
-                   const auto* waits = std::get_if<Perform>(&statement.action);
-                   if (waits != nullptr && waits->instruction == "warpgroup_wait") {
-                     const Node release =
-                         perform("release_tile", {remainder(index("step") - 1, index("tile_stages")), index("part"),
-                                                  index("lane")});
-                     result.push_back(Node{Branch{has_boxes(), {Node{Branch{less(0, index("step")), {release}, {}}}}, {}}});
-                   }
-                   return result;
-                 }});
+  return rewrite(
+      block, {.statement = [](const Statement& statement) -> Block {
+        Block result{Node{statement}};
+        const auto* waits = std::get_if<Perform>(&statement.action);
+        if (waits != nullptr && waits->instruction == "warpgroup_wait") {
+          const Node release = perform(
+              "release_tile", {remainder(index("step") - 1, index("tile_stages")), index("part"), index("lane")});
+          result.push_back(Node{Branch{has_boxes(), {Node{Branch{less(0, index("step")), {release}, {}}}}, {}}});
+        }
+        return result;
+      }});
 }
 
 /// Barriers of the block within iterations become those of copies.
@@ -195,7 +197,8 @@ Block met_at_copies(const Block& block) {
   return rewrite(block, {.around = [](const Node& node) -> Node {
                    Node result = node;
                    if (auto* const loop = std::get_if<Loop>(&result.content)) {
-                     std::ranges::replace(loop->body, Node{Barrier{Scope::block}}, Node{Barrier{Scope::consumer_group}});
+                     std::ranges::replace(loop->body, Node{Barrier{Scope::block}},
+                                          Node{Barrier{Scope::consumer_group}});
                    }
                    return result;
                  }});
@@ -231,13 +234,13 @@ void declare_warps(LoopNest& nest, int producer_warps) {
   }
   const auto threads = std::ranges::find(nest.constants, "threads_per_block", &NamedConstant::name);
   threads->value = warp_size * index("block_warps");
-  nest.constants.insert(
-      threads, {{"roles", 2, "consumer warps, and producer warps behind them"},
-                {"producer_warps", producer_warps,
-                 producer_warps == 2 ? "one issues copies of tiles of B, one those of packed tiles"
-                                     : "two of them issue copies; consumers take over the registers of all"},
-                {"consumer_warps", index("block_row_tiles") * index("iteration_k_tiles"), ""},
-                {"block_warps", index("consumer_warps") + index("producer_warps"), ""}});
+  nest.constants.insert(threads,
+                        {{"roles", 2, "consumer warps, and producer warps behind them"},
+                         {"producer_warps", producer_warps,
+                          producer_warps == 2 ? "one issues copies of tiles of B, one those of packed tiles"
+                                              : "two of them issue copies; consumers take over the registers of all"},
+                         {"consumer_warps", index("block_row_tiles") * index("iteration_k_tiles"), ""},
+                         {"block_warps", index("consumer_warps") + index("producer_warps"), ""}});
   nest.constants.push_back({"tiles_ahead", index("tile_stages") - 1, "that are copied before the one in use"});
 }
 
@@ -247,8 +250,7 @@ LoopNest producer_warps(const LoopNest& nest, const WarpSpecialize& directive) {
   refuse_if(nest.packed.kind != PackedForm::Kind::bitmap || nest.find_array("StagedB") == nullptr, directive,
             "no tiles of B are copied for a bitmap", "copy them first: transform(A, bitmap, warps=4); pipeline(k, ..)");
   refuse_if(has_roles(nest), directive, "a producer warp copies already", "ask for that once");
-  refuse_if(nest.overlaps, directive, "the kernel waits for the previous one already",
-            "specialize warps before pdl()");
+  refuse_if(nest.overlaps, directive, "the kernel waits for the previous one already", "specialize warps before pdl()");
   if (!performs(nest, "copy_tile_box")) {
     return nest;
   }
@@ -282,7 +284,8 @@ LoopNest producer_warps(const LoopNest& nest, const WarpSpecialize& directive) {
     result.constants.push_back({"producer_registers", ProducerWarps::own_registers, "of each producer thread"});
   }
   result.description.emplace_back(
-      "Where tensor copies can move B producer warps issue all copies, as soon as consumer warps release a stage. These "
+      "Where tensor copies can move B producer warps issue all copies, as soon as consumer warps release a stage. "
+      "These "
       "wait for copies alone, not for each other.");
   return result;
 }

@@ -23,12 +23,12 @@ constexpr double bytes_of_b = 56e3;
 constexpr double known_gigabytes = 4800;
 
 // The same where warpgroups multiply.
-constexpr double launch_of_warpgroups = 1.86;
-constexpr double of_warpgroup_iteration = 0.922;  ///< four K steps of a consumer group, one after the other
-constexpr double of_decoded_packed_tile = 0.107;  ///< in the registers of a warp
-constexpr double of_packed_tile_and_64 = 0.0304;  ///< its products with 64 columns of C
-constexpr double of_sums_of_warps = 0.614;        ///< of 64 x 64 of C, for each further warp of a row tile
-constexpr double of_sums_of_blocks = 0.609;       ///< and for each further block of a cluster
+constexpr double launch_of_warpgroups = 2.42;
+constexpr double of_warpgroup_iteration = 0.452;   ///< four K steps of a consumer group, one after the other
+constexpr double of_decoded_packed_tile = 0.0966;  ///< in the registers of a warp
+constexpr double of_packed_tile_and_64 = 0.0482;   ///< its products with 64 columns of C
+constexpr double of_sums_of_warps = 0.329;         ///< of 64 x 64 of C, for each further warp of a row tile
+constexpr double of_sums_of_blocks = 0.533;        ///< and for each further block of a cluster
 
 // Bytes of a packed tile: bits and odd columns, two for each non-zero, and what fills the rows of words up; the fullest
 // of many is larger than the mean.
@@ -69,26 +69,19 @@ double time_of_warps(const BitmapSchedule& schedule, const LayerShape& shape, co
          work.waves * work.iterations * (of_iteration + of_step * steps) + (work.waves - 1) * of_wave;
 }
 
-/// Of an iteration: with one K step on its way in place of two it takes half as long again, which four consumer groups
-/// hide from each other.
-double latency_of_warpgroups(const BitmapSchedule& schedule) {
-  constexpr int enough_stages = 4, enough_groups = 4;
-  const bool waits = schedule.stages < enough_stages && schedule.warps < enough_groups;
-  return of_warpgroup_iteration * (waits ? 1.5 : 1);
-}
-
 double time_of_warpgroups(const BitmapSchedule& schedule, const Work& work) {
   const double products = work.packed_tiles * (of_decoded_packed_tile + of_packed_tile_and_64 * schedule.columns / 64);
   const double exchange = of_sums_of_warps * (schedule.warps - 1) + of_sums_of_blocks * (schedule.cluster - 1);
   const double sums = schedule.row_tiles * BitmapSchedule::row_tile_rows * schedule.columns / (64.0 * 64);
-  return launch_of_warpgroups + products +
-         work.waves * (work.iterations * latency_of_warpgroups(schedule) + exchange * sums);
+  return launch_of_warpgroups + products + work.waves * (work.iterations * of_warpgroup_iteration + exchange * sums);
 }
 
 }  // namespace
 
 int expected_registers(const BitmapSchedule& schedule) {
-  constexpr int most = 256, at_once = 8;  // that a warp is given
+  constexpr int at_once = 8;  // that a warp is given
+  const int most =
+      schedule.has_warpgroups() ? ProducerWarps(schedule.consumer_threads(), schedule.columns).most_registers() : 256;
   const int needed = schedule.has_warpgroups() ? 96 + schedule.columns / 2 : 88 + schedule.columns * 6 / 5;
   return std::min(most, (needed + at_once - 1) / at_once * at_once);
 }

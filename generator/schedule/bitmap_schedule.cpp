@@ -51,19 +51,22 @@ void check_warpgroups(const BitmapSchedule& schedule) {
 
 }  // namespace
 
-/// ptxas counts whole warpgroups where there is one.
-int ProducerWarps::share() const { return StreamSchedule::thread_registers(consumer_threads_ + 32 * warpgroup_warps); }
+int ProducerWarps::most_registers() const {
+  // ptxas counts whole warpgroups.
+  return std::min(StreamSchedule::most_registers,
+                  StreamSchedule::thread_registers(consumer_threads_ + 32 * warpgroup_warps));
+}
 
 bool ProducerWarps::exchange_registers() const {
   constexpr int beside_sums = 104;  // fragments of two K blocks, what they are decoded with, and addresses
-  return share() < sums_ + beside_sums && share() < consumer_registers();
+  return most_registers() < std::min(sums_ + beside_sums, consumer_registers());
 }
 
 int ProducerWarps::consumer_registers() const {
   constexpr int most = 240, at_once = 8;  // of what setmaxnreg takes
   const int producer_threads = 32 * warpgroup_warps;
   const int threads = consumer_threads_ + producer_threads;
-  const int all = std::min(most, share()) * threads;
+  const int all = std::min(most, most_registers()) * threads;
   return std::min(most, (all - producer_threads * own_registers) / consumer_threads_ / at_once * at_once);
 }
 

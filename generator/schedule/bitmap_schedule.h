@@ -23,12 +23,12 @@ class ProducerWarps {
 
   int warps() const { return exchange_registers() ? warpgroup_warps : 2; }
   bool exchange_registers() const;
+  /// That the compiler may give each thread of the block.
+  int most_registers() const;
   /// Of each consumer thread, where they are exchanged.
   int consumer_registers() const;
 
  private:
-  int share() const;
-
   static constexpr int warpgroup_warps = 4;
   int consumer_threads_;
   int sums_;

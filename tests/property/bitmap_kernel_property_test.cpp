@@ -310,5 +310,40 @@ TEST(EmittedBitmapKernel, NeedsAllOfItsWaits) {
   }
 }
 
+/// The same of what producer warps and consumer warps wait for, of each other's stages.
+TEST(EmittedBitmapKernel, NeedsAllWaitsOfItsProducers) {
+  SparseMatrix matrix = sample_matrix({.rows = 70, .columns = 1500, .sparsity = 0.5, .seed = 7});
+  round_values(matrix, ScalarType::f16);
+  const GeneratedLayer layer = layer_of(matrix, 64, of_warpgroups);
+  const std::string text = tests::kernel_text(layer);
+  const auto judged = [&](const EmulatedKernel& kernel, std::uint64_t order) {
+    return kernel.multiply(matrix, KernelCall{.product = {.n = 64, .ldb = 64, .ldc = 64}, .compute_major = 9}, order);
+  };
+  const std::pair<const char*, const char*> waits[] = {
+      {"wait_for_phase(barrier_of_tile(memory, stage, part), number / tile_stages);", ""},
+      {"wait_for_phase(release_of_tile(memory, stage, part), number / tile_stages - 1);", ""},
+      {"wait_for_phase(release_of_packed_tile(memory, stage, copy), iteration / packed_tile_stages);", ""},
+      {"number / tile_stages - 1)", "number / tile_stages)"},
+      {"release_tile(shared_memory, (step - 1) % tile_stages, part, lane)",
+       "release_tile(shared_memory, step % tile_stages, part, lane)"},
+      {"initialise_barrier(release_of_tile(memory, 0, i), block_row_tiles);",
+       "initialise_barrier(release_of_tile(memory, 0, i), 1);"},
+      {"int tiles_ahead = tile_stages - 1;", "int tiles_ahead = tile_stages + 1;"},
+      {"if (0 < step) {", "if (4 < step) {"}};
+  constexpr std::uint64_t orders = 3;
+  const EmulatedKernel whole(layer, text);
+  for (std::uint64_t order = 0; order < orders; ++order) {
+    EXPECT_TRUE(judged(whole, order).passed()) << tests::print(judged(whole, order));
+  }
+  for (const auto& [right, wrong] : waits) {
+    const std::size_t at = text.find(right);
+    ASSERT_NE(at, text.npos) << right << "\n" << text;
+    const EmulatedKernel changed(layer, std::string(text).replace(at, std::string(right).size(), wrong));
+    for (std::uint64_t order = 0; order < orders; ++order) {
+      EXPECT_FALSE(judged(changed, order).passed()) << right << " -> " << wrong << ", order " << order;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace esc

@@ -220,10 +220,10 @@ TEST(PipelineTiles, OfWarpgroupsDecodesTheNextBlockWhileOneIsMultiplied) {
 }
 
 TEST(PipelineTiles, OfWarpgroupsDecodesTheFirstBlockInFrontOfTheTurns) {
-  const std::string front = part_of(pipeline_tiles(of_warpgroups, {"k", 4, 2}),
-                                    "make_tile_barriers(part, consumer_group_thread);", "for (iteration = 0");
+  const std::string front =
+      part_of(pipeline_tiles(of_warpgroups, {"k", 4, 2}), "make_stage_barriers(thread);", "for (iteration = 0");
   EXPECT_THAT(front,
-              AllOf(HasSubstr("boxed = uses_boxes(B);\n"), HasSubstr("copy_tile_rows("),
+              AllOf(HasSubstr("boxed = uses_boxes();\n"), HasSubstr("copy_tile_rows("),
                     HasSubstr("wait_for_packed_tile(0, 0, copy);\n"),
                     HasSubstr("load_bits(StagedBits[0][copy], 0, 0, copy, lane, bits);\n"), HasSubstr("a[0][t]);\n")));
 }

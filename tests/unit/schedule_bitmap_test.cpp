@@ -89,7 +89,7 @@ TEST(BitmapSchedule, ExpandsToDirectives) {
   EXPECT_EQ(expand(parse_schedule("bitmap:pdl=off")).size(), 5U);
   EXPECT_EQ(print(expand(parse_schedule("bitmap:columns=128,panels=4,warps=1,stages=4,mma=warpgroup"))),
             "mainloop(i, row_tiles=4, warps=1); fragment(j, 128); transform(A, bitmap, warps=4); pipeline(k, stages=4, "
-            "stages_a=2); store(C); pdl()");
+            "stages_a=2); store(C); warp_specialize(B); pdl()");
   EXPECT_EQ(
       print(expand(parse_schedule("bitmap:columns=16,panels=1,cluster=2,pdl=off"))),
       "mainloop(i, row_tiles=1, warps=8); fragment(j, 16); transform(A, bitmap); pipeline(k, stages=3, stages_a=2); "
