@@ -79,10 +79,13 @@ Block without_meetings(const Block& block) {
 }
 
 /// Iterations have code of their own where a producer copies tiles of B, in which nobody meets, and where consumers do.
-/// Whoever decided within them would pay for both.
+/// Whoever decided within them would pay for both. Before them each warp waits for its own packed tile.
 Block with_iterations_by_copies(const Block& block, bool consumers) {
   Block result;
   for (const Node& node : block) {
+    if (node == Node{Barrier{Scope::consumer_group}}) {
+      continue;
+    }
     const auto* loop = std::get_if<Loop>(&node.content);
     const bool iterates = loop != nullptr && loop->role == Role::reduction;
     result.push_back(iterates ? Node{Branch{has_boxes(), without_meetings(decided({node}, true)),

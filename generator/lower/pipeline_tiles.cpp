@@ -224,12 +224,13 @@ Block of_block(const Block& block, const Affine& half, const Affine& next) {
   return substitute(substitute(block, "half", half), "block_of_pair", next);
 }
 
-/// What is decoded before all iterations: the first block of all.
-Node decode_first(const LoopNest& nest, const Iteration& iteration) {
+/// What is decoded before all iterations, once it has come: the first block of all.
+Block decode_first(const LoopNest& nest, const Iteration& iteration) {
+  const Expression is_there = is_k_tile(index("first_k_tile"));
   const Block decode{iteration.find_words(), iteration.load_bits(), iteration.find_places(), iteration.load_tiles()};
-  Block first{perform("wait_for_packed_tile", {0, 0, index("copy")})};
-  append(first, substitute(of_block(from_shared_memory(nest, decode), 0, 0), "packed_tile_stage", 0));
-  return Node{Branch{is_k_tile(index("first_k_tile")), std::move(first), {}}};
+  return {
+      Node{Branch{is_there, {perform("wait_for_packed_tile", {0, 0, index("copy")})}, {}}}, meet(nest),
+      Node{Branch{is_there, substitute(of_block(from_shared_memory(nest, decode), 0, 0), "packed_tile_stage", 0), {}}}};
 }
 
 /// Once the last block of a packed tile has been decoded, by all lanes, a later one takes its place.
@@ -374,9 +375,9 @@ LoopNest pipeline_tiles(const LoopNest& given, const PipelineTiles& directive) {
   const Iteration iteration(nest, whole_iteration);
   if (has_warpgroups(nest)) {
     iterations.body = {iterations.body.front(), Node{block_steps(nest, iteration)}};
-    const Node first = decode_first(nest, iteration);
+    const Block first = decode_first(nest, iteration);
     parts.body[at] = Node{std::move(iterations)};
-    insert(parts.body, at, {first});
+    insert(parts.body, at, first);
   } else {
     iterations.body = {iterations.body.front(),
                        define("packed_tile_stage", remainder(index("iteration"), index("packed_tile_stages")))};

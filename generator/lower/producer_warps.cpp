@@ -2,6 +2,9 @@
 #include "generator/lower/producer_warps.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,22 +35,24 @@ Expression first_k_tile_of(const LoopNest& nest, const Expression& group) {
   return nest.has_constant("cluster_blocks") ? index("rank") * index("iteration_k_tiles") + group : group;
 }
 
-Block before_performs(const Block& block, const char* instruction, const Block& more) {
+/// The block with what `change` makes of each statement that performs this instruction.
+Block change_performs(const Block& block, std::string_view instruction,
+                      const std::function<Block(const Statement&)>& change) {
   return rewrite(block, {.statement = [&](const Statement& statement) -> Block {
                    const auto* performed = std::get_if<Perform>(&statement.action);
-                   Block result = performed != nullptr && performed->instruction == instruction ? more : Block{};
-                   result.push_back(Node{statement});
-                   return result;
+                   return performed != nullptr && performed->instruction == instruction ? change(statement)
+                                                                                        : Block{Node{statement}};
                  }});
+}
+
+Block before_performs(const Block& block, std::string_view instruction, const Node& more) {
+  return change_performs(block, instruction,
+                         [&](const Statement& statement) -> Block { return {more, Node{statement}}; });
 }
 
 /// Copies by boxes are complete when their bytes have come, not by what a thread commits.
 Block without_commits(const Block& block) {
-  return rewrite(block, {.statement = [](const Statement& statement) -> Block {
-                   const auto* performed = std::get_if<Perform>(&statement.action);
-                   return performed != nullptr && performed->instruction == "commit_copies" ? Block{}
-                                                                                            : Block{Node{statement}};
-                 }});
+  return change_performs(block, "commit_copies", [](const Statement&) { return Block{}; });
 }
 
 /// What the producer asks for: all consumer groups' tiles, as far ahead as there are stages.
@@ -62,19 +67,16 @@ Block of_all_groups(const Block& copies, const LoopNest& nest) {
 Block after_release_of_tile(const Block& copies) {
   const Expression number = index("step") + index("tiles_ahead");
   const Node wait = perform("wait_for_tile_release", {number, remainder(number, index("tile_stages")), index("group")});
-  return before_performs(copies, "copy_tile_box", {Node{Branch{less(index("tile_stages") - 1, number), {wait}, {}}}});
+  return before_performs(copies, "copy_tile_box", Node{Branch{less(index("tile_stages") - 1, number), {wait}, {}}});
 }
 
 /// What a lane of the producer finds and copies of packed tiles: those of the consumer warp whose number it has.
 Block of_consumer_warp(const Block& copies) {
-  const Block whole = rewrite(copies, {.statement = [](const Statement& statement) -> Block {
-                                Statement changed = statement;
-                                auto* const performed = std::get_if<Perform>(&changed.action);
-                                if (performed != nullptr && performed->instruction == "copy_bitmap_packed_tile") {
-                                  performed->instruction = "issue_packed_tile";
-                                }
-                                return {Node{std::move(changed)}};
-                              }});
+  const Block whole = change_performs(copies, "copy_bitmap_packed_tile", [](const Statement& statement) -> Block {
+    Statement by_one = statement;
+    std::get<Perform>(by_one.action).instruction = "issue_packed_tile";
+    return {Node{std::move(by_one)}};
+  });
   const Block named =
       substitute(substitute(whole, "copy", Affine::of("lane")), "first_k_tile", Affine::of("served_k_tile"));
   return substitute(named, "packed_tile_row_tile", Affine::of("served_row_tile"));
@@ -156,7 +158,7 @@ class Roles {
     const Expression number = index("half") * 2 + index("block_of_pair");
     Block result{
         of_packed_tile_producer({Node{Branch{equals(number, index("k_tile_steps") - 1),
-                                             before_performs(of_consumer_warp(copies), "issue_packed_tile", {wait}),
+                                             before_performs(of_consumer_warp(copies), "issue_packed_tile", wait),
                                              {}}}})};
     const Node release{
         Branch{refill.condition, {perform("release_packed_tile", {stage, index("copy"), index("lane")})}, {}}};
@@ -179,29 +181,27 @@ class Roles {
 
 /// Behind the products of a K step those of the one before have read their tile.
 Block with_releases(const Block& block) {
-  return rewrite(
-      block, {.statement = [](const Statement& statement) -> Block {
-        Block result{Node{statement}};
-        const auto* waits = std::get_if<Perform>(&statement.action);
-        if (waits != nullptr && waits->instruction == "warpgroup_wait") {
-          const Node release = perform(
-              "release_tile", {remainder(index("step") - 1, index("tile_stages")), index("part"), index("lane")});
-          result.push_back(Node{Branch{has_boxes(), {Node{Branch{less(0, index("step")), {release}, {}}}}, {}}});
-        }
-        return result;
-      }});
+  const Node release =
+      perform("release_tile", {remainder(index("step") - 1, index("tile_stages")), index("part"), index("lane")});
+  return change_performs(block, "warpgroup_wait", [&](const Statement& statement) -> Block {
+    return {Node{statement}, Node{Branch{has_boxes(), {Node{Branch{less(0, index("step")), {release}, {}}}}, {}}}};
+  });
 }
 
-/// Barriers of the block within iterations become those of copies.
+/// Where copies are waited for, before the iterations and in them, barriers of the block become those of copies.
 Block met_at_copies(const Block& block) {
-  return rewrite(block, {.around = [](const Node& node) -> Node {
-                   Node result = node;
-                   if (auto* const loop = std::get_if<Loop>(&result.content)) {
-                     std::ranges::replace(loop->body, Node{Barrier{Scope::block}},
-                                          Node{Barrier{Scope::consumer_group}});
-                   }
-                   return result;
-                 }});
+  const auto meet = [](auto from, auto to) {
+    std::ranges::replace(from, to, Node{Barrier{Scope::block}}, Node{Barrier{Scope::consumer_group}});
+  };
+  Block result = rewrite(block, {.around = [&](const Node& node) -> Node {
+                           Node changed = node;
+                           if (auto* const loop = std::get_if<Loop>(&changed.content)) {
+                             meet(loop->body.begin(), loop->body.end());
+                           }
+                           return changed;
+                         }});
+  meet(result.begin(), result.begin() + static_cast<std::ptrdiff_t>(find_place(result, Role::reduction)));
+  return result;
 }
 
 /// Warps that multiply, and behind them the producers.
@@ -215,10 +215,9 @@ void add_producers(ThreadNest& parts) {
           define("place", remainder(index("warp_of_block"), index("block_row_tiles")))});
 }
 
-/// Takes the first node out of a block that is wanted.
-template <typename Wanted>
-Node take(Block& block, Wanted wanted) {
-  const auto found = std::ranges::find_if(block, wanted);
+/// Takes the first node that performs this instruction out of a block.
+Node take_first(Block& block, std::string_view instruction) {
+  const auto found = std::ranges::find_if(block, [&](const Node& node) { return performs({node}, instruction); });
   Node taken = *found;
   block.erase(found);
   return taken;
@@ -255,11 +254,8 @@ LoopNest producer_warps(const LoopNest& nest, const WarpSpecialize& directive) {
     return nest;
   }
   ThreadNest parts = take_apart(nest, directive);
-  const auto is = [](const char* instruction) {
-    return [=](const Node& node) { return performs({node}, instruction); };
-  };
-  const Node first_found = take(parts.body, is("find_packed_tile"));
-  const Node boxes = take(parts.body, is("uses_boxes"));
+  const Node first_found = take_first(parts.body, "find_packed_tile");
+  const Node boxes = take_first(parts.body, "uses_boxes");
   const auto opened = std::ranges::find(parts.body, Node{Barrier{Scope::block}}) + 1;
   Block common(parts.body.begin(), opened);
   const Block rest(opened, parts.body.end());
