@@ -297,7 +297,8 @@ bool has_later_packed_tiles(const LoopNest& nest) {
   return !has_warpgroups(nest) && nest.constant("iteration_k_tiles") * nest.constant("block_row_tiles") > early_copies;
 }
 
-/// The packed tiles of the first iterations: as many as have room, or all but the one that the first iteration asks for.
+/// The packed tiles of the first iterations: as many as have room, or all but the one that the first iteration asks
+/// for.
 Node first_packed_tiles(const LoopNest& nest) {
   const Affine count = Affine::of(has_warpgroups(nest) ? "packed_tile_stages" : "early_packed_tiles");
   return sequential_loop("u", 0, count, 1, Role::none, copy_of_packed_tile(nest, index("u"), index("u")));

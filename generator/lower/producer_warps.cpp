@@ -148,8 +148,8 @@ class Roles {
     return result;
   }
 
-  /// Consumers copy a later packed tile in the K step in which its stage has been read. A producer waits for that in the
-  /// next one.
+  /// Consumers copy a later packed tile in the K step in which its stage has been read. A producer waits for that in
+  /// the next one.
   Block later_packed_tile(const Node& node) const {
     const auto& refill = std::get<Branch>(node.content);
     const Block copies(refill.then.begin() + 1, refill.then.end());
