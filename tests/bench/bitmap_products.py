@@ -50,8 +50,8 @@ def make(arguments):
                         str(int(zeros) / 100), "-o", matrix)
             name = name_of(words)
             made = pathlib.Path(folder) / name
-            quietly(arguments.escgen, "generate", matrix, "--name", name, "--dtype", dtype, "--layout", layout, "--bcol",
-                    bcol, "--schedule", "bitmap", "--gpu", "h200", "--no-verify", "-o", made)
+            quietly(arguments.escgen, "generate", matrix, "--name", name, "--dtype", dtype, "--layout", layout,
+                    "--bcol", bcol, "--schedule", "bitmap", "--gpu", "h200", "--no-verify", "-o", made)
             for file in (f"{name}.cu", f"{name}.h", f"{name}_transformer.cpp"):
                 shutil.copy(made / name / file, out)
             shutil.rmtree(made)
