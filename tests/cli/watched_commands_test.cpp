@@ -25,7 +25,7 @@ TEST_F(WatchedCommands, LongCommandsSayOnATerminalHowFarTheyAre) {
   if (shell("command -v script").status != 0) {
     GTEST_SKIP() << "script, which has a terminal, is not on this machine";
   }
-  ASSERT_EQ(escgen({"sample", "-o", "big.mtx", "--rows", "640", "--cols", "1800", "--sparsity", "0.6"}).status, 0);
+  ASSERT_EQ(escgen({"sample", "-o", "big.mtx", "--rows", "800", "--cols", "2400", "--sparsity", "0.6"}).status, 0);
   const std::string seen = seen_of("$ESCGEN generate big.mtx --bcol 64 -o out");
   EXPECT_THAT(seen, AllOf(HasSubstr("\r\033[K"), HasSubstr("running the "), HasSubstr("on the emulated ")));
   EXPECT_THAT(seen, ::testing::EndsWith("\r\033[K")) << "the line is taken away";
