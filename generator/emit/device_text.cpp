@@ -18,6 +18,7 @@
 #include "generator/emit/packed_matrix_holes.h"
 #include "generator/emit/print_kernel.h"
 #include "generator/emit/region_text.h"
+#include "generator/emit/role_code.h"
 #include "generator/emit/runtime_parameters.h"
 #include "generator/emit/text_template.h"
 #include "generator/ir/instruction.h"

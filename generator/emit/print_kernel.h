@@ -32,9 +32,6 @@ std::string tuned_leading_dimension(const ArrayDeclaration& array);
 /// Whether blocks of the nest's kernel share work in clusters.
 bool has_clusters(const LoopNest& nest);
 
-/// Whether the threads of a block meet after the loop over iterations.
-bool meets_behind_iterations(const LoopNest& nest);
-
 /// Whether the nest reads B: one that only prepares C for another does not.
 bool reads_b(const LoopNest& nest);
 

@@ -56,11 +56,9 @@ Instruction find_packed_tile() {
 }
 
 Instruction make_packed_tile_barriers() {
-  Instruction result =
-      ordering("make_packed_tile_barriers", "make_packed_tile_barriers(shared_memory, {copy}, {lane});",
-               {async_barriers_text, bitmap_packed_tile_text, make_packed_tile_barriers_text});
-  result.parameters = {value("copy"), value("lane")};
-  return result;
+  return ordering("make_packed_tile_barriers", "make_packed_tile_barriers(shared_memory, {copy}, {lane});",
+                  {async_barriers_text, bitmap_packed_tile_text, make_packed_tile_barriers_text},
+                  {value("copy"), value("lane")});
 }
 
 Instruction copy_bitmap_packed_tile() {
@@ -104,28 +102,18 @@ Instruction issue_packed_tile() {
   return result;
 }
 
-// A producer waits until a stage may be filled again; a warp says so when it has decoded its packed tile.
-Instruction wait_for_packed_tile_release() {
-  Instruction result = ordering(
-      "wait_for_packed_tile_release", "wait_for_packed_tile_release(shared_memory, {iteration}, {stage}, {copy});",
-      {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, tile_release_text, packed_tile_release_text});
-  result.parameters = {value("iteration"), value("stage"), value("copy")};
-  return result;
-}
-Instruction release_packed_tile() {
-  Instruction result = ordering(
-      "release_packed_tile", "release_packed_tile(shared_memory, {stage}, {copy}, {lane});",
-      {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, tile_release_text, packed_tile_release_text});
-  result.parameters = {value("stage"), value("copy"), value("lane")};
-  return result;
+/// A producer waits until a stage may be filled again; a warp says so when it has decoded its packed tile.
+Instruction of_release(const char* name_of, const char* call, std::vector<Instruction::Parameter> parameters) {
+  return ordering(
+      name_of, call,
+      {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, tile_release_text, packed_tile_release_text},
+      std::move(parameters));
 }
 
 Instruction wait_for_packed_tile() {
-  Instruction result =
-      ordering("wait_for_packed_tile", "wait_for_packed_tile(shared_memory, {iteration}, {stage}, {copy});",
-               {async_barriers_text, bitmap_packed_tile_text, wait_for_packed_tile_text});
-  result.parameters = {value("iteration"), value("stage"), value("copy")};
-  return result;
+  return ordering("wait_for_packed_tile", "wait_for_packed_tile(shared_memory, {iteration}, {stage}, {copy});",
+                  {async_barriers_text, bitmap_packed_tile_text, wait_for_packed_tile_text},
+                  {value("iteration"), value("stage"), value("copy")});
 }
 
 /// Where the copy of a warp's packed tile is.
@@ -281,8 +269,11 @@ std::vector<Instruction> bitmap_instructions() {
           make_packed_tile_barriers(),
           copy_bitmap_packed_tile(),
           issue_packed_tile(),
-          wait_for_packed_tile_release(),
-          release_packed_tile(),
+          of_release("wait_for_packed_tile_release",
+                     "wait_for_packed_tile_release(shared_memory, {iteration}, {stage}, {copy});",
+                     {value("iteration"), value("stage"), value("copy")}),
+          of_release("release_packed_tile", "release_packed_tile(shared_memory, {stage}, {copy}, {lane});",
+                     {value("stage"), value("copy"), value("lane")}),
           wait_for_packed_tile(),
           find_words(),
           load_bits(),

@@ -302,12 +302,10 @@ Instruction stage_k_tiles() {
 }
 
 Instruction store_held() {
-  Instruction result = ordering(
-      "store_held", "store_held<vectors>(shared_memory, {held}, {rounds}, {iteration}, {stage}, {part}, {thread});",
-      {vector_text, packed_tile_text, k_tile_rows_text, stage_k_tiles_text, store_held_text});
-  result.parameters = {array("held"),  value("rounds"), value("iteration"),
-                       value("stage"), value("part"),   value("thread")};
-  return result;
+  return ordering("store_held",
+                  "store_held<vectors>(shared_memory, {held}, {rounds}, {iteration}, {stage}, {part}, {thread});",
+                  {vector_text, packed_tile_text, k_tile_rows_text, stage_k_tiles_text, store_held_text},
+                  {array("held"), value("rounds"), value("iteration"), value("stage"), value("part"), value("thread")});
 }
 
 /// The same of 32 bits where elements of B lie as a layout says.
@@ -344,18 +342,14 @@ Instruction copy_k_tiles() {
 }
 
 Instruction make_barriers() {
-  Instruction result = ordering("make_barriers", "make_barriers<vectors, tuned>(shared_memory, {thread});",
-                                {packed_tile_text, async_barriers_text, bulk_text, make_barriers_text});
-  result.parameters = {value("thread")};
-  return result;
+  return ordering("make_barriers", "make_barriers<vectors, tuned>(shared_memory, {thread});",
+                  {packed_tile_text, async_barriers_text, bulk_text, make_barriers_text}, {value("thread")});
 }
 
 Instruction wait_for_operands() {
-  Instruction result =
-      ordering("wait_for_operands", "wait_for_operands(shared_memory, {own_iteration}, {stage}, {part});",
-               {packed_tile_text, async_barriers_text, bulk_text, wait_for_operands_text});
-  result.parameters = {value("own_iteration"), value("stage"), value("part")};
-  return result;
+  return ordering("wait_for_operands", "wait_for_operands(shared_memory, {own_iteration}, {stage}, {part});",
+                  {packed_tile_text, async_barriers_text, bulk_text, wait_for_operands_text},
+                  {value("own_iteration"), value("stage"), value("part")});
 }
 
 /// What the warp with this copy of a packed tile does in the round of an iteration, where there is one.
@@ -407,8 +401,6 @@ Instruction transpose_k_tile() {
 }  // namespace
 
 std::vector<Instruction> fragment_instructions() {
-  Instruction wait = ordering("wait_for_stage", "__pipeline_wait_prior({ahead});", {});
-  wait.parameters = {value("ahead")};
   return {find_rounds(),
           k_tile_at(),
           stage_packed_tile(),
@@ -444,7 +436,7 @@ std::vector<Instruction> fragment_instructions() {
           add_residuals(),
           add_column_residuals(),
           add_lanes(),
-          std::move(wait),
+          ordering("wait_for_stage", "__pipeline_wait_prior({ahead});", {}, {value("ahead")}),
           ordering("commit_copies", "__pipeline_commit();", {})};
 }
 

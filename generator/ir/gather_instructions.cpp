@@ -93,16 +93,12 @@ Instruction copy_rows() {
 }
 
 Instruction make_ring_barriers() {
-  Instruction result = ordering("make_ring_barriers", "make_ring_barriers<vectors>(shared_memory, {thread});",
-                                {async_barriers_text, ring_text, make_ring_barriers_text});
-  result.parameters = {value("thread")};
-  return result;
+  return ordering("make_ring_barriers", "make_ring_barriers<vectors>(shared_memory, {thread});",
+                  {async_barriers_text, ring_text, make_ring_barriers_text}, {value("thread")});
 }
 
 Instruction ordering_of_iteration(const std::string& name_of, const std::string& call, std::string_view text) {
-  Instruction result = ordering(name_of, call, {async_barriers_text, ring_text, text});
-  result.parameters = {value("iteration")};
-  return result;
+  return ordering(name_of, call, {async_barriers_text, ring_text, text}, {value("iteration")});
 }
 Instruction wait_for_iteration() {
   return ordering_of_iteration("wait_for_iteration", "wait_for_iteration(shared_memory, {iteration});",

@@ -42,8 +42,9 @@ inline Instruction::Parameter array(const std::string& parameter) { return {para
 inline Instruction::Parameter pointer(const std::string& parameter) { return {parameter, Passing::pointer}; }
 
 /// What orders memory and means nothing for the values.
-inline Instruction ordering(const std::string& name_of, const std::string& call, std::vector<std::string_view> texts) {
-  return {.name = name_of, .parameters = {}, .call = call, .texts = std::move(texts)};
+inline Instruction ordering(const std::string& name_of, const std::string& call, std::vector<std::string_view> texts,
+                            std::vector<Instruction::Parameter> parameters = {}) {
+  return {.name = name_of, .parameters = std::move(parameters), .call = call, .texts = std::move(texts)};
 }
 
 }  // namespace esc::instruction_parts

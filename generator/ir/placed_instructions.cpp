@@ -92,12 +92,9 @@ Instruction multiply_placed(const char* name_of, const char* packed_tiles, std::
 }  // namespace
 
 std::vector<Instruction> placed_instructions() {
-  Instruction take = ordering("take_registers", "take_registers<{registers}>();", {registers_text});
-  Instruction leave = ordering("leave_registers", "leave_registers<{registers}>();", {registers_text});
-  take.parameters = leave.parameters = {value("registers")};
   return {
-      std::move(take),
-      std::move(leave),
+      ordering("take_registers", "take_registers<{registers}>();", {registers_text}, {value("registers")}),
+      ordering("leave_registers", "leave_registers<{registers}>();", {registers_text}, {value("registers")}),
       place_values("place_split_values", {vector_text, packed_tile_text, placed_text, warpgroup_text, split_floats_text,
                                           place_split_values_text, place_values_text}),
       place_values("place_rounded_values", {vector_text, packed_tile_text, placed_text, warpgroup_text,

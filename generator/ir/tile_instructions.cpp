@@ -207,40 +207,27 @@ Instruction uses_boxes() {
 
 /// The barriers of all stages, by the first thread of a block.
 Instruction make_stage_barriers() {
-  Instruction result = ordering("make_stage_barriers", "make_stage_barriers(shared_memory, {thread});",
-                                {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, tile_release_text,
-                                 packed_tile_release_text, make_stage_barriers_text});
-  result.parameters = {value("thread")};
-  return result;
+  return ordering("make_stage_barriers", "make_stage_barriers(shared_memory, {thread});",
+                  {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, tile_release_text,
+                   packed_tile_release_text, make_stage_barriers_text},
+                  {value("thread")});
 }
 
-// A producer waits until a stage may be filled again; a warp says so after the last product that reads it.
-Instruction wait_for_release() {
-  Instruction result =
-      ordering("wait_for_tile_release", "wait_for_tile_release(shared_memory, {number}, {stage}, {part});",
-               {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, tile_release_text});
-  result.parameters = {value("number"), value("stage"), value("part")};
-  return result;
-}
-Instruction release_tile() {
-  Instruction result = ordering("release_tile", "release_tile(shared_memory, {stage}, {part}, {lane});",
-                                {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, tile_release_text});
-  result.parameters = {value("stage"), value("part"), value("lane")};
-  return result;
+/// A producer waits until a stage may be filled again; a warp says so after the last product that reads it.
+Instruction of_release(const char* name_of, const char* call, std::vector<Instruction::Parameter> parameters) {
+  return ordering(name_of, call, {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, tile_release_text},
+                  std::move(parameters));
 }
 
 Instruction wait_for_tile() {
-  Instruction result = ordering("wait_for_tile", "wait_for_tile(shared_memory, {number}, {stage}, {part});",
-                                {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, wait_for_tile_text});
-  result.parameters = {value("number"), value("stage"), value("part")};
-  return result;
+  return ordering("wait_for_tile", "wait_for_tile(shared_memory, {number}, {stage}, {part});",
+                  {async_barriers_text, bitmap_packed_tile_text, tile_barriers_text, wait_for_tile_text},
+                  {value("number"), value("stage"), value("part")});
 }
 
 /// What orders products of warpgroups.
 Instruction of_warpgroup(const char* name_of, const char* call, std::vector<Instruction::Parameter> parameters) {
-  Instruction result = ordering(name_of, call, {warpgroup_text, warpgroup_order_text});
-  result.parameters = std::move(parameters);
-  return result;
+  return ordering(name_of, call, {warpgroup_text, warpgroup_order_text}, std::move(parameters));
 }
 
 }  // namespace
@@ -252,8 +239,10 @@ std::vector<Instruction> tile_instructions() {
           make_stage_barriers(),
           copy_tile_box(),
           wait_for_tile(),
-          wait_for_release(),
-          release_tile(),
+          of_release("wait_for_tile_release", "wait_for_tile_release(shared_memory, {number}, {stage}, {part});",
+                     {value("number"), value("stage"), value("part")}),
+          of_release("release_tile", "release_tile(shared_memory, {stage}, {part}, {lane});",
+                     {value("stage"), value("part"), value("lane")}),
           load_b(),
           mma(),
           takes_tiles(),

@@ -11,15 +11,15 @@
 
 #include "generator/ir/build.h"
 #include "generator/ir/instruction.h"
-#include "generator/ir/joined_digits.h"
 #include "generator/ir/rewrite.h"
-#include "generator/ir/roles.h"
+#include "generator/lower/first_operands.h"
 #include "generator/lower/mainloop.h"
 #include "generator/lower/pack_bitmap.h"
 #include "generator/lower/packed_tile_copies.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/staged_copies.h"
 #include "generator/lower/thread_nest.h"
+#include "generator/lower/tile_copies.h"
 #include "generator/lower/unpack_bitmap.h"
 #include "generator/schedule/bitmap_schedule.h"
 
@@ -28,30 +28,6 @@ namespace {
 
 bool is_packed_tile_array(const std::string& array) {
   return std::ranges::find(packed_tile_arrays(), array) != packed_tile_arrays().end();
-}
-
-/// Whether tensor copies can move B: a matrix of rows or of columns, each of them one after the other.
-bool may_have_boxes(const LoopNest& nest) {
-  const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
-  return has_warpgroups(nest) && (!layout || has_whole_columns(*layout));
-}
-
-/// What is done where tensor copies move B, and what where they do not.
-Block by_boxes(const LoopNest& nest, Block boxed, Block otherwise) {
-  return may_have_boxes(nest) ? Block{Node{Branch{has_boxes(), std::move(boxed), std::move(otherwise)}}} : otherwise;
-}
-
-/// Copies the tile of a K step where its K tile is there.
-Node copy_of_tile(const LoopNest& nest, const Expression& step) {
-  const Expression k_tile = k_tile_of(quotient(step, index("k_tile_steps")));
-  const Expression first_row =
-      k_tile * index("k_tile_columns") + remainder(step, index("k_tile_steps")) * index("tile_rows");
-  const auto copy = [&](const char* name) {
-    return perform(name, {element("B"), element("StagedB"), first_row, remainder(step, index("tile_stages")),
-                          index("part"), index("tile"), index("consumer_group_thread"), index("K"), index("N")});
-  };
-  const char* const by_threads = nest.array(ArrayRole::dense).layout ? "copy_tile_columns" : "copy_tile_rows";
-  return Node{Branch{less(k_tile, index("k_tiles")), by_boxes(nest, {copy("copy_tile_box")}, {copy(by_threads)}), {}}};
 }
 
 /// Whether an instruction reads a tile of B.
@@ -284,64 +260,6 @@ Loop block_steps(const LoopNest& nest, const Iteration& iteration) {
   Loop halves = iteration.halves;
   halves.body = {Node{std::move(blocks)}};
   return halves;
-}
-
-/// Packed tiles of a block, some 4 KB each, that are on their way before its tiles of B are: as many keep the memory
-/// busy while the first of them come, which are latency times a multiprocessor's share of the memory's speed. More
-/// would only keep B waiting, because copies are served in order.
-constexpr int early_copies = 8;
-
-/// Whether some packed tiles are asked for after the first tiles. Tensor copies of tiles take no iteration of the
-/// threads' copies.
-bool has_later_packed_tiles(const LoopNest& nest) {
-  return !has_warpgroups(nest) && nest.constant("iteration_k_tiles") * nest.constant("block_row_tiles") > early_copies;
-}
-
-/// The packed tiles of the first iterations: as many as have room, or all but the one that the first iteration asks
-/// for.
-Node first_packed_tiles(const LoopNest& nest) {
-  const Affine count = Affine::of(has_warpgroups(nest) ? "packed_tile_stages" : "early_packed_tiles");
-  return sequential_loop("u", 0, count, 1, Role::none, copy_of_packed_tile(nest, index("u"), index("u")));
-}
-
-/// Those that are on their way before tiles of B.
-Node early_packed_tiles(const LoopNest& nest) {
-  const Expression is_early = less(index("copy"), index("early_copies"));
-  return has_later_packed_tiles(nest) ? Node{Branch{is_early, {first_packed_tiles(nest)}, {}}}
-                                      : first_packed_tiles(nest);
-}
-
-/// The first tiles of B. Later packed tiles belong to the first group of copies, whose tile the first iteration waits
-/// for.
-Node first_tiles(const LoopNest& nest) {
-  const Expression number = index("s");
-  Block copies{copy_of_tile(nest, number)};
-  if (has_later_packed_tiles(nest)) {
-    const Expression is_late = less(index("early_copies") - 1, index("copy"));
-    copies.push_back(Node{Branch{all_of({less(number, 1), is_late}), {first_packed_tiles(nest)}, {}}});
-  }
-  copies.push_back(commit_copies());
-  return sequential_loop("s", 0, Affine::of("early_tiles"), 1, Role::none, std::move(copies));
-}
-
-/// What is before the iterations: barriers, and the operands of the first ones. Whether B allows boxes is asked for
-/// after packed tiles, which may be copied before B is there.
-Block first_operands(const LoopNest& nest) {
-  const bool boxes = may_have_boxes(nest);
-  Block result{define("copy", index("part") * index("block_row_tiles") + index("place")),
-               define("consumer_group_thread", index("place") * warp_size + index("lane")),
-               Node{Declare{"packed_tile"}}, find_packed_tile(nest, 0)};
-  append(result, boxes ? Block{perform("make_stage_barriers", {index("thread")}), Node{Barrier{Scope::block}}}
-                       : Block{perform("make_packed_tile_barriers", {index("copy"), index("lane")}),
-                               Node{Barrier{Scope::warp}}});
-  append(result,
-         {Node{Note{"The operands of the first iterations. Those of A are there whatever the previous kernel does."}},
-          early_packed_tiles(nest)});
-  if (boxes) {
-    result.push_back(perform("uses_boxes", {}, {"boxed"}));
-  }
-  result.push_back(first_tiles(nest));
-  return result;
 }
 
 /// The nest with K steps as the directive asks for them. Warpgroups have theirs of one K block.

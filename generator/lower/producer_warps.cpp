@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -30,9 +32,14 @@ Node of_packed_tile_producer(Block body) {
   return of_those_who_serve({Node{Branch{has_boxes(), {Node{Branch{has_consumer, std::move(body), {}}}}, {}}}});
 }
 
-/// The first K tile of a consumer group in the block.
-Expression first_k_tile_of(const LoopNest& nest, const Expression& group) {
-  return nest.has_constant("cluster_blocks") ? index("rank") * index("iteration_k_tiles") + group : group;
+/// What the nest defines under this name, with other expressions in place of some names.
+Expression defined_as(const Block& body, const std::string& name, const std::map<std::string, Expression>& others) {
+  return rewrite(
+      action<Define>(body.at(find_definition(body, name)))->value, {.expression = [&](const Expression& expression) {
+        const auto found =
+            std::ranges::find_if(others, [&](const auto& other) { return expression == index(other.first); });
+        return found != others.end() ? found->second : expression;
+      }});
 }
 
 /// The block with what `change` makes of each statement that performs this instruction.
@@ -56,10 +63,10 @@ Block without_commits(const Block& block) {
 }
 
 /// What the producer asks for: all consumer groups' tiles, as far ahead as there are stages.
-Block of_all_groups(const Block& copies, const LoopNest& nest) {
+Block of_all_groups(const Block& copies, const Expression& first_k_tile) {
   Block own = substitute(without_commits(copies), "early_tiles", Affine::of("tiles_ahead"));
   own = substitute(substitute(own, "part", Affine::of("group")), "first_k_tile", Affine::of("group_k_tile"));
-  insert(own, 0, {define("group_k_tile", first_k_tile_of(nest, index("group")))});
+  insert(own, 0, {define("group_k_tile", first_k_tile)});
   return {sequential_loop("group", 0, Affine::of("iteration_k_tiles"), 1, Role::none, std::move(own))};
 }
 
@@ -83,19 +90,22 @@ Block of_consumer_warp(const Block& copies) {
 }
 
 /// The first K tile and the row tile of the consumer warp whose number a lane has.
-Block define_served(const LoopNest& nest) {
+Block define_served(const Block& body) {
+  const Expression part = quotient(index("lane"), index("block_row_tiles"));
   const Expression row_tile =
-      index("block") * index("block_row_tiles") + remainder(index("lane"), index("block_row_tiles"));
-  return {define("served_k_tile", first_k_tile_of(nest, quotient(index("lane"), index("block_row_tiles")))),
-          define("served_row_tile", choose(less(row_tile, index("row_tiles")), row_tile, index("row_tiles") - 1),
-                 ScalarType::u32)};
+      defined_as(body, "row_tile", {{"place", remainder(index("lane"), index("block_row_tiles"))}});
+  return {
+      define("served_k_tile", defined_as(body, "first_k_tile", {{"part", part}})),
+      define("served_row_tile", defined_as(body, "packed_tile_row_tile", {{"row_tile", row_tile}}), ScalarType::u32)};
 }
 
 /// What a nest does between two barriers is done by those who multiply, but for definitions, which both roles need, and
 /// for copies, which are the producers' where B has boxes.
 class Roles {
  public:
-  Roles(const LoopNest& nest, Node first_found) : nest_(nest), first_found_(std::move(first_found)) {}
+  /// `group_k_tile` is the first K tile of consumer group `group`, `first_found` looks up a warp's first packed tile.
+  Roles(Expression group_k_tile, Node first_found)
+      : group_k_tile_(std::move(group_k_tile)), first_found_(std::move(first_found)) {}
 
   Block of(const Block& block) const {
     Block result;
@@ -136,7 +146,7 @@ class Roles {
 
   Block copies_of_tiles(const Node& node) const {
     const bool is_first = std::holds_alternative<Loop>(node.content);  // of stages that nobody has used
-    const Block own = of_all_groups(decided({node}, true), nest_);
+    const Block own = of_all_groups(decided({node}, true), group_k_tile_);
     Block result{of_tile_producer(is_first ? own : after_release_of_tile(own))};
     add_for_consumers(Node{Branch{has_boxes(), {}, decided({node}, false)}}, result);
     return result;
@@ -175,7 +185,7 @@ class Roles {
     }
   }
 
-  const LoopNest& nest_;
+  Expression group_k_tile_;
   Node first_found_;
 };
 
@@ -224,7 +234,7 @@ Node take_first(Block& block, std::string_view instruction) {
 }
 
 /// The warps of a block are more than those that multiply.
-void declare_warps(LoopNest& nest, int producer_warps) {
+void declare_warps(LoopNest& nest, const ProducerWarps& producers) {
   const Affine consumer_threads = Affine::of("consumer_warps", warp_size);
   for (NamedConstant& one : nest.constants) {
     one.value = rewrite(one.value, {.affine = [&](const Affine& affine) {
@@ -233,14 +243,18 @@ void declare_warps(LoopNest& nest, int producer_warps) {
   }
   const auto threads = std::ranges::find(nest.constants, "threads_per_block", &NamedConstant::name);
   threads->value = warp_size * index("block_warps");
-  nest.constants.insert(threads,
-                        {{"roles", 2, "consumer warps, and producer warps behind them"},
-                         {"producer_warps", producer_warps,
-                          producer_warps == 2 ? "one issues copies of tiles of B, one those of packed tiles"
-                                              : "two of them issue copies; consumers take over the registers of all"},
-                         {"consumer_warps", index("block_row_tiles") * index("iteration_k_tiles"), ""},
-                         {"block_warps", index("consumer_warps") + index("producer_warps"), ""}});
+  nest.constants.insert(
+      threads, {{"roles", 2, "consumer warps, and producer warps behind them"},
+                {"producer_warps", producers.warps(),
+                 producers.exchange_registers() ? "two of them issue copies; consumers take over the registers of all"
+                                                : "one issues copies of tiles of B, one those of packed tiles"},
+                {"consumer_warps", index("block_row_tiles") * index("iteration_k_tiles"), ""},
+                {"block_warps", index("consumer_warps") + index("producer_warps"), ""}});
   nest.constants.push_back({"tiles_ahead", index("tile_stages") - 1, "that are copied before the one in use"});
+  if (producers.exchange_registers()) {
+    nest.constants.push_back({"consumer_registers", producers.consumer_registers(), "of each consumer thread"});
+    nest.constants.push_back({"producer_registers", ProducerWarps::own_registers, "of each producer thread"});
+  }
 }
 
 }  // namespace
@@ -259,7 +273,7 @@ LoopNest producer_warps(const LoopNest& nest, const WarpSpecialize& directive) {
   const auto opened = std::ranges::find(parts.body, Node{Barrier{Scope::block}}) + 1;
   Block common(parts.body.begin(), opened);
   const Block rest(opened, parts.body.end());
-  append(common, define_served(nest));
+  append(common, define_served(parts.body));
   common.push_back(boxes);
   const ProducerWarps producers(static_cast<int>(nest.constant("threads_per_block")),
                                 static_cast<int>(nest.constant("tile_columns")));
@@ -268,17 +282,14 @@ LoopNest producer_warps(const LoopNest& nest, const WarpSpecialize& directive) {
                                  {perform("take_registers", {index("consumer_registers")})},
                                  {perform("leave_registers", {index("producer_registers")})}}});
   }
-  append(common, Roles(nest, first_found).of(with_releases(met_at_copies(rest))));
+  const Roles roles(defined_as(parts.body, "first_k_tile", {{"part", index("group")}}), first_found);
+  append(common, roles.of(with_releases(met_at_copies(rest))));
   parts.body = std::move(common);
   add_producers(parts);
 
   LoopNest result = put_together(nest, parts);
-  declare_warps(result, producers.warps());
+  declare_warps(result, producers);
   result.consumer_group = "part";
-  if (producers.exchange_registers()) {
-    result.constants.push_back({"consumer_registers", producers.consumer_registers(), "of each consumer thread"});
-    result.constants.push_back({"producer_registers", ProducerWarps::own_registers, "of each producer thread"});
-  }
   result.description.emplace_back(
       "Where tensor copies can move B producer warps issue all copies, as soon as consumer warps release a stage. "
       "These "

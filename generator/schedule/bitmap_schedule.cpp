@@ -51,10 +51,14 @@ void check_warpgroups(const BitmapSchedule& schedule) {
 
 }  // namespace
 
+int BitmapSchedule::threads() const {
+  return consumer_threads() + (has_warpgroups() ? 32 * ProducerWarps(consumer_threads(), columns).warps() : 0);
+}
+
 int ProducerWarps::most_registers() const {
   // ptxas counts whole warpgroups.
   return std::min(StreamSchedule::most_registers,
-                  StreamSchedule::thread_registers(consumer_threads_ + 32 * warpgroup_warps));
+                  StreamSchedule::thread_registers(consumer_threads_ + 32 * BitmapSchedule::warpgroup_warps));
 }
 
 bool ProducerWarps::exchange_registers() const {
@@ -64,7 +68,7 @@ bool ProducerWarps::exchange_registers() const {
 
 int ProducerWarps::consumer_registers() const {
   constexpr int most = 240, at_once = 8;  // of what setmaxnreg takes
-  const int producer_threads = 32 * warpgroup_warps;
+  const int producer_threads = 32 * BitmapSchedule::warpgroup_warps;
   const int threads = consumer_threads_ + producer_threads;
   const int all = std::min(most, most_registers()) * threads;
   return std::min(most, (all - producer_threads * own_registers) / consumer_threads_ / at_once * at_once);

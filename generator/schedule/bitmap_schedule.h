@@ -11,29 +11,6 @@
 
 namespace esc {
 
-/// The producer warps of a block whose warpgroups multiply: two, or as many as a warpgroup has where the consumers lack
-/// registers and take over theirs (setmaxnreg).
-class ProducerWarps {
- public:
-  static constexpr int own_registers = 24;  ///< of each thread, where consumers take over the others
-
-  /// Of a block with so many consumer threads, which have `tile_columns` columns of C in 64 rows a warpgroup.
-  ProducerWarps(int consumer_threads, int tile_columns)
-      : consumer_threads_(consumer_threads), sums_(tile_columns / 2) {}
-
-  int warps() const { return exchange_registers() ? warpgroup_warps : 2; }
-  bool exchange_registers() const;
-  /// That the compiler may give each thread of the block.
-  int most_registers() const;
-  /// Of each consumer thread, where they are exchanged.
-  int consumer_registers() const;
-
- private:
-  static constexpr int warpgroup_warps = 4;
-  int consumer_threads_;
-  int sums_;
-};
-
 /// A schedule of family bitmap, for 16-bit weights of which one packed matrix serves every number of columns: a bit for
 /// each weight, and the non-zeros as mma.m16n8k16 takes them. A block owns `row_tiles` row tiles of 16 rows and goes
 /// through all columns of A, a K tile of 256 at a time; `warps` warps of each row tile take K tiles in turn and add up
@@ -70,9 +47,7 @@ struct BitmapSchedule {
 
   int consumer_threads() const { return 32 * row_tiles * warps; }
   /// Of a block; where warpgroups multiply, with producer warps.
-  int threads() const {
-    return consumer_threads() + (has_warpgroups() ? 32 * ProducerWarps(consumer_threads(), columns).warps() : 0);
-  }
+  int threads() const;
   /// Whether blocks of a cluster own as many of a tile's columns each: in tiles of 16, which are stored whole.
   static constexpr bool deals_sums(std::int64_t columns, int cluster) { return columns % (16 * cluster) == 0; }
   bool has_warpgroups() const { return mma == Mma::warpgroup; }
@@ -80,6 +55,29 @@ struct BitmapSchedule {
   int step_columns() const { return has_warpgroups() ? block_columns : step; }
 
   bool operator==(const BitmapSchedule&) const = default;
+};
+
+/// The producer warps of a block whose warpgroups multiply: two, or as many as a warpgroup has where the consumers lack
+/// registers and take over theirs (setmaxnreg).
+class ProducerWarps {
+ public:
+  static constexpr int own_registers = 24;  ///< of each thread, where consumers take over the others
+
+  /// Of a block with so many consumer threads, which have `tile_columns` columns of C in 64 rows a warpgroup.
+  ProducerWarps(int consumer_threads, int tile_columns)
+      : consumer_threads_(consumer_threads), sums_(tile_columns / 2) {}
+
+  int warps() const { return exchange_registers() ? BitmapSchedule::warpgroup_warps : issuing_warps; }
+  bool exchange_registers() const;
+  /// That the compiler may give each thread of the block.
+  int most_registers() const;
+  /// Of each consumer thread, where they are exchanged.
+  int consumer_registers() const;
+
+ private:
+  static constexpr int issuing_warps = 2;
+  int consumer_threads_;
+  int sums_;
 };
 
 /// Reads the settings after "bitmap:". `text` is the whole schedule, the place of errors. Throws ScheduleError.

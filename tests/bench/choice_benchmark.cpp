@@ -3,6 +3,7 @@
 // first choice of a type and layout reads their measurements, too; that one is not timed.
 #include <benchmark/benchmark.h>
 
+#include <cstdint>
 #include <string>
 
 #include "generator/schedule/layer_class.h"
@@ -32,35 +33,18 @@ void choose(benchmark::State& state, const std::string& dtype, const std::string
   }
 }
 
-BENCHMARK_CAPTURE(choose, f32_kn, std::string("f32"), std::string("kn"))
-    ->Arg(1)
-    ->Arg(8)
-    ->Arg(32)
-    ->Arg(256)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(choose, f32_nk, std::string("f32"), std::string("nk"))
-    ->Arg(1)
-    ->Arg(8)
-    ->Arg(32)
-    ->Arg(256)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(choose, tf32_kn, std::string("tf32"), std::string("kn"))
-    ->Arg(32)
-    ->Arg(256)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(choose, f16_kn, std::string("f16"), std::string("kn"))
-    ->Arg(1)
-    ->Arg(8)
-    ->Arg(32)
-    ->Arg(256)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(choose, f16_nk, std::string("f16"), std::string("nk"))
-    ->Arg(1)
-    ->Arg(8)
-    ->Arg(32)
-    ->Arg(256)
-    ->Arg(2048)
-    ->Unit(benchmark::kMillisecond);
+void columns(benchmark::internal::Benchmark* benchmark) {
+  for (const std::int64_t bcol : {1, 8, 32, 256, 2048}) {
+    benchmark->Arg(bcol);
+  }
+  benchmark->Unit(benchmark::kMillisecond);
+}
+
+BENCHMARK_CAPTURE(choose, f32_kn, "f32", "kn")->Apply(columns);
+BENCHMARK_CAPTURE(choose, f32_nk, "f32", "nk")->Apply(columns);
+BENCHMARK_CAPTURE(choose, tf32_kn, "tf32", "kn")->Apply(columns);
+BENCHMARK_CAPTURE(choose, f16_kn, "f16", "kn")->Apply(columns);
+BENCHMARK_CAPTURE(choose, f16_nk, "f16", "nk")->Apply(columns);
 
 }  // namespace
 }  // namespace esc
