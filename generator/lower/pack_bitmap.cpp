@@ -143,9 +143,10 @@ void check_products(const LoopNest& nest, const PackBitmap& directive) {
   refuse_if(nest.constant("block_row_tiles") % BitmapSchedule::warpgroup_warps != 0, directive,
             "four warps that multiply at once have row tiles beside each other",
             "write mainloop(i, row_tiles=4, warps=2)");
-  refuse_if(nest.constant("tile_columns") < BitmapSchedule::least_warpgroup_columns, directive,
-            "the tile of B has less than a line for each row",
-            fmt::format("write fragment(j, {})", BitmapSchedule::least_warpgroup_columns));
+  const int least = least_bitmap_tile(BitmapSchedule::Mma::warpgroup,
+                                      {nest.constant("tile_columns"), !nest.array(ArrayRole::dense).layout});
+  refuse_if(nest.constant("tile_columns") < least, directive, "the tile of B has less than a line for each row",
+            fmt::format("write fragment(j, {})", least));
 }
 
 }  // namespace

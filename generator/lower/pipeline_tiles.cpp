@@ -133,7 +133,7 @@ Block begin_step(const LoopNest& nest, const Block& wait, const Block& packed_ti
   Block result = wait;
   append(result, {meet(nest), copy_of_tile(nest, index("step") + index("early_tiles"))});
   append(result, packed_tile);
-  append(result, {commit_copies()});
+  append(result, by_boxes(nest, {}, {commit_copies()}));
   return result;
 }
 
@@ -187,12 +187,13 @@ Block wait_for_own_tile(const LoopNest& nest) {
                   {perform("wait_for_stage", {index("early_tiles") - 1}), perform("fence_proxy_async", {})});
 }
 
-/// The product of a tile of A.
-Node tile_product(const Affine& tile) {
-  return perform("wgmma",
-                 {element("sums"), element("a", {Affine::of("block_of_pair"), tile}),
-                  element("StagedB", {Affine::of("tile_stage"), Affine::of("part")}), Expression(tile) * 16, 0,
-                  index("tile_rows"), index("tile_columns"), index("tile_stage"), index("part"), index("lane")});
+/// The products of the tiles of a K block.
+Node products_of_block() {
+  const Node product =
+      perform("wgmma", {element("sums"), element("a", {Affine::of("block_of_pair"), Affine::of("t")}),
+                        element("StagedB", {Affine::of("tile_stage"), Affine::of("part")}), index("t") * 16, 0,
+                        index("tile_rows"), index("tile_columns"), index("tile_stage"), index("part"), index("lane")});
+  return unrolled("t", block_tiles, {product});
 }
 
 /// Steps that decode block `next` of a half, of the packed tile in stage `packed_tile_stage`.
@@ -218,9 +219,9 @@ Node refill_stage(const LoopNest& nest, const Expression& number) {
   return Node{Branch{is_decoded, std::move(refill), {}}};
 }
 
-/// The loop over the K steps of a K tile. Products are asked for one by one while the next block is decoded: a warp
-/// that asked for all of them at once would wait for its own. After the last block that is decoded once more which
-/// is there, so that no product is in a branch.
+/// The loop over the K steps of a K tile. The next block is decoded while this one is multiplied, into registers
+/// of the block before, whose products have to be complete. After the last block, that is decoded once more which is
+/// there.
 Loop block_steps(const LoopNest& nest, const Iteration& iteration) {
   const Expression number = index("half") * 2 + index("block_of_pair");
   const Expression ends_k_tile = less(k_tile_blocks - 2, number);
@@ -240,7 +241,7 @@ Loop block_steps(const LoopNest& nest, const Iteration& iteration) {
       define("packed_tile_stage", remainder(index("decoded_iteration"), index("packed_tile_stages"))),
       define("next_half", remainder(quotient(number + 1, 2), 2))};
   append(step, begin_step(nest, {multiply(wait_for_own_tile(nest))}, {}));
-  append(step, {multiply({perform("warpgroup_arrive", {}), tile_product(0), perform("warpgroup_commit", {})}),
+  append(step, {multiply({perform("warpgroup_arrive", {}), products_of_block(), perform("warpgroup_commit", {})}),
                 decode({Node{Branch{ends_k_tile,
                                     {perform("wait_for_packed_tile",
                                              {index("decoded_iteration"), index("packed_tile_stage"), index("copy")}),
@@ -248,12 +249,7 @@ Loop block_steps(const LoopNest& nest, const Iteration& iteration) {
                                     {}}},
                         Node{Branch{less(0, index("block_of_pair")), {next(iteration.load_bits())}, {}}},
                         next(iteration.find_places())}),
-                perform("warpgroup_wait", {1}), perform("warpgroup_arrive", {})});
-  auto tiles = std::get<Loop>(next(iteration.load_tiles()).content);
-  tiles.body = {decode(tiles.body), Node{Branch{all_of({less(index("t"), block_tiles - 1), iteration.branch.condition}),
-                                                {tile_product(Affine::of("t") + 1)},
-                                                {}}}};
-  append(step, {Node{std::move(tiles)}, perform("warpgroup_commit", {}), refill_stage(nest, number)});
+                perform("warpgroup_wait", {1}), decode({next(iteration.load_tiles())}), refill_stage(nest, number)});
 
   Loop blocks = iteration.blocks;
   blocks.body = std::move(step);

@@ -153,7 +153,7 @@ class Roles {
   }
 
   Block early_packed_tiles(const Node& node) const {
-    Block result{of_packed_tile_producer(of_consumer_warp({first_found_, node}))};
+    Block result{of_packed_tile_producer(of_consumer_warp({node}))};
     add_for_consumers(Node{Branch{has_boxes(), {}, {first_found_, node}}}, result);
     return result;
   }
@@ -270,11 +270,15 @@ LoopNest producer_warps(const LoopNest& nest, const WarpSpecialize& directive) {
   ThreadNest parts = take_apart(nest, directive);
   const Node first_found = take_first(parts.body, "find_packed_tile");
   const Node boxes = take_first(parts.body, "uses_boxes");
+  // Where the first packed tiles are is asked for before barriers are made: it comes from memory.
+  const auto opening =
+      std::ranges::find_if(parts.body, [](const Node& node) { return performs({node}, "make_stage_barriers"); });
   const auto opened = std::ranges::find(parts.body, Node{Barrier{Scope::block}}) + 1;
-  Block common(parts.body.begin(), opened);
-  const Block rest(opened, parts.body.end());
+  Block common(parts.body.begin(), opening);
   append(common, define_served(parts.body));
-  common.push_back(boxes);
+  append(common, {boxes, of_packed_tile_producer(of_consumer_warp({first_found}))});
+  common.insert(common.end(), opening, opened);
+  const Block rest(opened, parts.body.end());
   const ProducerWarps producers(static_cast<int>(nest.constant("threads_per_block")),
                                 static_cast<int>(nest.constant("tile_columns")));
   if (producers.exchange_registers()) {

@@ -146,6 +146,11 @@ void check_ranges(const BitmapSchedule& schedule) {
 
 void check_legal(const BitmapSchedule& schedule, const ProductColumns& columns) {
   check_ranges(schedule);
+  if (const int least = least_bitmap_tile(schedule.mma, columns); schedule.columns < least) {
+    throw ScheduleError(
+        print(schedule), fmt::format("tile N={} is less than a line of B, which warpgroups read", schedule.columns),
+        "the nearest legal value is " + tile_text(schedule.row_tiles * BitmapSchedule::row_tile_rows, least));
+  }
   if (const int most = widest_bitmap_tile(columns.count); schedule.columns > most) {
     throw ScheduleError(
         print(schedule), fmt::format("tile N={} is more than N={} asks for", schedule.columns, columns.count),
@@ -169,20 +174,27 @@ std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t packed_ti
          std::int64_t{schedule.row_tiles} * schedule.warps * schedule.packed_tiles * packed_tile_bytes;
 }
 
+int least_bitmap_tile(BitmapSchedule::Mma mma, const ProductColumns& columns) {
+  constexpr int least_of_a_warp = 8;
+  return mma == BitmapSchedule::Mma::warp ? least_of_a_warp
+         : columns.are_contiguous         ? BitmapSchedule::least_columns_of_rows
+                                          : BitmapSchedule::least_warpgroup_columns;
+}
+
 int widest_bitmap_tile(long long columns) {
   return static_cast<int>(
       std::bit_ceil(static_cast<std::uint64_t>(std::clamp<long long>(columns, 8, BitmapSchedule::max_columns))));
 }
 
-std::vector<BitmapSchedule> legal_bitmap_schedules(long long bcol) {
+std::vector<BitmapSchedule> legal_bitmap_schedules(const ProductColumns& given) {
   std::vector<BitmapSchedule> schedules;
   const auto add = [&](const BitmapSchedule& schedule) {
-    if (is_accepted([&] { check_ranges(schedule); })) {
+    if (is_accepted([&] { check_legal(schedule, given); })) {
       schedules.push_back(schedule);
     }
   };
   for (const BitmapSchedule::Mma mma : {BitmapSchedule::Mma::warp, BitmapSchedule::Mma::warpgroup}) {
-    for (int columns = 8; columns <= widest_bitmap_tile(bcol); columns *= 2) {
+    for (int columns = 8; columns <= widest_bitmap_tile(given.count); columns *= 2) {
       for (int row_tiles = 1; row_tiles <= BitmapSchedule::max_warps; ++row_tiles) {
         for (int warps = 1; warps <= BitmapSchedule::max_warps / row_tiles; ++warps) {
           for (int stages = 2; stages <= BitmapSchedule::max_stages; ++stages) {

@@ -22,7 +22,8 @@ struct BitmapSchedule {
   static constexpr int half_tile = tile_columns_of_a / 2;
   static constexpr int max_columns = 256;
   static constexpr int max_warp_columns = 64;  ///< where each warp multiplies by itself
-  static constexpr int least_warpgroup_columns = 64;
+  static constexpr int least_warpgroup_columns = 32;
+  static constexpr int least_columns_of_rows = 64;  ///< the same where rows of B have them beside each other: a line
   static constexpr int warpgroup_warps = 4;
   static constexpr int max_warps = 16;  ///< of a block
   static constexpr int max_stages = 8;
@@ -34,7 +35,7 @@ struct BitmapSchedule {
   /// the same).
   enum class Mma { warp, warpgroup };
 
-  int columns = 8;       ///< columns of C that a block computes: 8 to 64, of warpgroups 64 to 256
+  int columns = 8;       ///< columns of C that a block computes: 8 to 64, of warpgroups 32 to 256
   int row_tiles = 2;     ///< row tiles of a block
   int warps = 8;         ///< warps of a row tile
   int stages = 3;        ///< K steps of B that a warp has in shared memory or on their way
@@ -98,11 +99,13 @@ bool can_use_bitmap(std::string_view dtype);
 /// Bytes of a block in shared memory, where a packed tile has so many at most.
 std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t packed_tile_bytes);
 
+/// The fewest columns of C that a block computes where these multiply.
+int least_bitmap_tile(BitmapSchedule::Mma mma, const ProductColumns& columns);
 /// The most columns of C that a block may compute of so many: a power of two.
 int widest_bitmap_tile(long long columns);
 
 /// All schedules that are legal for so many columns of B, with programmatic launches.
-std::vector<BitmapSchedule> legal_bitmap_schedules(long long bcol);
+std::vector<BitmapSchedule> legal_bitmap_schedules(const ProductColumns& given);
 
 /// The directives in the order of the pipeline; loops i, j, k and array A of the canonical nest.
 std::vector<Directive> expand(const BitmapSchedule& schedule);

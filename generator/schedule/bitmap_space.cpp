@@ -60,13 +60,13 @@ void add_warpgroups(int columns, std::vector<BitmapSchedule>& space) {
 
 }  // namespace
 
-std::vector<BitmapSchedule> bitmap_space(long long bcol) {
+std::vector<BitmapSchedule> bitmap_space(const ProductColumns& given) {
   std::vector<BitmapSchedule> space;
-  for (int columns = 8; columns <= widest_bitmap_tile(bcol); columns *= 2) {
+  for (int columns = 8; columns <= widest_bitmap_tile(given.count); columns *= 2) {
     if (columns <= BitmapSchedule::max_warp_columns) {
       add_warps(columns, space);
     }
-    if (columns >= BitmapSchedule::least_warpgroup_columns) {
+    if (columns >= least_bitmap_tile(BitmapSchedule::Mma::warpgroup, given)) {
       add_warpgroups(columns, space);
     }
   }

@@ -349,7 +349,7 @@ std::vector<Schedule> search_space(const ProductColumns& columns, const std::set
     }
   }
   if (families.contains("bitmap")) {
-    std::ranges::for_each(bitmap_space(columns.count), [&](const BitmapSchedule& one) { found.add(one); });
+    std::ranges::for_each(bitmap_space(columns), [&](const BitmapSchedule& one) { found.add(one); });
   }
   if (families.contains("gather")) {
     add_gather_family(found);

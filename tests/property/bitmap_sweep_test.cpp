@@ -43,8 +43,9 @@ class BitmapSweep : public testing::TestWithParam<std::size_t> {};
 constexpr std::size_t parts = 12;
 
 TEST_P(BitmapSweep, AgreesWithTheReference) {
-  EmulatedSweep sweep(shapes_for_bitmaps(), GetParam(), GetParam() % 2 == 0 ? spmm_nest : linear_nk_nest);
-  const std::vector<ScheduleFor> legal = tests::legal_bitmap();
+  const bool in_rows = GetParam() % 2 == 0;
+  EmulatedSweep sweep(shapes_for_bitmaps(), GetParam(), in_rows ? spmm_nest : linear_nk_nest);
+  const std::vector<ScheduleFor> legal = tests::legal_bitmap(in_rows);
   const std::vector<ScheduleFor> schedules =
       full_sweep() ? tests::drawn_part(legal, [](std::int64_t) { return std::size_t{200}; })
                    : tests::ordinary_part(legal);

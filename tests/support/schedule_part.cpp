@@ -95,11 +95,11 @@ std::vector<ScheduleFor> legal_gather() {
   return all;
 }
 
-std::vector<ScheduleFor> legal_bitmap() {
+std::vector<ScheduleFor> legal_bitmap(bool are_contiguous) {
   std::vector<ScheduleFor> all;
-  for (const BitmapSchedule& schedule : legal_bitmap_schedules(bcols.back())) {
+  for (const BitmapSchedule& schedule : legal_bitmap_schedules({bcols.back(), are_contiguous})) {
     const auto is_legal = [&](std::int64_t bcol) {
-      return is_accepted([&] { check_legal(schedule, ProductColumns{bcol}); });
+      return is_accepted([&] { check_legal(schedule, {bcol, are_contiguous}); });
     };
     const auto first = std::ranges::find_if(bcols, is_legal);
     all.push_back({first[static_cast<std::ptrdiff_t>(all.size()) % (bcols.end() - first)], schedule});

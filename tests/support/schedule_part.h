@@ -24,8 +24,8 @@ std::vector<ScheduleFor> legal_panel();
 std::vector<ScheduleFor> legal_rows();
 /// Each for one bCol, which take turns: whatever it is, they are legal.
 std::vector<ScheduleFor> legal_gather();
-/// Each for one of those that are as wide as its columns, likewise.
-std::vector<ScheduleFor> legal_bitmap();
+/// Each for one of those that are as wide as its columns, likewise; B's rows have them beside each other, or not.
+std::vector<ScheduleFor> legal_bitmap(bool are_contiguous);
 
 /// All that are legal for a bCol, found once: checking each of thousands takes longer than making a kernel.
 const std::vector<PanelSchedule>& legal_panel_for(std::int64_t bcol);

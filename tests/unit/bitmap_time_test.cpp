@@ -74,7 +74,7 @@ TEST(BitmapTime, IsThatOfMeasuredKernelsOfWarpgroups) {
 
 /// Of the measured schedules of a product, and of what is searched, the one that is predicted to be the fastest.
 MeasuredKernel chosen_of(const std::vector<MeasuredKernel>& kernels) {
-  const std::vector<BitmapSchedule> space = bitmap_space(kernels.front().shape.bcol);
+  const std::vector<BitmapSchedule> space = bitmap_space(kernels.front().shape.product());
   std::vector<MeasuredKernel> known;
   std::ranges::copy_if(kernels, std::back_inserter(known), [&](const MeasuredKernel& one) {
     return std::ranges::find(space, one.schedule) != space.end();

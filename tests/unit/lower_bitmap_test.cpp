@@ -202,16 +202,13 @@ TEST(PipelineTiles, OfWarpgroupsDecodesTheNextBlockWhileOneIsMultiplied) {
       "barrier;",
       "copy_tile_box(",
       "warpgroup_arrive();",
-      "wgmma(sums, a[block_of_pair][0], StagedB[tile_stage][part], 0, 0, tile_rows, "
+      "wgmma(sums, a[block_of_pair][t], StagedB[tile_stage][part], 16*t, 0, tile_rows, "
       "tile_columns, tile_stage, part, lane);",
       "warpgroup_commit();",
       "find_places(bits[-block_of_pair + 1]",
       "warpgroup_wait(1);",
-      "warpgroup_arrive();",
       "load_a(StagedValues[packed_tile_stage][copy], StagedOddColumns[packed_tile_stage][copy], places, "
-      "2*block_of_pair - 1, 4*t, lane, a[-block_of_pair + 1][t]);",
-      "wgmma(sums, a[block_of_pair][t + 1], StagedB[tile_stage][part], 16*t + 16,",
-      "warpgroup_commit();"};
+      "2*block_of_pair - 1, 4*t, lane, a[-block_of_pair + 1][t]);"};
   std::size_t at = 0;
   for (const char* const one : in_order) {
     at = step.find(one, at);

@@ -66,18 +66,18 @@ TEST(BitmapSchedule, NeedsSharedMemoryForItsTilesOrSums) {
 }
 
 TEST(BitmapSchedule, ListsOnlyLegalSchedulesOnce) {
-  for (const long long bcol : {1, 16, 100}) {
+  for (const ProductColumns& given : {ProductColumns{1}, {16}, {100}, {100, false}}) {
     std::set<std::string> texts;
-    for (const BitmapSchedule& schedule : legal_bitmap_schedules(bcol)) {
-      EXPECT_NO_THROW(check_legal(schedule, ProductColumns{bcol}));
+    for (const BitmapSchedule& schedule : legal_bitmap_schedules(given)) {
+      EXPECT_NO_THROW(check_legal(schedule, given));
       EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule));
       EXPECT_TRUE(texts.insert(print(schedule)).second);
     }
     constexpr std::size_t blocks = 50;  // of row tiles and warps
-    // Of 64 columns 8 blocks, and of 128 the 5 that have less than 16 warps.
-    const std::size_t warpgroups = bcol < 64 ? 0 : (8 + 5) * 6 * 7;
-    const std::size_t warps = (bcol == 1 ? 1U : bcol == 16 ? 2U : 4U) * blocks * 7 * 7;
-    EXPECT_EQ(texts.size(), 2 * warps + warpgroups) << bcol;  // a K step is half a K tile, or a whole one
+    // Of 64 columns 8 blocks, as of 32 where these are not beside each other, and of 128 the 5 with less than 16 warps.
+    const std::size_t warpgroups = given.count < 64 ? 0 : (given.are_contiguous ? 8 + 5 : 8 + 8 + 5) * 6 * 7;
+    const std::size_t warps = (given.count == 1 ? 1U : given.count == 16 ? 2U : 4U) * blocks * 7 * 7;
+    EXPECT_EQ(texts.size(), 2 * warps + warpgroups) << given.count;  // a K step is half a K tile, or a whole one
   }
 }
 
@@ -148,7 +148,9 @@ INSTANTIATE_TEST_SUITE_P(
                         "cluster=9 is outside 1 to 8"},
         ScheduleRefusal{"bitmap:mma=block", 64, "mma=block is neither mma nor wgmma"},
         ScheduleRefusal{"bitmap: tile=64x256x32, warps=4, stages=3, stages_a=2, mma=wgmma, pdl=on", 64,
-                        "tile N=32 is not a power of two from 64 to 256"},
+                        "tile N=32 is less than a line of B, which warpgroups read", "tile=64x256x64"},
+        ScheduleRefusal{"bitmap: tile=64x256x16, warps=4, stages=3, stages_a=2, mma=wgmma, pdl=on", 64,
+                        "tile N=16 is not a power of two from 32 to 256"},
         ScheduleRefusal{"bitmap: tile=96x256x64, warps=6, stages=3, stages_a=2, mma=wgmma, pdl=on", 64,
                         "tile M=96 is no multiple of the 64 rows of the warps that multiply at once", "tile=64x256x64"},
         ScheduleRefusal{"bitmap: tile=128x256x128, warps=16, stages=3, stages_a=2, mma=wgmma, pdl=on", 128,
