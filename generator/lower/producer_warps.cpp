@@ -14,6 +14,7 @@
 #include "generator/ir/performed_instructions.h"
 #include "generator/ir/rewrite.h"
 #include "generator/ir/roles.h"
+#include "generator/lower/pack_bitmap.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/thread_nest.h"
 #include "generator/schedule/bitmap_schedule.h"
@@ -170,8 +171,9 @@ class Roles {
         of_packed_tile_producer({Node{Branch{equals(number, index("k_tile_steps") - 1),
                                              before_performs(of_consumer_warp(copies), "issue_packed_tile", wait),
                                              {}}}})};
-    const Node release{
-        Branch{refill.condition, {perform("release_packed_tile", {stage, index("copy"), index("lane")})}, {}}};
+    const Node release{Branch{all_of({refill.condition, is_k_tile(index("k_tile"))}),
+                              {perform("release_packed_tile", {stage, index("copy"), index("lane")})},
+                              {}}};
     add_for_consumers(Node{Branch{has_boxes(), {release}, {node}}}, result);
     return result;
   }
@@ -189,12 +191,14 @@ class Roles {
   Node first_found_;
 };
 
-/// Behind the products of a K step those of the one before have read their tile.
+/// Behind the products of a K step those of the one before have read their tile. Where a consumer group has no K tile
+/// left, nobody waits for a release.
 Block with_releases(const Block& block) {
+  const Expression has_multiplied = all_of({less(0, index("step")), is_k_tile(index("k_tile"))});
   const Node release =
       perform("release_tile", {remainder(index("step") - 1, index("tile_stages")), index("part"), index("lane")});
   return change_performs(block, "warpgroup_wait", [&](const Statement& statement) -> Block {
-    return {Node{statement}, Node{Branch{has_boxes(), {Node{Branch{less(0, index("step")), {release}, {}}}}, {}}}};
+    return {Node{statement}, Node{Branch{has_boxes(), {Node{Branch{has_multiplied, {release}, {}}}}, {}}}};
   });
 }
 
