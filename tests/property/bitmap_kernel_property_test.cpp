@@ -329,7 +329,7 @@ TEST(EmittedBitmapKernel, NeedsAllWaitsOfItsProducers) {
       {"initialise_barrier(release_of_tile(memory, 0, i), block_row_tiles);",
        "initialise_barrier(release_of_tile(memory, 0, i), 1);"},
       {"int tiles_ahead = tile_stages - 1;", "int tiles_ahead = tile_stages + 1;"},
-      {"if (0 < step) {", "if (4 < step) {"}};
+      {"0 < step &&", "4 < step &&"}};
   constexpr std::uint64_t orders = 3;
   const EmulatedKernel whole(layer, text);
   for (std::uint64_t order = 0; order < orders; ++order) {
