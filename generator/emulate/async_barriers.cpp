@@ -108,6 +108,12 @@ void AsyncBarriers::arrive_at(Barrier& barrier, std::uint64_t address) {
                          describe(address), barrier.count);
     });
   }
+  if (barrier.phases > barrier.waited) {
+    judge_.refuse(FaultKind::bad_barrier, address, [&] {
+      return fmt::format("arrives at {}, of which phase {} is complete and nobody has waited for it", describe(address),
+                         barrier.phases - 1);
+    });
+  }
   if (!judge_.clock().release(barrier.arrived)) {
     judge_.refuse(FaultKind::limit, "",
                   [] { return std::string("more arrivals between two barriers than can be told apart"); });
@@ -201,6 +207,7 @@ bool AsyncBarriers::passes(std::uint64_t address, std::uint32_t parity) {
     return false;
   }
   clock.acquire(barrier.completed);
+  barrier.waited = barrier.phases;
   return true;
 }
 

@@ -58,6 +58,7 @@ class AsyncBarriers {
     std::uint32_t count = 0;
     std::uint32_t pending = 0;  ///< arrivals that the phase lacks
     std::uint32_t phases = 0;   ///< that are complete
+    std::uint32_t waited = 0;   ///< of these, those that came before the latest wait for one
     std::uint64_t expected = 0;
     std::uint64_t under_way = 0;  ///< bytes of `copies`
     std::vector<Copy> copies = {};

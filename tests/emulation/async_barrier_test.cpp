@@ -50,6 +50,15 @@ TEST(AsyncBarrierFaults, NoneWhereAllIsRight) {
   EXPECT_THAT(messages_of(faults_of(single(kStart + "wait_for(full, 1);"), {})), IsEmpty());
 }
 
+TEST(AsyncBarrierFaults, ArrivalsAtPhasesThatNobodyWaitsFor) {
+  expect_fault(kStart + "if (lane == 0) { arrive(full); arrive(full); }", FaultKind::bad_barrier,
+               "of which phase 0 is complete and nobody has waited for it");
+  const std::string waited = kStart +
+                             "if (lane == 0) arrive(full); wait_for(full, 0); __syncthreads(); "
+                             "if (lane == 0) arrive(full);";
+  EXPECT_THAT(messages_of(faults_of(single(waited), {})), IsEmpty()) << "the last phase is not waited for";
+}
+
 TEST(AsyncBarrierFaults, Initialisation) {
   expect_fault(
       "wait_for(full, 0);", FaultKind::bad_barrier,

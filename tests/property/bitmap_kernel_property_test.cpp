@@ -312,9 +312,11 @@ TEST(EmittedBitmapKernel, NeedsAllOfItsWaits) {
 
 /// The same of what producer warps and consumer warps wait for, of each other's stages.
 TEST(EmittedBitmapKernel, NeedsAllWaitsOfItsProducers) {
-  SparseMatrix matrix = sample_matrix({.rows = 70, .columns = 1500, .sparsity = 0.5, .seed = 7});
+  SparseMatrix matrix = sample_matrix({.rows = 70, .columns = 1700, .sparsity = 0.5, .seed = 7});
   round_values(matrix, ScalarType::f16);
-  const GeneratedLayer layer = layer_of(matrix, 64, of_warpgroups);
+  BitmapSchedule two_groups = of_warpgroups;  // of which one has no K tile in the last iteration
+  two_groups.warps = 2;
+  const GeneratedLayer layer = layer_of(matrix, 64, two_groups);
   const std::string text = tests::kernel_text(layer);
   const auto judged = [&](const EmulatedKernel& kernel, std::uint64_t order) {
     return kernel.multiply(matrix, KernelCall{.product = {.n = 64, .ldb = 64, .ldc = 64}, .compute_major = 9}, order);
@@ -329,7 +331,8 @@ TEST(EmittedBitmapKernel, NeedsAllWaitsOfItsProducers) {
       {"initialise_barrier(release_of_tile(memory, 0, i), block_row_tiles);",
        "initialise_barrier(release_of_tile(memory, 0, i), 1);"},
       {"int tiles_ahead = tile_stages - 1;", "int tiles_ahead = tile_stages + 1;"},
-      {"0 < step &&", "4 < step &&"}};
+      {"0 < step &&", "4 < step &&"},
+      {"0 < step && (0 < k_tiles % k_tiles_of_iteration ? k_tile < k_tiles : 1)", "0 < step"}};
   constexpr std::uint64_t orders = 3;
   const EmulatedKernel whole(layer, text);
   for (std::uint64_t order = 0; order < orders; ++order) {
