@@ -408,7 +408,7 @@ std::vector<Mistake> mistakes() {
       {"copy_tile_rows", "k = first_row + row", "k = row"},
       {"copy_tile_rows", "j = tile * tile_columns + piece * vector_width", "j = piece * vector_width"},
       {"copy_tile_rows", "tile_columns + piece * vector_width", "tile_columns"},
-      {"copy_tile_rows", "i += consumer_group_threads", "i += 2 * consumer_group_threads"},
+      {"copy_tile_rows", "turn * consumer_group_threads", "2 * turn * consumer_group_threads"},
       {"copy_tile_rows", "inside && j + v < N ? B[k * ldb + j + v]", "inside ? B[k * ldb + j + v]"},
       {"copy_tile_rows", "? B[k * ldb + j + v]", "? B[k * ldb + j]"},
       {"copy_tile_columns", "K - k < vector_width ? K - k : vector_width", "vector_width"},
