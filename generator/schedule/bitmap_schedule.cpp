@@ -122,7 +122,7 @@ void check_ranges(const BitmapSchedule& schedule) {
   const ScheduleText text(schedule);
   const bool has_warpgroups = schedule.has_warpgroups();
   const long long rows = 1LL * schedule.row_tiles * BitmapSchedule::row_tile_rows;
-  check_power_of_two(text, "tile N", schedule.columns, has_warpgroups ? BitmapSchedule::least_warpgroup_columns : 8,
+  check_power_of_two(text, "tile N", schedule.columns, least_bitmap_tile(schedule.mma, {schedule.columns, false}),
                      has_warpgroups ? BitmapSchedule::max_columns : BitmapSchedule::max_warp_columns,
                      [&](long long columns) { return tile_text(rows, columns); });
   check_range(text, "tile M / 16", schedule.row_tiles, 1, BitmapSchedule::max_warps, 1, [&](long long row_tiles) {
@@ -175,15 +175,14 @@ std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t packed_ti
 }
 
 int least_bitmap_tile(BitmapSchedule::Mma mma, const ProductColumns& columns) {
-  constexpr int least_of_a_warp = 8;
-  return mma == BitmapSchedule::Mma::warp ? least_of_a_warp
+  return mma == BitmapSchedule::Mma::warp ? BitmapSchedule::least_columns
          : columns.are_contiguous         ? BitmapSchedule::least_columns_of_rows
                                           : BitmapSchedule::least_warpgroup_columns;
 }
 
 int widest_bitmap_tile(long long columns) {
-  return static_cast<int>(
-      std::bit_ceil(static_cast<std::uint64_t>(std::clamp<long long>(columns, 8, BitmapSchedule::max_columns))));
+  return static_cast<int>(std::bit_ceil(static_cast<std::uint64_t>(
+      std::clamp<long long>(columns, BitmapSchedule::least_columns, BitmapSchedule::max_columns))));
 }
 
 std::vector<BitmapSchedule> legal_bitmap_schedules(const ProductColumns& given) {
@@ -194,7 +193,7 @@ std::vector<BitmapSchedule> legal_bitmap_schedules(const ProductColumns& given) 
     }
   };
   for (const BitmapSchedule::Mma mma : {BitmapSchedule::Mma::warp, BitmapSchedule::Mma::warpgroup}) {
-    for (int columns = 8; columns <= widest_bitmap_tile(given.count); columns *= 2) {
+    for (int columns = BitmapSchedule::least_columns; columns <= widest_bitmap_tile(given.count); columns *= 2) {
       for (int row_tiles = 1; row_tiles <= BitmapSchedule::max_warps; ++row_tiles) {
         for (int warps = 1; warps <= BitmapSchedule::max_warps / row_tiles; ++warps) {
           for (int stages = 2; stages <= BitmapSchedule::max_stages; ++stages) {

@@ -20,6 +20,7 @@ struct BitmapSchedule {
   static constexpr int tile_columns_of_a = 256;  ///< of a K tile
   static constexpr int block_columns = 64;       ///< of a K block: what a lane has 32 bits for
   static constexpr int half_tile = tile_columns_of_a / 2;
+  static constexpr int least_columns = 8;  ///< where each warp multiplies by itself
   static constexpr int max_columns = 256;
   static constexpr int max_warp_columns = 64;  ///< where each warp multiplies by itself
   static constexpr int least_warpgroup_columns = 32;

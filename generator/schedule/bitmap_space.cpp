@@ -34,7 +34,7 @@ int most_stages_of_warpgroups(int columns) {
   constexpr int in_use = 2, least_on_the_way = 2;
   constexpr int bytes_on_the_way = 32 * 1024;
   const int tile_bytes = BitmapSchedule::block_columns * columns * 2;
-  return in_use + std::max(least_on_the_way, bytes_on_the_way / tile_bytes);
+  return std::min(BitmapSchedule::max_stages, in_use + std::max(least_on_the_way, bytes_on_the_way / tile_bytes));
 }
 
 void add_warpgroups(int columns, std::vector<BitmapSchedule>& space) {
@@ -62,7 +62,7 @@ void add_warpgroups(int columns, std::vector<BitmapSchedule>& space) {
 
 std::vector<BitmapSchedule> bitmap_space(const ProductColumns& given) {
   std::vector<BitmapSchedule> space;
-  for (int columns = 8; columns <= widest_bitmap_tile(given.count); columns *= 2) {
+  for (int columns = BitmapSchedule::least_columns; columns <= widest_bitmap_tile(given.count); columns *= 2) {
     if (columns <= BitmapSchedule::max_warp_columns) {
       add_warps(columns, space);
     }
