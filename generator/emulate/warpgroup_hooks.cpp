@@ -95,8 +95,9 @@ void issue(float* const* registers, const float* values, std::uint32_t sums, con
   if (!matrix) {
     active_machine().refuse(FaultKind::bad_operand, "", [&] {
       return fmt::format(
-          "{} with the descriptor {:#x}, which asks for a base offset or a swizzle but that of 128 bytes, has bits "
-          "that mean nothing, or lines that do not begin at a multiple of 1024 bytes or are read beyond their end",
+          "{} with the descriptor {:#x}, which asks for a base offset or a swizzle but those of 64 and 128 bytes, has "
+          "bits that mean nothing, or lines that do not begin at a multiple of eight of them or are read beyond their "
+          "end",
           kProduct, descriptor);
     });
   }

@@ -160,9 +160,9 @@ int main() {
   using Elements = TileElements;
   for (const TileKind& kind :
        {TileKind{"f16", ChainFactors::float16, false, &tile_kernel<Elements::float16, false>},
-        TileKind{"f16 transposed", ChainFactors::float16, true, &tile_kernel<Elements::float16, true>},
+        TileKind{"f16 transposed", ChainFactors::float16, true, &tile_kernel<Elements::float16, true>, {32, 64, 128, 256}},
         TileKind{"bf16", ChainFactors::bfloat16, false, &tile_kernel<Elements::bfloat16, false>},
-        TileKind{"bf16 transposed", ChainFactors::bfloat16, true, &tile_kernel<Elements::bfloat16, true>},
+        TileKind{"bf16 transposed", ChainFactors::bfloat16, true, &tile_kernel<Elements::bfloat16, true>, {32, 64, 128, 256}},
         TileKind{"tf32", ChainFactors::tensor_float32, false, &tile_kernel<Elements::tensor_float32, false>, {64}}}) {
     right = judge_tiles(arrays, kind) && right;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of warpgroups with B in lines of 128 bytes whose pieces are exchanged, and a kernel of them. Run on the
+// Products of warpgroups with B in lines of 128 bytes, or of 64, whose pieces are exchanged, and a kernel of them. Run on the
 // emulated grid by warpgroup_tile_test and on a GPU by warpgroup_products.cu, behind warpgroup_instructions.cuh.
 #pragma once
 #include <cuda_runtime.h>
@@ -330,11 +330,40 @@ __device__ inline void multiply_tile_async<256, TileElements::bfloat16, true>(fl
                  "+f"(d[121]), "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]), "+f"(d[126]), "+f"(d[127])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds));
 }
+template <>
+__device__ inline void multiply_tile_async<32, TileElements::float16, true>(float (&d)[16], const unsigned (&a)[4],
+                                                                            unsigned long long b, unsigned adds) {
+  asm volatile("{\n"
+               ".reg .pred adds;\n"
+               "setp.ne.b32 adds, %21, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 "
+               "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, "
+               "{%16, %17, %18, %19}, %20, adds, 1, 1, 1;\n"
+               "}"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+                 "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds));
+}
+template <>
+__device__ inline void multiply_tile_async<32, TileElements::bfloat16, true>(float (&d)[16], const unsigned (&a)[4],
+                                                                            unsigned long long b, unsigned adds) {
+  asm volatile("{\n"
+               ".reg .pred adds;\n"
+               "setp.ne.b32 adds, %21, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 "
+               "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, "
+               "{%16, %17, %18, %19}, %20, adds, 1, 1, 1;\n"
+               "}"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
+                 "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds));
+}
 
-/// Of a tile with that swizzle: so many bytes from 64 columns to the next, where it is transposed, and from eight lines
-/// to the next.
+/// Of a tile with the swizzle of such lines: so many bytes from 64 columns to the next, where it is transposed, and from
+/// eight lines to the next.
+template <int line_bytes = 128>
 __device__ inline unsigned long long swizzled_at(const unsigned char* tile, unsigned leading, unsigned stride) {
-  return matrix_at(reinterpret_cast<const float*>(tile), leading, stride) | 1ull << 62;
+  return matrix_at(reinterpret_cast<const float*>(tile), leading, stride) | (line_bytes == 64 ? 2ull : 1ull) << 62;
 }
 #endif
 
@@ -342,7 +371,7 @@ __device__ inline unsigned long long swizzled_at(const unsigned char* tile, unsi
 struct TilePlace {
   unsigned leading;
   unsigned stride;
-  unsigned exchanged = 7;  ///< pieces of a line, by the number of the line; 0: none
+  unsigned exchanged = 7;  ///< pieces of a line, by the number of its 128 bytes; 0: none
 };
 
 /// What the descriptor says of it.
@@ -361,6 +390,8 @@ __global__ void multiply_tile(const float* x, float* y, TilePlace place, NamedPl
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   extern __shared__ __align__(1024) unsigned char tile[];
   constexpr int words = 32;
+  constexpr unsigned line_columns = columns < 64 ? columns : 64;  // where it is transposed
+  constexpr unsigned line_bytes = transposed ? 2 * line_columns : 128;
   const int groups = blockDim.x / 128;
   const int group = threadIdx.x / 128;
   const int row = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
@@ -372,8 +403,8 @@ __global__ void multiply_tile(const float* x, float* y, TilePlace place, NamedPl
     if constexpr (transposed) {
       const unsigned bits = __float_as_uint(rows_of_b[at]);
       for (unsigned k = 2 * word; k < 2 * word + 2; ++k) {
-        const unsigned line = column / 64 * place.leading + k / 8 * place.stride + k % 8 * 128;
-        const unsigned piece = (column % 64 / 8) ^ (k % 8 & place.exchanged);
+        const unsigned line = column / line_columns * place.leading + k / 8 * place.stride + k % 8 * line_bytes;
+        const unsigned piece = (column % line_columns / 8) ^ (k % 8 * line_bytes / 128 & place.exchanged);
         *reinterpret_cast<unsigned short*>(tile + line + piece * 16 + column % 8 * 2) =
             static_cast<unsigned short>(bits >> k % 2 * 16);
       }
@@ -395,7 +426,8 @@ __global__ void multiply_tile(const float* x, float* y, TilePlace place, NamedPl
       a[step % 2][i] = __float_as_uint(rows_of_a[i % 2 * 8 * words + step * 8 + i / 2 * 4]);
     }
     fence_products();
-    const unsigned long long b = swizzled_at(tile + named.start + step * step_bytes, named.leading, named.stride);
+    const unsigned long long b =
+        swizzled_at<line_bytes>(tile + named.start + step * step_bytes, named.leading, named.stride);
     multiply_tile_async<columns, elements, transposed>(d, a[step % 2], b ^ (unsigned long long)named.wrong_bits << 32,
                                                        step != 0);
     commit_products();
@@ -410,7 +442,7 @@ __global__ void multiply_tile(const float* x, float* y, TilePlace place, NamedPl
 
 using TileKernel = void (*)(const float*, float*, TilePlace, NamedPlace);
 
-/// That of so many columns, of tf32 64 alone, with so much shared memory.
+/// That of so many columns, of tf32 64 alone and 32 where it is transposed, with so much shared memory.
 template <TileElements elements, bool transposed>
 TileKernel tile_kernel(int columns, unsigned bytes) {
   TileKernel kernel = multiply_tile<64, elements, transposed>;
@@ -418,6 +450,9 @@ TileKernel tile_kernel(int columns, unsigned bytes) {
     kernel = columns == 128   ? multiply_tile<128, elements, transposed>
              : columns == 256 ? multiply_tile<256, elements, transposed>
                               : kernel;
+  }
+  if constexpr (transposed) {
+    kernel = columns == 32 ? multiply_tile<32, elements, transposed> : kernel;
   }
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
   return kernel;

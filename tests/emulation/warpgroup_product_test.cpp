@@ -363,7 +363,7 @@ TEST_P(WarpgroupProductFaults, Descriptors) {
   const auto product = [](const std::string& descriptor) {
     return "READY; multiply(d, a, " + descriptor + ", 0);" + kEnd;
   };
-  const std::string swizzle = "asks for a base offset or a swizzle but that of 128 bytes";
+  const std::string swizzle = "asks for a base offset or a swizzle but those of 64 and 128 bytes";
   expect_faults(GetParam(), {{product("b | 1ull << 62"), FaultKind::bad_operand, swizzle},
                              {product("b | 2ull << 62"), FaultKind::bad_operand, swizzle},
                              {product("b | 1ull << 49"), FaultKind::bad_operand, swizzle},

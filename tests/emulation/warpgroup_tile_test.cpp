@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of warpgroups on the emulated grid whose B lies in lines of 128 bytes, of which pieces are exchanged: what
-// they compute, what they read, and that wrong places and descriptors are found.
+// Products of warpgroups on the emulated grid whose B lies in lines of 128 bytes, or of 64, of which pieces are
+// exchanged: what they compute, what they read, and that wrong places and descriptors are found.
 
 #include <fmt/format.h>
 
@@ -30,7 +30,9 @@ struct TileKind {
   bool transposed;
 
   std::vector<int> columns() const {
-    return factors == ChainFactors::tensor_float32 ? std::vector<int>{64} : std::vector<int>{64, 128, 256};
+    return factors == ChainFactors::tensor_float32 ? std::vector<int>{64}
+           : transposed                            ? std::vector<int>{32, 64, 128, 256}
+                                                   : std::vector<int>{64, 128, 256};
   }
 };
 
@@ -161,8 +163,8 @@ struct WrongTile {
 
 TEST_P(WarpgroupTiles, WrongPlacesAndDescriptorsAreFaults) {
   const bool transposed = GetParam().transposed;
-  const char* const lines = "lines that do not begin at a multiple of 1024 bytes or are read beyond their end";
-  const char* const swizzle = "asks for a base offset or a swizzle but that of 128 bytes";
+  const char* const lines = "lines that do not begin at a multiple of eight of them or are read beyond their end";
+  const char* const swizzle = "asks for a base offset or a swizzle but those of 64 and 128 bytes";
   const auto right = TileRun::of(1, 64, {8192, 1024});
   const auto with = [&](const auto& mistake) {
     TileRun run = right;
@@ -177,7 +179,6 @@ TEST_P(WarpgroupTiles, WrongPlacesAndDescriptorsAreFaults) {
       {with([](TileRun& run) { run.wrong_bits = 1u << 17; }), FaultKind::bad_operand, swizzle},
       {with([](TileRun& run) { run.wrong_bits = 7u << 17; }), FaultKind::bad_operand, swizzle},
       {with([](TileRun& run) { run.wrong_bits = 2u << 30; }), FaultKind::bad_operand, swizzle},
-      {with([](TileRun& run) { run.wrong_bits = 3u << 30; }), FaultKind::bad_operand, swizzle},
       {with([](TileRun& run) { run.wrong_bits = 1u << 20; }), FaultKind::bad_operand, "bits that mean nothing"},
       {with([](TileRun& run) { run.start = 1024; }), FaultKind::out_of_bounds, "past the end of dynamic shared memory"},
       {with([](TileRun& run) { run.named.stride = 2048; }), FaultKind::out_of_bounds,
@@ -189,7 +190,16 @@ TEST_P(WarpgroupTiles, WrongPlacesAndDescriptorsAreFaults) {
     wrong.push_back({with([](TileRun& run) { run.wrong_bits = 1u << 30; }), FaultKind::bad_operand, lines});
     wrong.push_back({with([](TileRun& run) { run.start = 32; }), FaultKind::bad_operand, lines});
     wrong.push_back({with([](TileRun& run) { run.named.leading = 512; }), FaultKind::bad_operand, lines});
+    // Lines of 64 bytes have their eight in 512.
+    const auto narrow = TileRun::of(1, 32, {4096, 512});
+    TileRun shifted = narrow, apart = narrow;
+    shifted.start = 256;
+    apart.named.stride = 768;
+    wrong.push_back({shifted, FaultKind::bad_operand, lines});
+    wrong.push_back({apart, FaultKind::bad_operand, lines});
   } else {
+    // As lines of 64 bytes the third step would begin at their end.
+    wrong.push_back({with([](TileRun& run) { run.wrong_bits = 3u << 30; }), FaultKind::bad_operand, lines});
     // Of the last step a piece, or both, would be in the next line.
     wrong.push_back({with([](TileRun& run) { run.start = 16; }), FaultKind::bad_operand, lines});
     wrong.push_back({with([](TileRun& run) { run.start = 32; }), FaultKind::bad_operand, lines});

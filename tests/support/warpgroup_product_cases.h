@@ -119,17 +119,18 @@ struct TileDistances {
   unsigned stride;
 };
 
-/// Right ones: one after the other, the other way round, and with gaps. Where lines are of columns the first one is
-/// without meaning.
+/// Right ones: one after the other, the other way round, and with gaps. Where lines are of columns, and where all
+/// columns are in one line, the first one is without meaning.
 inline std::vector<TileDistances> tile_distances(int columns, bool transposed) {
   const auto around = static_cast<unsigned>(columns / 64 * 1024);
-  return transposed ? std::vector<TileDistances>{{8192, 1024}, {1024, around}, {9216, 1024}, {1024, around + 1024}}
-                    : std::vector<TileDistances>{{16, 1024}, {0, 2048}};
+  return transposed && columns == 32 ? std::vector<TileDistances>{{4096, 512}, {512, 1536}}
+         : transposed ? std::vector<TileDistances>{{8192, 1024}, {1024, around}, {9216, 1024}, {1024, around + 1024}}
+                      : std::vector<TileDistances>{{16, 1024}, {0, 2048}};
 }
 
 inline unsigned tile_bytes(int columns, bool transposed, TileDistances distances) {
   const auto many = static_cast<unsigned>(columns);
-  return transposed ? (many / 64 - 1) * distances.leading + 7 * distances.stride + 1024
+  return transposed ? (many < 64 ? 0 : many / 64 - 1) * distances.leading + 7 * distances.stride + 1024
                     : (many / 8 - 1) * distances.stride + 1024;
 }
 
