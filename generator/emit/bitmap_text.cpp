@@ -44,6 +44,12 @@ std::uint64_t barriers_at(const LoopNest& nest) {
 /// Whether a tile of B is column by column, as B is, so that its pieces are eight rows of a column.
 bool has_columns(const LoopNest& nest) { return nest.array(ArrayRole::dense).layout.has_value(); }
 
+/// Of a tile of warpgroups: 64 rows of a column, or as many columns of a row where there are so many.
+std::int64_t line_bytes_of_tile(const LoopNest& nest) {
+  const std::int64_t columns = nest.constant("tile_columns") * bytes_of(nest.element());
+  return has_columns(nest) ? line_bytes : std::min<std::int64_t>(columns, line_bytes);
+}
+
 /// Where a piece is. Eight rows that ldmatrix reads have pieces that differ modulo 8.
 std::string piece_of_tile(const LoopNest& nest) {
   constexpr std::int64_t line_pieces = 8;
@@ -118,6 +124,7 @@ std::vector<std::string> bitmap_constants(const LoopNest& nest, const transforme
 
 std::map<std::string, std::string> bitmap_holes(const LoopNest& nest) {
   const bool columns = has_columns(nest);
+  const std::int64_t tile_line_bytes = line_bytes_of_tile(nest);
   return {{"PIECE_OF_TILE", piece_of_tile(nest)},
           {"FRAGMENT_OF_B", columns ? "(piece_at(lane % 8, lane / 8) ^ row / 8 * 16) + piece_at(n8_tile * 8, 0)"
                                     : "piece_at(row + lane, n8_tile)"},
@@ -126,9 +133,11 @@ std::map<std::string, std::string> bitmap_holes(const LoopNest& nest) {
            columns && has_whole_columns(*nest.array(ArrayRole::dense).layout) ? copy_of_whole_pieces(nest) : ""},
           {"MMA_TYPES", mma_types(nest)},
           {"WGMMA", wgmma_text(nest.constant("tile_columns"), mma_types(nest), !columns)},
-          {"LEADING_BYTES", columns ? "16" : "tile_rows * 128"},
-          {"STEP_PIECES", columns ? "2" : "128"},
-          {"BOXES_OF_TILE", columns ? "1" : "n8_tiles / 8"},
+          {"LINE_BYTES", std::to_string(tile_line_bytes)},
+          {"SWIZZLE", tile_line_bytes == line_bytes ? "1" : "2"},
+          {"LEADING_BYTES", columns ? "16" : fmt::format("tile_rows * {}", tile_line_bytes)},
+          {"STEP_PIECES", columns ? "2" : std::to_string(tile_line_bytes)},
+          {"BOXES_OF_TILE", columns || tile_line_bytes < std::int64_t{line_bytes} ? "1" : "n8_tiles / 8"},
           {"X_OF_BOX", columns ? "first_row" : "tile * tile_columns + box * 64"},
           {"Y_OF_BOX", columns ? "tile * tile_columns" : "first_row"}};
 }
@@ -137,9 +146,9 @@ bool copies_tile_boxes(const LoopNest& nest) { return performs(nest, "copy_tile_
 
 BoxOfTile box_of_tile(const LoopNest& nest) {
   const auto rows = static_cast<unsigned int>(nest.constant("tile_rows"));
-  constexpr unsigned int line_columns = 64;
-  return has_columns(nest) ? BoxOfTile{true, rows, static_cast<unsigned int>(nest.constant("tile_columns"))}
-                           : BoxOfTile{false, rows, line_columns};
+  const auto line = static_cast<unsigned int>(line_bytes_of_tile(nest));
+  return has_columns(nest) ? BoxOfTile{true, rows, static_cast<unsigned int>(nest.constant("tile_columns")), line}
+                           : BoxOfTile{false, rows, line / static_cast<unsigned int>(bytes_of(nest.element())), line};
 }
 
 bool has_bitmap(const LoopNest& nest) { return nest.packed.kind == PackedForm::Kind::bitmap; }

@@ -33,11 +33,13 @@ bool has_bitmap(const LoopNest& nest);
 /// Whether tensor copies move tiles of B where B allows it.
 bool copies_tile_boxes(const LoopNest& nest);
 
-/// What one of them moves: lines of columns of B, each of so many rows, or of rows.
+/// What one of them moves: lines of columns of B, each of so many rows, or of rows. Their pieces are exchanged within
+/// a line.
 struct BoxOfTile {
   bool of_columns;
   unsigned int rows;
   unsigned int columns;
+  unsigned int line_bytes;
 };
 BoxOfTile box_of_tile(const LoopNest& nest);
 

@@ -154,11 +154,10 @@ BoxesOfLauncher boxes_of_k_tiles(const LoopNest& nest) {
 }
 
 BoxesOfLauncher boxes_of_tiles(const LoopNest& nest) {
-  constexpr std::int64_t line_bytes = 128;
   const BoxOfTile box = box_of_tile(nest);
   return {box.of_columns ? "K, columns" : "columns, K",
           box.of_columns ? fmt::format("{}, {}", box.rows, box.columns) : fmt::format("{}, {}", box.columns, box.rows),
-          box.of_columns ? "a tile of it is a box of its columns" : "a tile of it is boxes of its rows", line_bytes,
+          box.of_columns ? "a tile of it is a box of its columns" : "a tile of it is boxes of its rows", box.line_bytes,
           ""};
 }
 

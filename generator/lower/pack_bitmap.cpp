@@ -143,9 +143,8 @@ void check_products(const LoopNest& nest, const PackBitmap& directive) {
   refuse_if(nest.constant("block_row_tiles") % BitmapSchedule::warpgroup_warps != 0, directive,
             "four warps that multiply at once have row tiles beside each other",
             "write mainloop(i, row_tiles=4, warps=2)");
-  const int least = least_bitmap_tile(BitmapSchedule::Mma::warpgroup,
-                                      {nest.constant("tile_columns"), !nest.array(ArrayRole::dense).layout});
-  refuse_if(nest.constant("tile_columns") < least, directive, "the tile of B has less than a line for each row",
+  constexpr int least = BitmapSchedule::least_warpgroup_columns;
+  refuse_if(nest.constant("tile_columns") < least, directive, "the tile of B has less than a line of 64 bytes a row",
             fmt::format("write fragment(j, {})", least));
 }
 

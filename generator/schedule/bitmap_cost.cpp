@@ -12,14 +12,15 @@ namespace {
 
 // Microseconds of a multiprocessor, by least squares over those kernels. An H200's memory has 4800 GB/s, of which the
 // others have a share.
-constexpr double launch = 1.64;
-constexpr double of_packed_tile = 0.0459;              ///< counting bits and loading words
-constexpr double of_packed_tile_and_n8_tile = 0.0254;  ///< its products with 8 columns of C
-constexpr double of_iteration = 0.287;                 ///< a block's latency in one
-constexpr double of_step = 0.0816;                     ///< and in each of its K steps: its warps meet
-constexpr double of_wave = 1.09;       ///< each but the first: its blocks begin, and wait for their first operands
-constexpr double bytes_of_a = 39.6e3;  ///< that it reads in one
-constexpr double bytes_of_b = 56e3;
+constexpr double launch = 1.96;
+constexpr double of_packed_tile = 0.0965;              ///< counting bits and loading words
+constexpr double of_packed_tile_and_n8_tile = 0.0238;  ///< its products with 8 columns of C
+constexpr double of_iteration = 0.105;                 ///< a block's latency in one
+constexpr double of_step = 0.0356;                     ///< and in each of its K steps: its warps meet
+constexpr double of_wave = 0.989;      ///< each but the first: its blocks begin, and wait for their first operands
+constexpr double of_cluster = 1.21;    ///< its blocks begin together, and meet
+constexpr double bytes_of_a = 39.2e3;  ///< that it reads in one
+constexpr double bytes_of_b = 49.5e3;
 constexpr double known_gigabytes = 4800;
 
 // The same where warpgroups multiply.
@@ -44,13 +45,13 @@ double up(double value, double divisor) { return std::ceil(value / divisor); }
 struct Work {
   Work(const BitmapSchedule& schedule, const LayerShape& shape, const DeviceKey& device, const KernelFacts& kernel,
        int resident)
-      : tiles(up(static_cast<double>(shape.columns), BitmapSchedule::tile_columns_of_a)),
-        iterations(up(tiles, schedule.warps * schedule.cluster)),
+      : tiles(up(static_cast<double>(shape.columns), BitmapSchedule::tile_columns_of_a) / schedule.cluster),
+        iterations(std::ceil(tiles / schedule.warps)),
         busiest(up(static_cast<double>(kernel.blocks), device.multiprocessors)),
         waves(up(static_cast<double>(kernel.blocks), 1.0 * device.multiprocessors * resident)),
         packed_tiles(busiest * schedule.row_tiles * schedule.warps * iterations) {}
 
-  double tiles;         ///< of K
+  double tiles;         ///< of K, of a block
   double iterations;    ///< of a block
   double busiest;       ///< blocks of the busiest multiprocessor
   double waves;         ///< in how many goes these run
@@ -58,15 +59,18 @@ struct Work {
 };
 
 double time_of_warps(const BitmapSchedule& schedule, const LayerShape& shape, const Work& work, double gigabytes) {
+  constexpr double element_bytes = 2;
   const double n8_tiles = schedule.columns / 8.0;
   const double instructions = work.packed_tiles * (of_packed_tile + of_packed_tile_and_n8_tile * n8_tiles);
   const double memory = gigabytes / known_gigabytes * bytes_of_a;
   const double packed_tiles =
       work.busiest * schedule.row_tiles * work.tiles * expected_packed_tile_bytes(shape.density()) / memory;
-  const double tiles_of_b = work.busiest * static_cast<double>(shape.columns) * schedule.columns * 2 / bytes_of_b;
+  const double tiles_of_b =
+      work.busiest * work.tiles * BitmapSchedule::tile_columns_of_a * schedule.columns * element_bytes / bytes_of_b;
   const double steps = static_cast<double>(BitmapSchedule::tile_columns_of_a) / schedule.step_columns();
   return launch + std::cbrt(std::pow(instructions, 3) + std::pow(packed_tiles, 3) + std::pow(tiles_of_b, 3)) +
-         work.waves * work.iterations * (of_iteration + of_step * steps) + (work.waves - 1) * of_wave;
+         work.waves * work.iterations * (of_iteration + of_step * steps) + (work.waves - 1) * of_wave +
+         of_cluster * (schedule.cluster - 1);
 }
 
 double time_of_warpgroups(const BitmapSchedule& schedule, const Work& work) {

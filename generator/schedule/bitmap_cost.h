@@ -23,10 +23,10 @@ int expected_registers(const BitmapSchedule& schedule);
 /// What a kernel of family bitmap is predicted to take where its weights are in no cache, from kernels that were
 /// measured on one H200. Where warps multiply by themselves: the busiest multiprocessor's instructions, its share of
 /// the packed matrix and its tiles of B, of which the slowest decides, after a launch and the latency of each
-/// iteration; within 8 % of 85 kernels (root mean square), layers of 2048 x 2048 to 14,336 x 4096 with 50 to 70 % zeros
-/// and 8 to 64 columns. Where warpgroups do: decoding and products of the busiest multiprocessor, and of each of its
-/// waves the beginning, the latency of each iteration and the exchange of sums, launches that do not overlap; within
-/// 8.5 % of 394 times of kernels, layers of 512 x 512 to 14,336 x 4096 with 60 to 97 % zeros and 32 to 2048 columns.
+/// iteration; within 10.2 % of 1322 times of kernels (root mean square), layers of 512 x 512 to 14,336 x 4096 with 50
+/// to 97 % zeros and 1 to 64 columns. Where warpgroups do: decoding and products of the busiest multiprocessor, and of
+/// each of its waves the beginning, the latency of each iteration and the exchange of sums; within 8.5 % of 394 times,
+/// such layers with 32 to 2048 columns. Launches of either do not overlap.
 /// `memory_gigabytes` are those of the device a second; absent: an H200's. Infinite where a block does not fit on a
 /// multiprocessor.
 Cost bitmap_cost(const BitmapSchedule& schedule, const LayerShape& shape, const DeviceKey& device,

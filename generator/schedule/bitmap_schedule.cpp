@@ -122,7 +122,7 @@ void check_ranges(const BitmapSchedule& schedule) {
   const ScheduleText text(schedule);
   const bool has_warpgroups = schedule.has_warpgroups();
   const long long rows = 1LL * schedule.row_tiles * BitmapSchedule::row_tile_rows;
-  check_power_of_two(text, "tile N", schedule.columns, least_bitmap_tile(schedule.mma, {schedule.columns, false}),
+  check_power_of_two(text, "tile N", schedule.columns, least_bitmap_tile(schedule.mma),
                      has_warpgroups ? BitmapSchedule::max_columns : BitmapSchedule::max_warp_columns,
                      [&](long long columns) { return tile_text(rows, columns); });
   check_range(text, "tile M / 16", schedule.row_tiles, 1, BitmapSchedule::max_warps, 1, [&](long long row_tiles) {
@@ -146,11 +146,6 @@ void check_ranges(const BitmapSchedule& schedule) {
 
 void check_legal(const BitmapSchedule& schedule, const ProductColumns& columns) {
   check_ranges(schedule);
-  if (const int least = least_bitmap_tile(schedule.mma, columns); schedule.columns < least) {
-    throw ScheduleError(
-        print(schedule), fmt::format("tile N={} is less than a line of B, which warpgroups read", schedule.columns),
-        "the nearest legal value is " + tile_text(schedule.row_tiles * BitmapSchedule::row_tile_rows, least));
-  }
   if (const int most = widest_bitmap_tile(columns.count); schedule.columns > most) {
     throw ScheduleError(
         print(schedule), fmt::format("tile N={} is more than N={} asks for", schedule.columns, columns.count),
@@ -174,10 +169,8 @@ std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t packed_ti
          std::int64_t{schedule.row_tiles} * schedule.warps * schedule.packed_tiles * packed_tile_bytes;
 }
 
-int least_bitmap_tile(BitmapSchedule::Mma mma, const ProductColumns& columns) {
-  return mma == BitmapSchedule::Mma::warp ? BitmapSchedule::least_columns
-         : columns.are_contiguous         ? BitmapSchedule::least_columns_of_rows
-                                          : BitmapSchedule::least_warpgroup_columns;
+int least_bitmap_tile(BitmapSchedule::Mma mma) {
+  return mma == BitmapSchedule::Mma::warp ? BitmapSchedule::least_columns : BitmapSchedule::least_warpgroup_columns;
 }
 
 int widest_bitmap_tile(long long columns) {

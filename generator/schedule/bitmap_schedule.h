@@ -24,12 +24,12 @@ struct BitmapSchedule {
   static constexpr int max_columns = 256;
   static constexpr int max_warp_columns = 64;  ///< where each warp multiplies by itself
   static constexpr int least_warpgroup_columns = 32;
-  static constexpr int least_columns_of_rows = 64;  ///< the same where rows of B have them beside each other: a line
   static constexpr int warpgroup_warps = 4;
   static constexpr int max_warps = 16;  ///< of a block
   static constexpr int max_stages = 8;
   static constexpr int max_cluster = 8;  ///< what every GPU with clusters has room for
   static constexpr int least_architecture = 80;
+  static constexpr int cluster_architecture = 90;    ///< from which on blocks form clusters
   static constexpr int warpgroup_architecture = 90;  ///< the only one whose warpgroups multiply
 
   /// Who multiplies at once: a warp (mma), or four of them (wgmma, on devices of sm_90a; elsewhere each by itself all
@@ -101,7 +101,7 @@ bool can_use_bitmap(std::string_view dtype);
 std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t packed_tile_bytes);
 
 /// The fewest columns of C that a block computes where these multiply.
-int least_bitmap_tile(BitmapSchedule::Mma mma, const ProductColumns& columns);
+int least_bitmap_tile(BitmapSchedule::Mma mma);
 /// The most columns of C that a block may compute of so many: a power of two.
 int widest_bitmap_tile(long long columns);
 

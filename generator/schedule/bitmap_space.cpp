@@ -2,11 +2,18 @@
 #include "generator/schedule/bitmap_space.h"
 
 #include <algorithm>
+#include <span>
 
 namespace esc {
 namespace {
 
 constexpr int steps[] = {BitmapSchedule::half_tile, BitmapSchedule::tile_columns_of_a};
+
+/// Where a block has no room for more warps of a row tile, another block may have them.
+std::span<const int> clusters_of(int row_tiles, int warps) {
+  static constexpr int clusters[] = {1, 2};
+  return std::span(clusters).first(2 * row_tiles * warps > BitmapSchedule::max_warps ? 2 : 1);
+}
 
 void add_warps(int columns, std::vector<BitmapSchedule>& space) {
   constexpr int most_row_tiles = 8, most_stages = 4, most_packed_tiles = 3;
@@ -15,12 +22,15 @@ void add_warps(int columns, std::vector<BitmapSchedule>& space) {
       for (int stages = 2; stages <= most_stages; ++stages) {
         for (int packed_tiles = 2; packed_tiles <= most_packed_tiles; ++packed_tiles) {
           for (const int step : steps) {
-            space.push_back({.columns = columns,
-                             .row_tiles = row_tiles,
-                             .warps = warps,
-                             .stages = stages,
-                             .packed_tiles = packed_tiles,
-                             .step = step});
+            for (const int cluster : clusters_of(row_tiles, warps)) {
+              space.push_back({.columns = columns,
+                               .row_tiles = row_tiles,
+                               .warps = warps,
+                               .stages = stages,
+                               .packed_tiles = packed_tiles,
+                               .step = step,
+                               .cluster = cluster});
+            }
           }
         }
       }
@@ -66,7 +76,7 @@ std::vector<BitmapSchedule> bitmap_space(const ProductColumns& given) {
     if (columns <= BitmapSchedule::max_warp_columns) {
       add_warps(columns, space);
     }
-    if (columns >= least_bitmap_tile(BitmapSchedule::Mma::warpgroup, given)) {
+    if (columns >= least_bitmap_tile(BitmapSchedule::Mma::warpgroup)) {
       add_warpgroups(columns, space);
     }
   }

@@ -37,14 +37,14 @@ using tests::wide_half_matrix;
 /// How B and C lie: K x N and M x N, or both transposed.
 enum class Lies { in_rows, transposed };
 
-/// A schedule of a warpgroup or two, whose columns are legal for more than 32.
+/// A schedule of a warpgroup or two, whose columns are legal for more than 16.
 rc::Gen<BitmapSchedule> warpgroup_schedule(std::int64_t bcol) {
   const auto depth = rc::gen::inRange(2, 5);
   return rc::gen::map(
-      rc::gen::tuple(rc::gen::element(64, 128), rc::gen::inRange(1, 3), depth, depth, rc::gen::arbitrary<bool>()),
+      rc::gen::tuple(rc::gen::element(32, 64, 128), rc::gen::inRange(1, 3), depth, depth, rc::gen::arbitrary<bool>()),
       [bcol](const std::tuple<int, int, int, int, bool>& drawn) {
         const auto& [columns, warps, stages, packed_tiles, pdl] = drawn;
-        return BitmapSchedule{.columns = bcol > 64 ? columns : 64,
+        return BitmapSchedule{.columns = std::min(columns, widest_bitmap_tile(bcol)),
                               .row_tiles = BitmapSchedule::warpgroup_warps,
                               .warps = warps,
                               .stages = stages + 1,
@@ -72,7 +72,7 @@ rc::Gen<BitmapSchedule> warp_schedule(std::int64_t bcol) {
 
 rc::Gen<BitmapSchedule> small_schedule(std::int64_t bcol) {
   const rc::Gen<BitmapSchedule> schedules =
-      bcol <= 32 ? warp_schedule(bcol) : rc::gen::oneOf(warp_schedule(bcol), warpgroup_schedule(bcol));
+      bcol <= 16 ? warp_schedule(bcol) : rc::gen::oneOf(warp_schedule(bcol), warpgroup_schedule(bcol));
   return rc::gen::map(rc::gen::pair(schedules, rc::gen::element(1, 1, 2, 3)),
                       [](const std::pair<BitmapSchedule, int>& drawn) {
                         BitmapSchedule schedule = drawn.first;

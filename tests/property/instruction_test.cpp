@@ -442,7 +442,7 @@ std::vector<Mistake> mistakes() {
       {"warpgroup_commit", "asm volatile(\"wgmma.commit_group.sync.aligned;\" : : : \"memory\");", ""},
       {"warpgroup_wait", "\"n\"(pending)", "\"n\"(pending + 1)"},
       {"warpgroup_wait_all", "warpgroup_wait<0>();", ""},
-      {"wgmma", "static_cast<unsigned long long>(1024 >> 4)", "static_cast<unsigned long long>(512 >> 4)"},
+      {"wgmma", "static_cast<unsigned long long>(8 * ", "static_cast<unsigned long long>(4 * "},
       {"wgmma", "1ull << 62", "2ull << 62"},
       {"wgmma", "row / 16 * ", "0 * "},
       {"wgmma", "sums + 4 * n8_tile", "sums"},

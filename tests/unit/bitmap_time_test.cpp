@@ -128,6 +128,23 @@ TEST(BitmapChoice, HasWarpgroupsForManyColumnsOfSm90Alone) {
   EXPECT_FALSE(chosen_bitmap(shape, {}).has_warpgroups());
 }
 
+TEST(BitmapChoice, HasClustersOfWarpsFromHopperOnAlone) {
+  const LayerShape shape{.bcol = 16,
+                         .rows = 4096,
+                         .columns = 14336,
+                         .nonzeros = 4096 * 14336 * 2LL / 5,
+                         .layout = "nk",
+                         .contiguous = false,
+                         .dtype = "f16"};
+  const auto has_clusters = [&](const KernelTarget& target) {
+    const auto ranking = ranked_schedules(shape, {}, target, packed_form(BitmapSchedule{}, shape));
+    return std::ranges::any_of(
+        ranking, [](const ScheduleChoice& choice) { return std::get<BitmapSchedule>(choice.schedule).cluster > 1; });
+  };
+  EXPECT_TRUE(has_clusters({}));
+  EXPECT_FALSE(has_clusters({.oldest_architecture = 80}));
+}
+
 TEST(BitmapChoice, IsTheBestOfLayersOf16BitsWhoseColumnsFollowEachOther) {
   const DeviceKey h200 = device_of_gpu("h200").key;
   for (const long long bcol : {1, 8, 32, 64, 256}) {

@@ -407,7 +407,7 @@ INSTANTIATE_TEST_SUITE_P(
                           fragment_columns(mainloop(canonicalize(spmm_nest(ScalarType::f16)), {"i", 4, 1}), {"j", 16}),
                           {"A", 4});
                     },
-                    "the tile of B has less than a line for each row; write fragment(j, 64)"},
+                    "the tile of B has less than a line of 64 bytes a row; write fragment(j, 32)"},
         StepRefusal{"a bitmap of a warp and 128 columns",
                     [] {
                       pack_bitmap(
