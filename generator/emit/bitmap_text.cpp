@@ -137,7 +137,7 @@ std::map<std::string, std::string> bitmap_holes(const LoopNest& nest) {
           {"SWIZZLE", tile_line_bytes == line_bytes ? "1" : "2"},
           {"LEADING_BYTES", columns ? "16" : fmt::format("tile_rows * {}", tile_line_bytes)},
           {"STEP_PIECES", columns ? "2" : std::to_string(tile_line_bytes)},
-          {"BOXES_OF_TILE", columns || tile_line_bytes < std::int64_t{line_bytes} ? "1" : "n8_tiles / 8"},
+          {"BOXES_OF_TILE", columns ? "1" : fmt::format("n8_tiles / {}", tile_line_bytes / 16)},
           {"X_OF_BOX", columns ? "first_row" : "tile * tile_columns + box * 64"},
           {"Y_OF_BOX", columns ? "tile * tile_columns" : "first_row"}};
 }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "generator/emulate/swizzle.h"
+
 namespace esc {
 
 /// Where the warps of a group find B in shared memory (`wgmma`), 8 words deep along k, in pieces of 16 bytes. Without a
@@ -14,10 +16,10 @@ struct MatrixDescriptor {
   std::uint32_t start = 0;    ///< an address of shared memory
   std::uint32_t leading = 0;  ///< along k to the next piece; transposed to the next columns; else without meaning
   std::uint32_t stride = 0;   ///< to the next 8 columns, transposed to the next 8 of k
-  std::uint32_t line = 0;     ///< whose pieces are exchanged: 64 or 128; without a swizzle none
-  bool transposed = false;    ///< columns of a k are one after the other; of 16-bit elements
+  Swizzle swizzle = Swizzle::none;
+  bool transposed = false;  ///< columns of a k are one after the other; of 16-bit elements
 
-  static constexpr std::uint32_t piece_bytes = 16;
+  static constexpr std::uint32_t piece_bytes = swizzle_piece_bytes;
   static constexpr std::uint32_t swizzled_lines = 8;
 
   /// What the operand of the instruction says; nothing where it asks for another swizzle or a base offset, has bits
@@ -26,13 +28,12 @@ struct MatrixDescriptor {
   static constexpr std::optional<MatrixDescriptor> of(std::uint64_t operand, bool transposed = false) {
     constexpr std::uint64_t kField = 0x3fff;
     constexpr unsigned kSwizzle = 62;
-    constexpr std::uint32_t kLines[] = {0, 128, 64, 0};
-    constexpr std::uint64_t kKnown =
-        kField | kField << 16 | kField << 32 | std::uint64_t{1} << kSwizzle | std::uint64_t{2} << kSwizzle;
+    constexpr Swizzle kSwizzles[] = {Swizzle::none, Swizzle::of_128_bytes, Swizzle::of_64_bytes, Swizzle::of_32_bytes};
+    constexpr std::uint64_t kKnown = kField | kField << 16 | kField << 32 | std::uint64_t{3} << kSwizzle;
     const auto bytes = [operand](unsigned shift) { return static_cast<std::uint32_t>(operand >> shift & kField) << 4; };
-    const MatrixDescriptor found{bytes(0), bytes(16), bytes(32), kLines[operand >> kSwizzle], transposed};
-    const bool is_known = (operand & ~kKnown) == 0 && (found.line != 0 || operand >> kSwizzle == 0);
-    const bool has_meaning = is_known && (found.line != 0 ? found.has_whole_lines() : !transposed);
+    const MatrixDescriptor found{bytes(0), bytes(16), bytes(32), kSwizzles[operand >> kSwizzle], transposed};
+    const bool is_known = (operand & ~kKnown) == 0 && found.swizzle != Swizzle::of_32_bytes;
+    const bool has_meaning = is_known && (found.is_swizzled() ? found.has_whole_lines() : !transposed);
     return has_meaning ? std::optional(found) : std::nullopt;
   }
 
@@ -44,26 +45,26 @@ struct MatrixDescriptor {
     if (transposed) {
       const std::uint32_t k = number % 16;
       const std::uint32_t eighth = number / 16;
-      return exchanged(start + eighth / line_pieces() * leading + k / 8 * stride + k % 8 * line +
-                       eighth % line_pieces() * piece_bytes);
+      return exchanged(start + eighth / pieces_of(swizzle) * leading + k / 8 * stride + k % 8 * line() +
+                       eighth % pieces_of(swizzle) * piece_bytes);
     }
     const std::uint32_t column = number / 2;
     const std::uint32_t half = number % 2;
-    return line != 0 ? exchanged(start + column / 8 * stride + column % 8 * line + half * piece_bytes)
-                     : start + half * leading + column / 8 * stride + column % 8 * piece_bytes;
+    return is_swizzled() ? exchanged(start + column / 8 * stride + column % 8 * line() + half * piece_bytes)
+                         : start + half * leading + column / 8 * stride + column % 8 * piece_bytes;
   }
 
  private:
   constexpr bool has_whole_lines() const {
-    const std::uint32_t lines = swizzled_lines * line;
+    const std::uint32_t lines = swizzled_lines * line();
     const std::uint32_t into_lines = start % lines;
-    const std::uint32_t last_start = line - 2 * piece_bytes;
+    const std::uint32_t last_start = line() - 2 * piece_bytes;
     return (transposed ? into_lines == 0 && leading % lines == 0 : into_lines <= last_start) && stride % lines == 0;
   }
-  constexpr std::uint32_t line_pieces() const { return line / piece_bytes; }
-  /// The number of 128 bytes among those of 8 lines is added to that of a piece in its line, without a carry.
+  constexpr bool is_swizzled() const { return swizzle != Swizzle::none; }
+  constexpr std::uint32_t line() const { return pieces_of(swizzle) * piece_bytes; }
   constexpr std::uint32_t exchanged(std::uint32_t address) const {
-    return address ^ (address / 128 % line_pieces() * piece_bytes);
+    return static_cast<std::uint32_t>(swizzled(address, swizzle));
   }
 };
 

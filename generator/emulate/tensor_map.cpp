@@ -9,7 +9,7 @@
 namespace esc {
 namespace {
 
-constexpr std::uint64_t kPieceBytes = 16;
+constexpr std::uint64_t kPieceBytes = swizzle_piece_bytes;
 
 /// What the last word of an encoded map must be, so that a map that was changed by hand is none.
 std::uint64_t checksum(const EncodedTensorMap& encoded) {
@@ -18,9 +18,6 @@ std::uint64_t checksum(const EncodedTensorMap& encoded) {
   return std::accumulate(encoded.begin(), std::prev(encoded.end()), kBasis,
                          [](std::uint64_t sum, std::uint64_t word) { return (sum ^ word) * kPrime; });
 }
-
-/// The pieces that a row of the swizzle's pattern has; 1 where there is none.
-std::uint64_t pieces(Swizzle swizzle) { return std::uint64_t{1} << static_cast<std::uint32_t>(swizzle); }
 
 bool is_valid(const TensorMap& map) {
   constexpr std::uint64_t kMostElements = std::uint64_t{1} << 32;
@@ -32,21 +29,17 @@ bool is_valid(const TensorMap& map) {
          map.stride % kPieceBytes == 0 && map.stride < kMostStride && map.box_columns >= 1 &&
          map.box_columns <= kMostOfBox && map.box_rows >= 1 && map.box_rows <= kMostOfBox &&
          row_bytes % kPieceBytes == 0 && map.swizzle <= Swizzle::of_128_bytes &&
-         (map.swizzle == Swizzle::none || row_bytes <= kPieceBytes * pieces(map.swizzle));
+         (map.swizzle == Swizzle::none || row_bytes <= kPieceBytes * pieces_of(map.swizzle));
 }
 
 }  // namespace
 
 std::uint64_t TensorMap::box_alignment() const {
   constexpr std::uint64_t kPatternRow = 128;
-  return kPatternRow * pieces(swizzle);
+  return kPatternRow * pieces_of(swizzle);
 }
 
-std::uint64_t TensorMap::place(std::uint64_t offset) const {
-  constexpr unsigned kPieceShift = 4;
-  constexpr unsigned kRowShift = 7;
-  return offset ^ ((offset >> kRowShift & (pieces(swizzle) - 1)) << kPieceShift);
-}
+std::uint64_t TensorMap::place(std::uint64_t offset) const { return swizzled(offset, swizzle); }
 
 TensorMap::Span TensorMap::inside(std::int32_t x, std::int32_t y, std::uint32_t row) const {
   const std::int64_t at = std::int64_t{y} + row;
@@ -82,7 +75,7 @@ std::vector<std::byte> TensorMap::read(std::int32_t x, std::int32_t y) const {
 }
 
 bool has_gaps(const TensorMap& map) {
-  return map.swizzle != Swizzle::none && map.element_bytes * map.box_columns < kPieceBytes * pieces(map.swizzle);
+  return map.swizzle != Swizzle::none && map.element_bytes * map.box_columns < kPieceBytes * pieces_of(map.swizzle);
 }
 
 std::optional<EncodedTensorMap> encode_tensor_map(const TensorMap& map) {

@@ -8,11 +8,9 @@
 #include <span>
 #include <vector>
 
-namespace esc {
+#include "generator/emulate/swizzle.h"
 
-/// How the 16-byte pieces of a box are exchanged in shared memory, so that a column of pieces lies in many banks.
-/// Values are CUDA's.
-enum class Swizzle : std::uint32_t { none, of_32_bytes, of_64_bytes, of_128_bytes };
+namespace esc {
 
 /// A matrix of elements of 16 or 32 bits in global memory, and the box of it that one copy moves (CUtensorMap).
 struct TensorMap {

@@ -122,7 +122,8 @@ void check_ranges(const BitmapSchedule& schedule) {
   const ScheduleText text(schedule);
   const bool has_warpgroups = schedule.has_warpgroups();
   const long long rows = 1LL * schedule.row_tiles * BitmapSchedule::row_tile_rows;
-  check_power_of_two(text, "tile N", schedule.columns, least_bitmap_tile(schedule.mma),
+  check_power_of_two(text, "tile N", schedule.columns,
+                     has_warpgroups ? BitmapSchedule::least_warpgroup_columns : BitmapSchedule::least_columns,
                      has_warpgroups ? BitmapSchedule::max_columns : BitmapSchedule::max_warp_columns,
                      [&](long long columns) { return tile_text(rows, columns); });
   check_range(text, "tile M / 16", schedule.row_tiles, 1, BitmapSchedule::max_warps, 1, [&](long long row_tiles) {
@@ -167,10 +168,6 @@ std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t packed_ti
       std::int64_t{others} * schedule.row_tiles * BitmapSchedule::row_tile_rows * schedule.columns * value;
   return std::max(tiles, sums) +
          std::int64_t{schedule.row_tiles} * schedule.warps * schedule.packed_tiles * packed_tile_bytes;
-}
-
-int least_bitmap_tile(BitmapSchedule::Mma mma) {
-  return mma == BitmapSchedule::Mma::warp ? BitmapSchedule::least_columns : BitmapSchedule::least_warpgroup_columns;
 }
 
 int widest_bitmap_tile(long long columns) {

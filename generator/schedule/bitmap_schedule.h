@@ -29,7 +29,6 @@ struct BitmapSchedule {
   static constexpr int max_stages = 8;
   static constexpr int max_cluster = 8;  ///< what every GPU with clusters has room for
   static constexpr int least_architecture = 80;
-  static constexpr int cluster_architecture = 90;    ///< from which on blocks form clusters
   static constexpr int warpgroup_architecture = 90;  ///< the only one whose warpgroups multiply
 
   /// Who multiplies at once: a warp (mma), or four of them (wgmma, on devices of sm_90a; elsewhere each by itself all
@@ -100,8 +99,6 @@ bool can_use_bitmap(std::string_view dtype);
 /// Bytes of a block in shared memory, where a packed tile has so many at most.
 std::int64_t shared_bytes(const BitmapSchedule& schedule, std::int64_t packed_tile_bytes);
 
-/// The fewest columns of C that a block computes where these multiply.
-int least_bitmap_tile(BitmapSchedule::Mma mma);
 /// The most columns of C that a block may compute of so many: a power of two.
 int widest_bitmap_tile(long long columns);
 

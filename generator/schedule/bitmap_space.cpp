@@ -2,7 +2,6 @@
 #include "generator/schedule/bitmap_space.h"
 
 #include <algorithm>
-#include <span>
 
 namespace esc {
 namespace {
@@ -10,9 +9,8 @@ namespace {
 constexpr int steps[] = {BitmapSchedule::half_tile, BitmapSchedule::tile_columns_of_a};
 
 /// Where a block has no room for more warps of a row tile, another block may have them.
-std::span<const int> clusters_of(int row_tiles, int warps) {
-  static constexpr int clusters[] = {1, 2};
-  return std::span(clusters).first(2 * row_tiles * warps > BitmapSchedule::max_warps ? 2 : 1);
+int most_blocks_of_cluster(int row_tiles, int warps) {
+  return 2 * row_tiles * warps > BitmapSchedule::max_warps ? 2 : 1;
 }
 
 void add_warps(int columns, std::vector<BitmapSchedule>& space) {
@@ -22,7 +20,7 @@ void add_warps(int columns, std::vector<BitmapSchedule>& space) {
       for (int stages = 2; stages <= most_stages; ++stages) {
         for (int packed_tiles = 2; packed_tiles <= most_packed_tiles; ++packed_tiles) {
           for (const int step : steps) {
-            for (const int cluster : clusters_of(row_tiles, warps)) {
+            for (int cluster = 1; cluster <= most_blocks_of_cluster(row_tiles, warps); ++cluster) {
               space.push_back({.columns = columns,
                                .row_tiles = row_tiles,
                                .warps = warps,
@@ -76,7 +74,7 @@ std::vector<BitmapSchedule> bitmap_space(const ProductColumns& given) {
     if (columns <= BitmapSchedule::max_warp_columns) {
       add_warps(columns, space);
     }
-    if (columns >= least_bitmap_tile(BitmapSchedule::Mma::warpgroup)) {
+    if (columns >= BitmapSchedule::least_warpgroup_columns) {
       add_warpgroups(columns, space);
     }
   }

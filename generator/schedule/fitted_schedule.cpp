@@ -43,7 +43,7 @@ Schedule fit(const GatherSchedule& schedule, const ProductColumns&) { return sch
 
 Schedule fit(BitmapSchedule schedule, const ProductColumns& columns) {
   const int widest = widest_bitmap_tile(columns.count);
-  if (widest < least_bitmap_tile(BitmapSchedule::Mma::warpgroup)) {
+  if (widest < BitmapSchedule::least_warpgroup_columns) {
     schedule.mma = BitmapSchedule::Mma::warp;
   }
   schedule.columns = std::min(schedule.columns, widest);

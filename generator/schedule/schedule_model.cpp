@@ -42,7 +42,7 @@ bool has_instructions(const StreamSchedule& schedule, const KernelTarget& target
 
 bool has_instructions(const BitmapSchedule& schedule, const KernelTarget& target) {
   constexpr int of_warpgroups = BitmapSchedule::warpgroup_architecture;
-  const int least = schedule.cluster > 1 ? BitmapSchedule::cluster_architecture : BitmapSchedule::least_architecture;
+  const int least = schedule.cluster > 1 ? StreamSchedule::cluster_architecture : BitmapSchedule::least_architecture;
   return schedule.has_warpgroups()
              ? target.oldest_architecture == of_warpgroups && target.newest_architecture == of_warpgroups
              : target.oldest_architecture >= least;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of warpgroups with B in lines of 128 bytes, or of 64, whose pieces are exchanged, and a kernel of them. Run on the
-// emulated grid by warpgroup_tile_test and on a GPU by warpgroup_products.cu, behind warpgroup_instructions.cuh.
+// Products of warpgroups with B in lines of 128 bytes, or of 64, whose pieces are exchanged, and a kernel of them. Run
+// on the emulated grid by warpgroup_tile_test and on a GPU by warpgroup_products.cu, behind
+// warpgroup_instructions.cuh.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -359,8 +360,8 @@ __device__ inline void multiply_tile_async<32, TileElements::bfloat16, true>(flo
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds));
 }
 
-/// Of a tile with the swizzle of such lines: so many bytes from 64 columns to the next, where it is transposed, and from
-/// eight lines to the next.
+/// Of a tile with the swizzle of such lines: so many bytes from 64 columns to the next, where it is transposed, and
+/// from eight lines to the next.
 template <int line_bytes = 128>
 __device__ inline unsigned long long swizzled_at(const unsigned char* tile, unsigned leading, unsigned stride) {
   return matrix_at(reinterpret_cast<const float*>(tile), leading, stride) | (line_bytes == 64 ? 2ull : 1ull) << 62;

@@ -59,6 +59,7 @@ const std::vector<std::string> kOrder = {
     "generator/emulate/jit",
     "generator/emulate/standin_headers",
     "generator/emulate/matrix_fragments",
+    "generator/emulate/swizzle",
     "generator/emulate/matrix_descriptor",
     "generator/emulate/tensor_map",
     "generator/emulate/ptx_instructions",
