@@ -23,7 +23,8 @@ LayerShape shape_of(const SparseMatrix& matrix, const LoopNest& nest, const Prod
           .layout = layout_class(nest),
           .contiguous = columns.are_contiguous,
           .dtype = name_of(matrix.element),
-          .scattered = is_scattered(matrix)};
+          .scattered = is_scattered(matrix),
+          .cache = usual_cache(name_of(matrix.element))};
 }
 
 }  // namespace

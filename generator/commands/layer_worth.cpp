@@ -151,7 +151,8 @@ LayerRequest with_one_form(LayerRequest layer, const std::vector<TokenCount>& co
                          .nonzeros = extent.nonzeros,
                          .layout = layout_class(nest),
                          .contiguous = columns.are_contiguous,
-                         .dtype = name_of(nest.element())},
+                         .dtype = name_of(nest.element()),
+                         .cache = usual_cache(name_of(nest.element()))},
                         count.weight});
   }
   layer.form = shared_form(products, target_of(layer), *mode.own.catalog);

@@ -2,7 +2,6 @@
 #include "generator/schedule/compare_with_dense.h"
 
 #include <cmath>
-#include <variant>
 
 #include "generator/schedule/dense_cost.h"
 #include "generator/schedule/half_speeds.h"
@@ -20,10 +19,8 @@ std::optional<DenseComparison> compare_with_dense(const LayerShape& shape, const
   if (gpu == nullptr || !catalog.has_measurements_of(device.key) || (shape.layout != "kn" && shape.layout != "nk")) {
     return std::nullopt;
   }
-  // Bitmaps are predicted with weights from memory, the other families as their journals were measured: from the cache.
-  const Operands operands = std::holds_alternative<BitmapSchedule>(schedule) ? Operands::in_memory : Operands::in_cache;
   const double kernel = catalog.model(device.key).expected_microseconds(schedule, shape, device.key);
-  const std::optional<double> dense = dense_microseconds(shape, *gpu, operands);
+  const std::optional<double> dense = dense_microseconds(shape, *gpu);
   if (!dense || !std::isfinite(kernel)) {
     return std::nullopt;
   }

@@ -10,10 +10,12 @@
 namespace esc {
 namespace {
 
-/// Octaves in which the correlation of two measurements falls to 1/e, by what tells their layers apart and by what
-/// tells their schedules apart; the part of a layer's variance that all its schedules share; and that which is each
-/// measurement's own. Fitted to the journals.
+/// Octaves in which the correlation of two measurements falls to 1/e, by what tells their layers apart, which two
+/// layouts and two states of the cache do as well, and by what tells their schedules apart; the part of a layer's
+/// variance that all its schedules share; and that which is each measurement's own. Fitted to the journals.
 constexpr double layer_octaves = 8;
+constexpr double different_layout = 4;
+constexpr double different_cache = 2;
 constexpr double schedule_octaves = 4;
 constexpr double shared_variance = 0.2;
 constexpr double own_variance = 0.03;
@@ -78,7 +80,8 @@ void add(std::vector<double>& point, const BitmapSchedule& schedule) {
 }
 
 /// How far two points are from each other, in octaves.
-double between(const std::vector<double>& a, const std::vector<double>& b) {
+template <typename Numbers>
+double between(const Numbers& a, const Numbers& b) {
   double sum = 0;
   for (std::size_t at = 0; at < a.size(); ++at) {
     sum += std::abs(a[at] - b[at]);
@@ -86,13 +89,21 @@ double between(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
+double between(const LayerPoint& a, const LayerPoint& b) {
+  return between(a.sizes, b.sizes) + (a.layout == b.layout ? 0 : different_layout) +
+         (a.cache == b.cache ? 0 : different_cache);
+}
+
+/// Whether two points are of the same product, whatever the cache held.
+bool are_of_one_product(const LayerPoint& a, const LayerPoint& b) { return a.sizes == b.sizes && a.layout == b.layout; }
+
 /// What the layers of two measurements say of each other.
 struct LayerCorrelation {
   double own = 0;     ///< of what is the layer's own
   double offset = 0;  ///< of what all layers around have in common
 };
 
-LayerCorrelation correlation_of_layers(const std::vector<double>& a, const std::vector<double>& b) {
+LayerCorrelation correlation_of_layers(const LayerPoint& a, const LayerPoint& b) {
   const double octaves = between(a, b);
   return {std::exp(-octaves / layer_octaves), std::exp(-octaves / offset_octaves)};
 }
@@ -133,12 +144,14 @@ SymmetricMatrix covariance(const std::vector<const MeasuredPoint*>& points, doub
 
 }  // namespace
 
-std::vector<double> layer_point(const LayerShape& shape) {
+LayerPoint layer_point(const LayerShape& shape) {
   const double mean_row = static_cast<double>(shape.nonzeros) / static_cast<double>(shape.rows);
   // Schedules depend least on the columns of A.
-  return {octaves(static_cast<double>(shape.rows)), octaves(static_cast<double>(shape.columns)) / 2, octaves(mean_row),
-          octaves(std::max(mean_row, static_cast<double>(shape.longest_row))),
-          octaves(static_cast<double>(shape.bcol))};
+  return {.sizes = {octaves(static_cast<double>(shape.rows)), octaves(static_cast<double>(shape.columns)) / 2,
+                    octaves(mean_row), octaves(std::max(mean_row, static_cast<double>(shape.longest_row))),
+                    octaves(static_cast<double>(shape.bcol))},
+          .layout = shape.layout,
+          .cache = shape.cache};
 }
 
 SchedulePoint schedule_point(const Schedule& schedule, const LayerShape& shape) {
@@ -147,23 +160,52 @@ SchedulePoint schedule_point(const Schedule& schedule, const LayerShape& shape) 
   return point;
 }
 
-CorrectionPrior prior_of(const std::vector<ProductPoints>& measured) {
+namespace {
+
+/// Log ratios, added up.
+struct RatioSums {
+  double count = 0;
   double sum = 0;
   double squares = 0;
-  double count = 0;
+
+  void add(double log_ratio) {
+    ++count;
+    sum += log_ratio;
+    squares += log_ratio * log_ratio;
+  }
+
+  /// Their mean and deviation. A few times that happen to agree prove neither: so many more are assumed to be as the
+  /// given prior has it.
+  CorrectionPrior with(const CorrectionPrior& before) const {
+    constexpr double assumed = 16;
+    const double all = count + assumed;
+    const double mean = (sum + assumed * before.mean) / all;
+    const double assumed_squares = assumed * (before.deviation * before.deviation + before.mean * before.mean);
+    return {.mean = mean, .deviation = std::sqrt(std::max(0.0, (squares + assumed_squares) / all - mean * mean))};
+  }
+};
+
+}  // namespace
+
+MeasuredPriors::MeasuredPriors(const std::vector<ProductPoints>& measured) {
+  RatioSums all;
+  std::map<std::pair<std::string, CacheState>, RatioSums> kinds;
   for (const ProductPoints& product : measured) {
     for (const MeasuredPoint& one : product.points) {
-      sum += one.log_ratio;
-      squares += one.log_ratio * one.log_ratio;
-      ++count;
+      all.add(one.log_ratio);
+      kinds[{one.point.layer.layout, one.point.layer.cache}].add(one.log_ratio);
     }
   }
-  const double mean = count > 0 ? sum / count : 0;
-  // A few times that happen to agree are no proof of a small deviation.
-  constexpr double assumed = 16;
-  const double known = std::max(0.0, squares - count * mean * mean);
-  return {.mean = mean,
-          .deviation = std::sqrt((known + assumed * unmeasured_deviation * unmeasured_deviation) / (count + assumed))};
+  const double mean = all.count > 0 ? all.sum / all.count : 0;
+  all_ = all.with({.mean = mean, .deviation = unmeasured_deviation});
+  for (const auto& [kind, sums] : kinds) {
+    kinds_[kind] = sums.with(all_);
+  }
+}
+
+const CorrectionPrior& MeasuredPriors::of(const LayerPoint& layer) const {
+  const auto found = kinds_.find({layer.layout, layer.cache});
+  return found == kinds_.end() ? all_ : found->second;
 }
 
 LocalCorrection::LocalCorrection(std::vector<const MeasuredPoint*> near, std::vector<const MeasuredPoint*> own,
@@ -189,7 +231,7 @@ std::optional<double> LocalCorrection::exactly(const SchedulePoint& point) const
   return found == own_.end() ? std::nullopt : std::optional((*found)->log_ratio);
 }
 
-double LocalCorrection::offset(const std::vector<double>& layer) const {
+double LocalCorrection::offset(const LayerPoint& layer) const {
   double offset = prior_.mean;
   for (std::size_t at = 0; prior_.offset_share > 0 && at < near_.size(); ++at) {
     offset += prior_.offset_share * correlation_of_layers(layer, near_[at]->point.layer).offset * weights_[at];
@@ -216,15 +258,20 @@ CorrectionEstimate LocalCorrection::estimate(const SchedulePoint& point) const {
           .deviation = prior_.deviation * std::sqrt(std::max(0.0, 1 + own_variance - known))};
 }
 
-Correction::Correction(std::vector<ProductPoints> measured) : measured_(std::move(measured)) {
-  prior_ = prior_of(measured_);
-}
+Correction::Correction(std::vector<ProductPoints> measured)
+    : measured_(std::move(measured)), priors_(MeasuredPriors(measured_)) {}
 
 Correction::Correction(std::vector<ProductPoints> measured, const CorrectionPrior& prior)
-    : measured_(std::move(measured)), prior_(prior) {}
+    : measured_(std::move(measured)), priors_(prior) {}
+
+const CorrectionPrior& Correction::prior(const LayerPoint& layer) const {
+  const auto* const given = std::get_if<CorrectionPrior>(&priors_);
+  return given != nullptr ? *given : std::get<MeasuredPriors>(priors_).of(layer);
+}
 
 LocalCorrection Correction::near(const LayerShape& shape, std::string_view left_out) const {
-  const std::vector<double> layer = layer_point(shape);
+  const LayerPoint layer = layer_point(shape);
+  const CorrectionPrior& prior = this->prior(layer);
   std::vector<std::pair<double, const ProductPoints*>> products;
   for (const ProductPoints& product : measured_) {
     if (!product.points.empty() && (left_out.empty() || product.pattern != left_out)) {
@@ -235,7 +282,8 @@ LocalCorrection Correction::near(const LayerShape& shape, std::string_view left_
   std::vector<const MeasuredPoint*> points;
   std::vector<const MeasuredPoint*> own;
   for (const auto& [distance, product] : products) {
-    const bool is_own = prior_.is_exact && product->pattern == shape.pattern && distance == 0;
+    const bool is_own = prior.is_exact && product->pattern == shape.pattern &&
+                        are_of_one_product(product->points.front().point.layer, layer);
     for (const MeasuredPoint& one : product->points) {
       if (points.size() < most_neighbours) {
         points.push_back(&one);
@@ -245,7 +293,7 @@ LocalCorrection Correction::near(const LayerShape& shape, std::string_view left_
       }
     }
   }
-  return {std::move(points), std::move(own), prior_};
+  return {std::move(points), std::move(own), prior};
 }
 
 }  // namespace esc

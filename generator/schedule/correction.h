@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "generator/schedule/layer_class.h"
@@ -12,13 +16,21 @@
 
 namespace esc {
 
-/// A schedule of a layer, as those of one family are compared: what tells layers and schedules apart, numbers in
+/// A layer, as layers are compared.
+struct LayerPoint {
+  std::array<double, 5> sizes = {};  ///< octaves
+  std::string layout = {};
+  CacheState cache = CacheState::warm;
+  bool operator==(const LayerPoint&) const = default;
+};
+
+/// A schedule of a layer, as those of one family are compared: what tells layers apart, and what schedules, numbers in
 /// octaves and one for a word.
 struct SchedulePoint {
-  std::vector<double> layer;
+  LayerPoint layer;
   std::vector<double> schedule;
 };
-std::vector<double> layer_point(const LayerShape& shape);
+LayerPoint layer_point(const LayerShape& shape);
 SchedulePoint schedule_point(const Schedule& schedule, const LayerShape& shape);
 
 /// A time that was measured beside the one that was predicted.
@@ -52,8 +64,17 @@ struct CorrectionPrior {
   bool is_exact = false;
 };
 
-/// That of measurements which are many: their own mean and deviation.
-CorrectionPrior prior_of(const std::vector<ProductPoints>& measured);
+/// Those of measurements which are many: their own mean and deviation, for each layout and state of the cache, to which
+/// those of all belong while there are few.
+class MeasuredPriors {
+ public:
+  explicit MeasuredPriors(const std::vector<ProductPoints>& measured);
+  const CorrectionPrior& of(const LayerPoint& layer) const;
+
+ private:
+  CorrectionPrior all_;
+  std::map<std::pair<std::string, CacheState>, CorrectionPrior> kinds_;
+};
 
 /// That of measurements which are few, of what another correction has left over: none until something says otherwise.
 /// Its deviation, 1, is a share of the other one's.
@@ -71,7 +92,7 @@ class LocalCorrection {
   /// The same with its deviation, which takes longer.
   CorrectionEstimate estimate(const SchedulePoint& point) const;
   /// What all schedules of a layer have in common of it.
-  double offset(const std::vector<double>& layer) const;
+  double offset(const LayerPoint& layer) const;
   /// Whether anything was measured for the very product, where that is exact; and what of this schedule.
   bool has_exact() const { return !own_.empty(); }
   std::optional<double> exactly(const SchedulePoint& point) const;
@@ -86,20 +107,21 @@ class LocalCorrection {
   std::vector<double> weights_;
 };
 
-/// What measurements say of predictions for one device, element type, layout and family.
+/// What measurements say of predictions for one device, arithmetic and family.
 class Correction {
  public:
+  /// With priors of their own, or the same one for all layers.
   explicit Correction(std::vector<ProductPoints> measured);
   Correction(std::vector<ProductPoints> measured, const CorrectionPrior& prior);
 
-  /// Of the prior.
-  double mean() const { return prior_.mean; }
+  /// What is taken for true of a layer before the measurements near it are looked at.
+  const CorrectionPrior& prior(const LayerPoint& layer) const;
   /// By the products nearest to a layer. What was measured of the layer whose pattern is `left_out` is not asked.
   LocalCorrection near(const LayerShape& shape, std::string_view left_out = {}) const;
 
  private:
   std::vector<ProductPoints> measured_;
-  CorrectionPrior prior_;
+  std::variant<MeasuredPriors, CorrectionPrior> priors_;
 };
 
 }  // namespace esc

@@ -26,13 +26,20 @@ constexpr double of_apart = 3.05;         ///< times as long where columns of B 
 constexpr double of_line = 0.00093;       ///< from L2
 constexpr double of_wavefront = 0.0001;   ///< of the load/store unit
 constexpr double of_cycle = 0.00082;      ///< four instructions
-constexpr double of_half_loads = 1.13;    ///< times as long in 16 bits, which are converted one by one
-constexpr double of_half_cycle = 1.62;
 constexpr double of_staging = 0.088;
 constexpr double of_adding_warps = 0.0014;  ///< barrier and sums in shared memory, while no other block takes its place
 constexpr double of_further_block = 0.0004;  ///< on the same multiprocessor
 constexpr double of_block_warp = 0.0144;
 constexpr double of_extra_pass = 0.95;  ///< measured: a launch that sets C to zero
+
+/// How many times as long loads and cycles take as in float32.
+struct TypeFactors {
+  double loads = 1;
+  double cycle = 1;
+};
+
+/// Elements of 16 bits are converted one by one.
+TypeFactors factors_of(std::string_view dtype) { return is_half_type(dtype) ? TypeFactors{1.13, 1.62} : TypeFactors{}; }
 
 /// How times add that overlap in part: 1 would be their sum, infinity the longest of them.
 constexpr double overlap_of_pipes = 2;
@@ -62,7 +69,7 @@ double lines_missed(double requests, double distinct, double cache_bytes) {
 }
 
 Cost cost_of(const Work& work, const LayerShape& shape, const DeviceKey& device, const KernelFacts& kernel) {
-  const bool is_half = is_half_type(shape.dtype);
+  const TypeFactors factors = factors_of(shape.dtype);
   const int resident = resident_blocks(kernel, sm_limits(device.capability));
   Cost cost;
   if (resident == 0) {
@@ -80,8 +87,8 @@ Cost cost_of(const Work& work, const LayerShape& shape, const DeviceKey& device,
   cost.launch = launch_and_store + of_block * blocks;
   cost.waiting = of_wait * (shape.contiguous ? 1 : of_apart) * work.chain * waves;
   cost.traffic = of_line * (work.sparse_lines * share + missed);
-  cost.loads = of_wavefront * (is_half ? of_half_loads : 1) * work.wavefronts * share;
-  cost.arithmetic = of_cycle * (is_half ? of_half_cycle : 1) * work.instructions * share / 4;
+  cost.loads = of_wavefront * factors.loads * work.wavefronts * share;
+  cost.arithmetic = of_cycle * factors.cycle * work.instructions * share / 4;
   cost.reduction = (work.staged ? of_staging : 0) + (work.adds_warps ? of_adding_warps * waves : 0) +
                    of_further_block * (busiest - 1) + of_block_warp * work.block_warps +
                    of_extra_pass * work.extra_passes;

@@ -79,7 +79,7 @@ Work work_of(const PanelSchedule& schedule, const LayerShape& shape) {
   // each other.
   const double distance = static_cast<double>(shape.columns) / std::max(1.0, row_tile.mean) * (schedule.stage ? 1 : 4);
   const DenseLoads loads = dense_loads(shape, schedule.columns, schedule.vector, groups, schedule.groups, distance);
-  const double packet_bytes = groups * (8 + 16 * schedule.ufi);
+  const double packet_bytes = groups * (8 + 4 * value_bytes(shape.dtype) * schedule.ufi);
   const double of_iteration =
       packets * (4 * (load_instructions * loads.of_column + schedule.ufi * schedule.vector) + 2 + schedule.ufi) +
       loop_instructions;

@@ -53,10 +53,14 @@ std::string DatabaseLine::word() {
   return next;
 }
 
+bool DatabaseLine::has_name_next() {
+  skip_blanks();
+  return at_ < text_.size() && text_[at_] >= 'a' && text_[at_] <= 'z';
+}
+
 std::string DatabaseLine::layout() {
   constexpr std::size_t longest = 64;
-  skip_blanks();
-  if (at_ == text_.size() || text_[at_] < 'a' || text_[at_] > 'z') {
+  if (!has_name_next()) {
     return "kn";
   }
   const std::string name = word();
@@ -67,6 +71,19 @@ std::string DatabaseLine::layout() {
     refuse("names the layout kn, which is meant without a name");
   }
   return name;
+}
+
+CacheState DatabaseLine::cache_or(CacheState otherwise) {
+  if (!has_name_next()) {
+    return otherwise;
+  }
+  const std::string text = word();
+  for (const CacheState state : {CacheState::warm, CacheState::cold}) {
+    if (text == print(state)) {
+      return state;
+    }
+  }
+  refuse(fmt::format("has '{}' where warm or cold is needed", text));
 }
 
 long long DatabaseLine::number(long long least, long long most) {

@@ -21,8 +21,10 @@ class DatabaseLine {
   DatabaseLine(std::string text, std::string place);
 
   std::string word();
-  /// The layout that is here; that of kn where a number does.
+  /// The layout that is here; that of kn where a number is.
   std::string layout();
+  /// The state of the cache that is here; the given one where a number is.
+  CacheState cache_or(CacheState otherwise);
   /// A whole number from `least` to `most`.
   long long number(long long least, long long most);
   long long bcol();
@@ -57,6 +59,7 @@ class DatabaseLine {
   /// The next word; empty at the end of the line.
   std::string next_word();
   void skip_blanks();
+  bool has_name_next();
 
   std::string text_;
   std::size_t at_ = 0;  ///< what is before it is read

@@ -94,7 +94,7 @@ const Reached& reached_of(std::string_view dtype) {
 
 }  // namespace
 
-std::optional<double> dense_microseconds(const LayerShape& shape, const Device& device, Operands operands) {
+std::optional<double> dense_microseconds(const LayerShape& shape, const Device& device) {
   const std::optional<Figure> operations = operations_of(shape.dtype, device);
   const std::optional<double> memory_gigabytes = nominal_memory_gigabytes(device);
   if (!operations || !memory_gigabytes || device.key.multiprocessors == 0 || device.key.l2_bytes == 0) {
@@ -109,7 +109,7 @@ std::optional<double> dense_microseconds(const LayerShape& shape, const Device& 
   const Rates rates{
       .operations = operations->value * bytes_of_gigabyte,
       .l2_bytes = l2_bytes,
-      .operand_bytes = operands == Operands::in_cache && fit ? l2_bytes : *memory_gigabytes * bytes_of_gigabyte};
+      .operand_bytes = shape.cache == CacheState::warm && fit ? l2_bytes : *memory_gigabytes * bytes_of_gigabyte};
   const double tiles = time_of_tiles(m, k, n, size, rates, device.key.multiprocessors, reached_of(shape.dtype));
   if (shape.bcol > 1 || is_half_type(shape.dtype)) {
     return tiles;

@@ -8,14 +8,9 @@
 
 namespace esc {
 
-/// Where the operands are when a product begins.
-enum class Operands {
-  in_cache,  ///< in L2, as far as they fit into it
-  in_memory
-};
-
 /// What cuBLASLt's fastest dense product is predicted to take for a layer, its zeros multiplied too, in its element
-/// type (f32 exactly): microseconds of one launch. Nothing for other types, and where the device's rates are not known.
-std::optional<double> dense_microseconds(const LayerShape& shape, const Device& device, Operands operands);
+/// type (f32 exactly): microseconds of one launch. A warm cache has operands that fit into it. Nothing for other types, and where the
+/// device's rates are not known.
+std::optional<double> dense_microseconds(const LayerShape& shape, const Device& device);
 
 }  // namespace esc

@@ -65,18 +65,21 @@ ListCounts list_counts(const LayerShape& shape, int height) {
 
 KernelFacts estimated_kernel(const PanelSchedule& schedule, const LayerShape& shape) {
   const int packets = schedule.ufk / 4;
+  const int words = value_bytes(shape.dtype) / 4;
   const int further_sums = std::max(0, schedule.vector - PanelSchedule::max_vector) * schedule.ufi;
-  const int registers = further_sums + (schedule.stage ? 20 + 14 * packets + (4 + 2 * packets) * schedule.ufi
-                                                       : 24 + 20 * packets + (4 + 6 * packets) * schedule.ufi);
-  const int packet_bytes = 4 * (column_bytes(shape) + 4 * schedule.ufi);
+  const int numbers = further_sums + (schedule.stage ? 14 * packets + (4 + 2 * packets) * schedule.ufi
+                                                     : 20 * packets + (4 + 6 * packets) * schedule.ufi);
+  constexpr int most = 255;  // of a thread; a block whose threads do not have what they need would spill
+  const int registers = std::min(most, (schedule.stage ? 20 : 24) + words * numbers);
+  const int packet_bytes = 4 * (column_bytes(shape) + 4 * words * schedule.ufi);
   const RowTileLength length = row_tile_length(shape, schedule.ufi);
   const std::int64_t round = std::int64_t{packets} * schedule.groups;
   const std::int64_t rounds = whole_up(length.longest / static_cast<double>(4 * round * schedule.warps));
   const std::int64_t staged = rounds * round * schedule.block_warps() * schedule.warp_row_tiles() * packet_bytes;
   const std::int64_t row_blocks = whole_up(static_cast<double>(shape.rows) / (schedule.ufi * schedule.row_tiles));
   return {.registers = registers,
-          .shared_bytes =
-              schedule.sum_bytes() + (schedule.stage ? static_cast<int>(std::min<std::int64_t>(staged, 1 << 30)) : 0),
+          .shared_bytes = words * schedule.sum_bytes() +
+                          (schedule.stage ? static_cast<int>(std::min<std::int64_t>(staged, 1 << 30)) : 0),
           .threads = schedule.threads(),
           .blocks = row_blocks * whole_up(static_cast<double>(shape.bcol) / schedule.columns),
           .packed_bytes = row_blocks * schedule.row_tiles * whole_up(length.mean / 4) * packet_bytes};

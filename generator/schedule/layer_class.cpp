@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "generator/schedule/element_types.h"
+
 namespace esc {
 namespace {
 
@@ -41,6 +43,10 @@ std::string size_of(double logarithm) {
 }
 
 }  // namespace
+
+std::string print(CacheState state) { return state == CacheState::warm ? "warm" : "cold"; }
+
+CacheState usual_cache(std::string_view dtype) { return is_half_type(dtype) ? CacheState::cold : CacheState::warm; }
 
 bool follows_power_law(const LayerShape& shape) { return shape.row_variation >= 1; }
 

@@ -4,10 +4,14 @@
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "generator/schedule/product_columns.h"
 
 namespace esc {
+
+/// What the L2 cache holds of the operands when a launch begins: as much as it can, or nothing.
+enum class CacheState { warm, cold };
 
 /// What a schedule is chosen for.
 struct LayerShape {
@@ -22,6 +26,7 @@ struct LayerShape {
   bool contiguous = true;        ///< whether columns of a row of B are one after the other
   std::string dtype = "f32";     ///< of the elements: databases know those of each type apart
   bool scattered = true;         ///< whether the non-zeros are without a structure, as those of classes do
+  CacheState cache = CacheState::warm;
 
   double elements() const { return static_cast<double>(rows) * static_cast<double>(columns); }
   /// The share of non-zeros.
@@ -29,6 +34,13 @@ struct LayerShape {
   /// The columns for which its schedule is to be legal.
   ProductColumns product() const { return {bcol, contiguous}; }
 };
+
+/// "warm" or "cold".
+std::string print(CacheState state);
+
+/// In which state the cache is taken to be for elements of a type: those of 16 bits are the weights of models, which are
+/// larger than any cache; layers of 32 bits were measured while the cache had them.
+CacheState usual_cache(std::string_view dtype);
 
 /// Whether the lengths of the rows have a heavier tail than an exponential distribution, whose coefficient of variation
 /// is 1. What pruning leaves of a layer is mostly below 0.5.

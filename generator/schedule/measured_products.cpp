@@ -26,9 +26,11 @@ constexpr const char* introduction =
     "# What schedules took, in microseconds, of products for which several were measured beside each other. The times\n"
     "# of a cost model are corrected by them. One schedule or product a line; a product names its schedules by their\n"
     "# numbers: of each family the fastest, and some of the others. variation is the coefficient of variation of the\n"
-    "# lengths of rows; contiguous says whether the columns of a row of B are one after the other.\n"
+    "# lengths of rows; contiguous says whether the columns of a row of B are one after the other; cache is what L2\n"
+    "# held of the operands.\n"
     "# schedule number text\n"
-    "# product type layout bcol contiguous rows columns nonzeros longest variation pattern number:microseconds...\n";
+    "# product type layout cache bcol contiguous rows columns nonzeros longest variation pattern "
+    "number:microseconds...\n";
 
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
@@ -60,6 +62,8 @@ TimedProduct product_in(DatabaseLine& line, const NumberedSchedules& schedules) 
   LayerShape& shape = product.shape;
   shape.dtype = line.word();
   shape.layout = line.word();
+  // Files of before say nothing of the cache.
+  shape.cache = line.cache_or(usual_cache(shape.dtype));
   shape.bcol = line.number(1, most);
   shape.contiguous = line.number(0, 1) == 1;
   shape.rows = line.number(1, most);
@@ -80,9 +84,10 @@ TimedProduct product_in(DatabaseLine& line, const NumberedSchedules& schedules) 
 
 std::string text_of(const TimedProduct& product, const std::map<std::string, int>& numbers) {
   const LayerShape& shape = product.shape;
-  std::string text = fmt::format("product {} {} {} {} {} {} {} {} {} {}", shape.dtype, shape.layout, shape.bcol,
-                                 shape.contiguous ? 1 : 0, shape.rows, shape.columns, shape.nonzeros, shape.longest_row,
-                                 static_cast<long long>(shape.row_variation * 1000 + 0.5), shape.pattern);
+  std::string text =
+      fmt::format("product {} {} {} {} {} {} {} {} {} {} {}", shape.dtype, shape.layout, print(shape.cache), shape.bcol,
+                  shape.contiguous ? 1 : 0, shape.rows, shape.columns, shape.nonzeros, shape.longest_row,
+                  static_cast<long long>(shape.row_variation * 1000 + 0.5), shape.pattern);
   for (const TimedSchedule& one : product.schedules) {
     text += fmt::format(" {}:{:.4g}", numbers.at(compact(one.schedule)), one.microseconds);
   }
@@ -189,13 +194,13 @@ void join(TimedProduct& product, const TimedProduct& other) {
 
 std::vector<DeviceMeasurements> merged(std::vector<DeviceMeasurements> measurements) {
   std::map<DeviceKey, DeviceMeasurements> devices;
-  using Product = std::tuple<std::string, std::string, std::string, long long, bool>;
+  using Product = std::tuple<std::string, std::string, std::string, CacheState, long long, bool>;
   std::map<std::pair<DeviceKey, Product>, std::size_t> places;
   for (DeviceMeasurements& one : measurements) {
     DeviceMeasurements& device = devices.try_emplace(one.key, DeviceMeasurements{.key = one.key}).first->second;
     for (TimedProduct& product : one.products) {
       const LayerShape& shape = product.shape;
-      const Product same{shape.pattern, shape.dtype, shape.layout, shape.bcol, shape.contiguous};
+      const Product same{shape.pattern, shape.dtype, shape.layout, shape.cache, shape.bcol, shape.contiguous};
       const auto [place, is_new] = places.try_emplace({one.key, same}, device.products.size());
       if (is_new) {
         device.products.push_back(std::move(product));

@@ -169,7 +169,7 @@ class ScheduleModel::LayerCorrections {
 
     double offset(std::size_t family, const LayerCorrections& of) {
       if (is_lowest_) {
-        return corrections_[family] == nullptr ? 0 : corrections_[family]->mean();
+        return corrections_[family] == nullptr ? 0 : corrections_[family]->prior(of.layer_).mean;
       }
       if (!offsets_[family]) {
         const LocalCorrection* const local = near(family, of);
@@ -196,17 +196,17 @@ class ScheduleModel::LayerCorrections {
   }
 
   const LayerShape& shape_;
-  std::vector<double> layer_;
+  LayerPoint layer_;
   std::string_view left_out_;
   std::vector<Level> levels_;
 };
 
 namespace {
 
-std::map<std::pair<std::string, std::string>, std::vector<TimedProduct>> by_kind(std::vector<TimedProduct> products) {
-  std::map<std::pair<std::string, std::string>, std::vector<TimedProduct>> kinds;
+std::map<std::string, std::vector<TimedProduct>> by_arithmetic(std::vector<TimedProduct> products) {
+  std::map<std::string, std::vector<TimedProduct>> kinds;
   for (TimedProduct& product : products) {
-    kinds[{product.shape.dtype, product.shape.layout}].push_back(std::move(product));
+    kinds[arithmetic_of(product.shape.dtype)].push_back(std::move(product));
   }
   return kinds;
 }
@@ -214,13 +214,13 @@ std::map<std::pair<std::string, std::string>, std::vector<TimedProduct>> by_kind
 }  // namespace
 
 ScheduleModel::ScheduleModel(DeviceMeasurements measured)
-    : device_(measured.key), devices_(shipped_devices()), products_(by_kind(std::move(measured.products))) {}
+    : device_(measured.key), devices_(shipped_devices()), products_(by_arithmetic(std::move(measured.products))) {}
 
 ScheduleModel::ScheduleModel(DeviceMeasurements measured, const ScheduleModel& below, KnownDevices devices)
     : device_(measured.key),
       below_(&below),
       devices_(std::move(devices)),
-      products_(by_kind(std::move(measured.products))) {}
+      products_(by_arithmetic(std::move(measured.products))) {}
 
 ScheduleModel::Corrections ScheduleModel::corrections_by(const std::vector<TimedProduct>& products) const {
   const ModelledDevice device = modelled(device_, devices_);
@@ -252,26 +252,24 @@ ScheduleModel::Corrections ScheduleModel::corrections_by(const std::vector<Timed
   return corrections;
 }
 
-const ScheduleModel::Corrections* ScheduleModel::corrections_of(const Kind& kind) const {
-  const auto products = products_.find(kind);
+const ScheduleModel::Corrections* ScheduleModel::corrections_of(const std::string& arithmetic) const {
+  const auto products = products_.find(arithmetic);
   if (products == products_.end()) {
     return nullptr;
   }
   const std::scoped_lock lock(mutex_);
-  auto made = corrections_.find(kind);
+  auto made = corrections_.find(arithmetic);
   if (made == corrections_.end()) {
-    made = corrections_.emplace(kind, corrections_by(products->second)).first;
+    made = corrections_.emplace(arithmetic, corrections_by(products->second)).first;
   }
   return &made->second;
 }
 
 const Correction* ScheduleModel::correction_for(const LayerShape& shape, std::size_t family) const {
   for (const std::string& dtype : types_like(shape.dtype)) {
-    for (const std::string& layout : {shape.layout, std::string("kn"), std::string("nk")}) {
-      if (const Corrections* const corrections = corrections_of({dtype, layout})) {
-        if (const auto found = corrections->find(family); found != corrections->end()) {
-          return &found->second;
-        }
+    if (const Corrections* const corrections = corrections_of(arithmetic_of(dtype))) {
+      if (const auto found = corrections->find(family); found != corrections->end()) {
+        return &found->second;
       }
     }
   }

@@ -52,22 +52,21 @@ class ScheduleModel {
 
  private:
   class LayerCorrections;
-  using Kind = std::pair<std::string, std::string>;       ///< element type and layout
   using Corrections = std::map<std::size_t, Correction>;  ///< by family
 
   Corrections corrections_by(const std::vector<TimedProduct>& products) const;
-  /// By what was measured in a type and a layout; null where nothing was.
-  const Corrections* corrections_of(const Kind& kind) const;
+  /// By what was measured in an arithmetic; null where nothing was.
+  const Corrections* corrections_of(const std::string& arithmetic) const;
 
-  /// What was measured of a family in the type and layout that are the most like a layer's; null where nothing was.
+  /// What was measured of a family in the arithmetic that is the most like a layer's; null where nothing was.
   const Correction* correction_for(const LayerShape& shape, std::size_t family) const;
 
   DeviceKey device_;
   const ScheduleModel* below_ = nullptr;  ///< null: the cost model
   KnownDevices devices_;
-  std::map<Kind, std::vector<TimedProduct>> products_;
+  std::map<std::string, std::vector<TimedProduct>> products_;  ///< by arithmetic_of their types
   mutable std::mutex mutex_;
-  mutable std::map<Kind, Corrections> corrections_;  ///< made where they are asked for: most runs have one kind
+  mutable std::map<std::string, Corrections> corrections_;  ///< made where they are asked for: most runs have one kind
 };
 
 /// The model of the device nearest to this one of which measurements are part of this program.

@@ -29,7 +29,7 @@ ScheduleChoice family_default(const LayerShape& shape) {
 /// Whether random rows of this density would take more than twice the bytes of CSR, nearly all of them for explicit
 /// zeros, and more than nobody minds.
 bool wastes_memory(const Schedule& schedule, const LayerShape& shape) {
-  constexpr double csr_bytes = 8;
+  const double csr_bytes = 4 + value_bytes(shape.dtype);
   const double most = 2 * csr_bytes * static_cast<double>(shape.nonzeros);
   return shape.nonzeros > 0 &&
          static_cast<double>(estimated_kernel(schedule, shape).packed_bytes) > std::max(unlimited_bytes(shape), most);

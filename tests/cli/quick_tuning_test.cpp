@@ -74,7 +74,7 @@ class QuickTuning : public Workshop {
     record.item.layer = tuning::facts_of(read_elements(path(file).string(), ScalarType::f32), file);
     record.item.bcol = bcol;
     record.item.device = {90, 132, std::uint64_t{60} << 20U};
-    record.item.cache = tuning::CacheState::cold;
+    record.item.cache = CacheState::cold;
     record.candidate = schedule;
     record.builder = "nvrtc 13.0";
     record.outcome = outcome;
@@ -345,7 +345,6 @@ TEST_F(QuickTuning, RefusesWhatItIsOfNoUseWith) {
   refused({"--no-compaction"}, "--tune quick: is of no use with --no-compaction; leave one of the two out");
   refused({"--check"}, "--tune quick: measures, and no two measurements are the same");
   refused({"--replay", "times.jsonl", "--journal", "new.jsonl"}, "--journal excludes --replay");
-  refused({"--replay", "times.jsonl", "--dtype", "f64", "--quiet"}, "has elements of f64");
   refused({"--replay", "absent.jsonl"}, "absent.jsonl: cannot be read");
   write("bare.jsonl", "");
   refused({"--replay", "bare.jsonl"}, "the recorded device: has no records");

@@ -119,7 +119,54 @@ TEST(Correction, OfARemainderIsExactAndKnowsAnOffset) {
   EXPECT_FALSE(correction.near(layer(256)).has_exact()) << "another layer of the same sizes";
   EXPECT_GT(local.offset(layer_point(same)), 0.15);
   EXPECT_LT(std::abs(local.offset(layer_point(layer(1LL << 40, 1 << 10, 1 << 20)))), 0.05);
-  EXPECT_EQ(correction.mean(), 0);
+  EXPECT_EQ(correction.prior(layer_point(same)).mean, 0);
+}
+
+LayerShape with_cache(LayerShape shape, CacheState cache) {
+  shape.cache = cache;
+  return shape;
+}
+
+/// What was measured while the cache was warm says less of a cold one, and as much less of another layout.
+TEST(Correction, TellsLayoutsAndStatesOfTheCacheApart) {
+  const LayerShape warm = layer(512);
+  const LayerShape cold = with_cache(warm, CacheState::cold);
+  LayerShape transposed = warm;
+  transposed.layout = "nk";
+  const Correction correction({measured(narrow, warm, 0.5, 0)}, {.mean = 0, .deviation = 1});
+  EXPECT_GT(at(correction, narrow, warm), at(correction, narrow, cold) + 0.05);
+  EXPECT_GT(at(correction, narrow, cold), at(correction, narrow, transposed) + 0.05);
+  EXPECT_GT(at(correction, narrow, transposed), 0.1) << "but it says something";
+}
+
+/// The same product in another state of the cache is exact too, unless it was measured in this one.
+TEST(Correction, OfARemainderIsExactInTheStateOfTheCacheThatIsTheNearest) {
+  LayerShape warm = layer(512);
+  warm.pattern = "layer 0";
+  const LayerShape cold = with_cache(warm, CacheState::cold);
+  const Correction of_warm({measured(narrow, warm, 0.5, 0)}, prior_of_remainder);
+  EXPECT_EQ(at(of_warm, narrow, cold), 0.5);
+  const Correction of_both({measured(narrow, warm, 0.5, 0), measured(narrow, cold, 0.2, 0)}, prior_of_remainder);
+  EXPECT_EQ(at(of_both, narrow, cold), 0.2);
+  EXPECT_EQ(at(of_both, narrow, warm), 0.5);
+}
+
+/// Where much was measured of a layout and a state of the cache, layers far from all of that have its mean; where
+/// nothing was, that of all.
+TEST(Correction, HasAMeanForEachLayoutAndStateOfTheCache) {
+  std::vector<ProductPoints> points;
+  for (std::size_t number = 0; number < 400; ++number) {
+    const bool is_cold = number % 2 == 0;
+    points.push_back(measured(narrow, with_cache(layer(512), is_cold ? CacheState::cold : CacheState::warm),
+                              is_cold ? 0.4 : 0.0, number));
+  }
+  const Correction correction(points);
+  const LayerShape far = layer(1LL << 40, 1 << 10, 1 << 20);
+  EXPECT_NEAR(at(correction, wide, with_cache(far, CacheState::cold)), 0.4, 0.03);
+  EXPECT_NEAR(at(correction, wide, far), 0, 0.03);
+  LayerShape transposed = far;
+  transposed.layout = "nk";
+  EXPECT_NEAR(at(correction, wide, transposed), 0.2, 0.03);
 }
 
 /// A measurement of a layer that is far from another one changes nothing there, whatever else was measured.

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/refusals.h"
@@ -27,7 +28,8 @@ TimedProduct product(const std::string& dtype, std::vector<TimedSchedule> schedu
            .pattern = "layer",
            .layout = "nk",
            .contiguous = false,
-           .dtype = dtype},
+           .dtype = dtype,
+           .cache = CacheState::cold},
           std::move(schedules)};
 }
 
@@ -52,6 +54,7 @@ TEST(MeasuredProducts, RoundTrip) {
   EXPECT_EQ(second.shape.layout, "nk");
   EXPECT_EQ(second.shape.pattern, "layer");
   EXPECT_FALSE(second.shape.contiguous);
+  EXPECT_EQ(second.shape.cache, CacheState::cold);
   EXPECT_EQ(second.shape.row_variation, 0.125);
   EXPECT_EQ(second.schedules, measurements().products[0].schedules);
   EXPECT_EQ(file_name(read.key), "sm90-132sm-60mib_corrections.txt");
@@ -63,6 +66,26 @@ TEST(MeasuredProducts, DoNotDependOnTheirOrder) {
   EXPECT_EQ(print(other), print(measurements()));
 }
 
+/// Files of before say nothing of the cache: it was as is usual for the type.
+TEST(MeasuredProducts, ReadFilesWithoutTheStateOfTheCache) {
+  for (const auto& [dtype, usual] : {std::pair("f32", CacheState::warm), std::pair("bf16", CacheState::cold)}) {
+    const std::string head = "device sm90-132sm-60mib\nschedule 0 panel:ufi=2\nproduct " + std::string(dtype) + " nk ";
+    const std::string sizes = "64 0 512 256 13107 40 125 layer 0:1.5\n";
+    EXPECT_EQ(measurements_in(head + sizes, "file.txt").products.front().shape.cache, usual);
+    EXPECT_EQ(measurements_in(head + "warm " + sizes, "file.txt").products.front().shape.cache, CacheState::warm);
+  }
+}
+
+/// One product in two states of the cache is two.
+TEST(MeasuredProducts, AreOneForEachStateOfTheCache) {
+  DeviceMeasurements both = measurements();
+  both.products.resize(1);
+  both.products.push_back(both.products.front());
+  EXPECT_THAT(merged({both}).front().products, SizeIs(1));
+  both.products.back().shape.cache = CacheState::warm;
+  EXPECT_THAT(merged({both}).front().products, SizeIs(2));
+}
+
 TEST(MeasuredProducts, RefuseWhatIsNoneOfThem) {
   const std::string head = "device sm90-132sm-60mib\nschedule 0 panel:ufi=2\n";
   const std::string of_product = "product f32 kn 64 1 512 256 13107 40 125 layer";
@@ -70,6 +93,8 @@ TEST(MeasuredProducts, RefuseWhatIsNoneOfThem) {
     return test::refusal_of([&] { measurements_in(head + line + "\n", "file.txt"); });
   };
   EXPECT_EQ(refusal(of_product + " 0:1.5"), "accepted");
+  EXPECT_THAT(refusal("product f32 kn tepid 64 1 512 256 13107 40 125 layer 0:1.5"),
+              HasSubstr("file.txt:3: has 'tepid' where warm or cold is needed"));
   EXPECT_THAT(refusal(of_product + " 1:1.5"), HasSubstr("file.txt:3: there is no schedule 1 before it"));
   for (const std::string time : {"0:-1", "0", "0:x", "0:1.5x", ":1.5"}) {
     EXPECT_THAT(refusal(of_product + " " + time), HasSubstr("is no number of a schedule and its time")) << time;

@@ -18,10 +18,6 @@ bool is_same(const NestSource& a, const NestSource& b) {
 std::vector<LayerGroup> groups_of_spec(const std::string& file) {
   std::vector<LayerGroup> groups;
   for (const LayerRequest& request : read_spec(file)) {
-    if (request.element == ScalarType::f64) {
-      throw UserError(request.matrix, "has dtype f64 in the spec",
-                      "kernels are tuned in f32, tf32, f16 and bf16: leave it out, or name one of these");
-    }
     auto group = std::ranges::find_if(groups, [&](const LayerGroup& one) {
       return one.element == request.element && is_same(one.nest, request.nest);
     });

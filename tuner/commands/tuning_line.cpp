@@ -161,9 +161,9 @@ void add_tuning_options(CLI::App& command, TuningLine& line) {
       ->check(one_of(schedule_family_names()));
   command
       .add_option("--dtype", line.dtype,
-                  "Element type, f32, tf32, f16 or bf16 (default: that of a file of 16 bits; f32 for others; the one "
-                  "of --kernel)")
-      ->check(one_of({"f32", "tf32", "f16", "bf16"}));
+                  "Element type, f32, f64, tf32, f16 or bf16 (default: that of a file of 16 bits; f32 for others; the "
+                  "one of --kernel)")
+      ->check(one_of({"f32", "f64", "tf32", "f16", "bf16"}));
   command.add_option("--space", line.space, "Try the schedules in this file, one a line, in place of the search space")
       ->type_name("FILE");
   command.add_option("--candidates", line.most, "Measure at most this many candidates of a layer and bCol")
@@ -217,7 +217,7 @@ std::string loss_of_cuts(const TuningLine& line, const std::string& journal) {
 tuning::RunRequest request_for(const TuningLine& line, std::vector<tuning::ItemRequest> items, tuning::Retry retry) {
   const auto recorded = std::make_shared<const RecordedItems>(line.replay);
   return {.items = std::move(items),
-          .cache = line.cold ? tuning::CacheState::cold : tuning::CacheState::warm,
+          .cache = line.cold ? CacheState::cold : CacheState::warm,
           .retry = retry,
           .search = {.peers = !line.no_peers && !line.only_space,
                      .decided_by = line.only_space ? tuning::DecidedBy::nothing : tuning::DecidedBy::final},

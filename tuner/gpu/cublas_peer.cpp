@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 constexpr int most_algorithms = 16;
+constexpr const char* fp64_name = "cublas-fp64";
 constexpr const char* fp32_name = "cublas-fp32";
 constexpr const char* tf32_name = "cublas-tf32";
 
@@ -37,7 +38,7 @@ class Description {
     const auto k = static_cast<std::uint64_t>(bench.matrix().columns);
     element_ = library_type(bench.element());
     try {
-      check(cublasLtMatmulDescCreate(&product, compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
+      check(cublasLtMatmulDescCreate(&product, compute, library_sum_type(bench.element())), "cublasLtMatmulDescCreate");
       create(a, k, m);
       if (bench.is_transposed()) {
         constexpr cublasOperation_t transposed = CUBLAS_OP_T;
@@ -123,16 +124,16 @@ class CublasProduct : public PeerProduct {
       : handle_(handle), bench_(bench), description_(std::move(description)), algorithm_(algorithm), a_(std::move(a)) {}
 
   void launch(cudaStream_t stream, std::size_t copy) override {
-    const float one = 1;
-    const float zero = 0;
+    const SumFactor one(bench_.element(), 1);
+    const SumFactor zero(bench_.element(), 0);
     void* const c = bench_.c(copy);
     const void* left = bench_.b(copy);
     const void* right = a_->at<const void>(copy);
     if (bench_.is_transposed()) {
       std::swap(left, right);
     }
-    check(cublasLtMatmul(handle_.get(), description_->product, &one, left, description_->left, right,
-                         description_->right, &zero, c, description_->c, c, description_->c, &algorithm_,
+    check(cublasLtMatmul(handle_.get(), description_->product, one.get(), left, description_->left, right,
+                         description_->right, zero.get(), c, description_->c, c, description_->c, &algorithm_,
                          handle_.workspace().as<void>(), handle_.workspace().bytes(), stream),
           "cublasLtMatmul");
   }
@@ -151,7 +152,7 @@ Peer peer_of(const std::string& name, cublasComputeType_t compute, double tolera
              const ProductBench& bench, const std::shared_ptr<DenseMatrix>& dense) {
   Peer peer{.name = name,
             .library = library_of(handle),
-            .exact = compute == CUBLAS_COMPUTE_32F,
+            .exact = compute != CUBLAS_COMPUTE_32F_FAST_TF32,
             .tolerance = tolerance,
             .a_bytes = dense->bytes(),
             .algorithms = {},
@@ -193,8 +194,9 @@ CublasHandle::~CublasHandle() { static_cast<void>(cublasLtDestroy(handle_)); }
 std::string CublasHandle::version() const { return std::to_string(cublasLtGetVersion()); }
 
 std::vector<std::string> cublas_names(ScalarType element) {
-  return is_half(element) ? std::vector{fmt::format("cublas-{}", name_of(element))}
-                          : std::vector<std::string>{fp32_name, tf32_name};
+  return is_half(element)             ? std::vector{fmt::format("cublas-{}", name_of(element))}
+         : element == ScalarType::f64 ? std::vector<std::string>{fp64_name}
+                                      : std::vector<std::string>{fp32_name, tf32_name};
 }
 
 std::vector<Peer> cublas_peers(const CublasHandle& handle, const ProductBench& bench) {
@@ -207,7 +209,8 @@ std::vector<Peer> cublas_peers(const CublasHandle& handle, const ProductBench& b
     return peers;
   }
   const auto dense = std::make_shared<DenseMatrix>(bench.matrix());
-  std::vector<Peer> peers{peer_of(names.front(), CUBLAS_COMPUTE_32F, bench.tolerance(), handle, bench, dense)};
+  const cublasComputeType_t exact = bench.element() == ScalarType::f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
+  std::vector<Peer> peers{peer_of(names.front(), exact, bench.tolerance(), handle, bench, dense)};
   if (names.back() == tf32_name) {
     peers.push_back(peer_of(tf32_name, CUBLAS_COMPUTE_32F_FAST_TF32, tf32_tolerance, handle, bench, dense));
   }

@@ -14,8 +14,6 @@ namespace esc::gpu {
 namespace {
 
 constexpr cusparseOperation_t as_it_is = CUSPARSE_OPERATION_NON_TRANSPOSE;
-constexpr float one = 1;
-constexpr float zero = 0;
 
 void check(cusparseStatus_t status, const char* call) {
   if (status != CUSPARSE_STATUS_SUCCESS) {
@@ -110,19 +108,24 @@ void* writable(const void* b) { return const_cast<void*>(b); }
 class SpmmProduct : public PeerProduct {
  public:
   SpmmProduct(const CusparseHandle& handle, const ProductBench& bench, cusparseSpMMAlg_t algorithm, std::size_t copies)
-      : handle_(handle), algorithm_(algorithm), matrices_(bench.matrix(), copies) {
+      : handle_(handle),
+        algorithm_(algorithm),
+        sums_(library_sum_type(bench.element())),
+        one_(bench.element(), 1),
+        zero_(bench.element(), 0),
+        matrices_(bench.matrix(), copies) {
     check(cusparseSetStream(handle_.get(), nullptr), "cusparseSetStream");
     for (std::size_t copy = 0; copy < copies; ++copy) {
       b_.emplace_back(bench.matrix().columns, bench.columns(), writable(bench.b(copy)), bench.element(),
                       bench.is_transposed());
       c_.emplace_back(bench.matrix().rows, bench.columns(), bench.c(copy), bench.element(), bench.is_transposed());
       std::size_t bytes = 0;
-      check(cusparseSpMM_bufferSize(handle_.get(), as_it_is, as_it_is, &one, matrices_.at(copy), b_[copy].get(), &zero,
-                                    c_[copy].get(), CUDA_R_32F, algorithm_, &bytes),
+      check(cusparseSpMM_bufferSize(handle_.get(), as_it_is, as_it_is, one_.get(), matrices_.at(copy), b_[copy].get(),
+                                    zero_.get(), c_[copy].get(), sums_, algorithm_, &bytes),
             "cusparseSpMM_bufferSize");
       buffers_.emplace_back(bytes);
-      check(cusparseSpMM_preprocess(handle_.get(), as_it_is, as_it_is, &one, matrices_.at(copy), b_[copy].get(), &zero,
-                                    c_[copy].get(), CUDA_R_32F, algorithm_, buffers_[copy].as<void>()),
+      check(cusparseSpMM_preprocess(handle_.get(), as_it_is, as_it_is, one_.get(), matrices_.at(copy), b_[copy].get(),
+                                    zero_.get(), c_[copy].get(), sums_, algorithm_, buffers_[copy].as<void>()),
             "cusparseSpMM_preprocess");
     }
     gpu::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -130,14 +133,17 @@ class SpmmProduct : public PeerProduct {
 
   void launch(cudaStream_t stream, std::size_t copy) override {
     check(cusparseSetStream(handle_.get(), stream), "cusparseSetStream");
-    check(cusparseSpMM(handle_.get(), as_it_is, as_it_is, &one, matrices_.at(copy), b_[copy].get(), &zero,
-                       c_[copy].get(), CUDA_R_32F, algorithm_, buffers_[copy].as<void>()),
+    check(cusparseSpMM(handle_.get(), as_it_is, as_it_is, one_.get(), matrices_.at(copy), b_[copy].get(), zero_.get(),
+                       c_[copy].get(), sums_, algorithm_, buffers_[copy].as<void>()),
           "cusparseSpMM");
   }
 
  private:
   const CusparseHandle& handle_;
   cusparseSpMMAlg_t algorithm_;
+  cudaDataType_t sums_;
+  SumFactor one_;
+  SumFactor zero_;
   CsrMatrices matrices_;
   std::vector<DenseDescriptor> b_;
   std::vector<DenseDescriptor> c_;
@@ -147,18 +153,23 @@ class SpmmProduct : public PeerProduct {
 class SpmvProduct : public PeerProduct {
  public:
   SpmvProduct(const CusparseHandle& handle, const ProductBench& bench, cusparseSpMVAlg_t algorithm, std::size_t copies)
-      : handle_(handle), algorithm_(algorithm), matrices_(bench.matrix(), copies) {
+      : handle_(handle),
+        algorithm_(algorithm),
+        sums_(library_sum_type(bench.element())),
+        one_(bench.element(), 1),
+        zero_(bench.element(), 0),
+        matrices_(bench.matrix(), copies) {
     check(cusparseSetStream(handle_.get(), nullptr), "cusparseSetStream");
     for (std::size_t copy = 0; copy < copies; ++copy) {
       b_.emplace_back(bench.matrix().columns, writable(bench.b(copy)), bench.element());
       c_.emplace_back(bench.matrix().rows, bench.c(copy), bench.element());
       std::size_t bytes = 0;
-      check(cusparseSpMV_bufferSize(handle_.get(), as_it_is, &one, matrices_.at(copy), b_[copy].get(), &zero,
-                                    c_[copy].get(), CUDA_R_32F, algorithm_, &bytes),
+      check(cusparseSpMV_bufferSize(handle_.get(), as_it_is, one_.get(), matrices_.at(copy), b_[copy].get(),
+                                    zero_.get(), c_[copy].get(), sums_, algorithm_, &bytes),
             "cusparseSpMV_bufferSize");
       buffers_.emplace_back(bytes);
-      check(cusparseSpMV_preprocess(handle_.get(), as_it_is, &one, matrices_.at(copy), b_[copy].get(), &zero,
-                                    c_[copy].get(), CUDA_R_32F, algorithm_, buffers_[copy].as<void>()),
+      check(cusparseSpMV_preprocess(handle_.get(), as_it_is, one_.get(), matrices_.at(copy), b_[copy].get(),
+                                    zero_.get(), c_[copy].get(), sums_, algorithm_, buffers_[copy].as<void>()),
             "cusparseSpMV_preprocess");
     }
     gpu::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -166,14 +177,17 @@ class SpmvProduct : public PeerProduct {
 
   void launch(cudaStream_t stream, std::size_t copy) override {
     check(cusparseSetStream(handle_.get(), stream), "cusparseSetStream");
-    check(cusparseSpMV(handle_.get(), as_it_is, &one, matrices_.at(copy), b_[copy].get(), &zero, c_[copy].get(),
-                       CUDA_R_32F, algorithm_, buffers_[copy].as<void>()),
+    check(cusparseSpMV(handle_.get(), as_it_is, one_.get(), matrices_.at(copy), b_[copy].get(), zero_.get(),
+                       c_[copy].get(), sums_, algorithm_, buffers_[copy].as<void>()),
           "cusparseSpMV");
   }
 
  private:
   const CusparseHandle& handle_;
   cusparseSpMVAlg_t algorithm_;
+  cudaDataType_t sums_;
+  SumFactor one_;
+  SumFactor zero_;
   CsrMatrices matrices_;
   std::vector<VectorDescriptor> b_;
   std::vector<VectorDescriptor> c_;

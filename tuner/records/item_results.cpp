@@ -145,7 +145,8 @@ const CandidateResult* ItemResults::peer(const std::string& name) const {
 }
 
 const CandidateResult* ItemResults::exact_dense_peer() const {
-  return peer("cublas-" + (item.dtype == "f32" ? "fp32" : item.dtype));
+  const bool is_plain_float = item.dtype == "f32" || item.dtype == "f64";
+  return peer((is_plain_float ? "cublas-fp" + item.dtype.substr(1) : "cublas-" + item.dtype));
 }
 
 const CandidateResult* ItemResults::less_exact_dense_peer() const {

@@ -32,7 +32,8 @@ LayerShape shape_of(const WorkItem& item) {
           .pattern = item.layer.pattern,
           .layout = item.nest.layout,
           .contiguous = item.nest.contiguous,
-          .dtype = item.dtype};
+          .dtype = item.dtype,
+          .cache = item.cache};
 }
 
 const WorkItem& item_of(const Record& record) {

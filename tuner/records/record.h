@@ -31,9 +31,6 @@ struct LayerFacts {
   bool operator==(const LayerFacts&) const = default;
 };
 
-/// What the L2 cache holds of the operands when a launch begins.
-enum class CacheState { warm, cold };
-
 /// What a measurement depends on of the loop nest. That of the plain product C = A x B, row-major, is what there is
 /// without a word of it.
 struct NestFacts {

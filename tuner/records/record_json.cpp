@@ -24,7 +24,7 @@ using Words = std::array<std::pair<Value, const char*>, count>;
 
 constexpr Words<Stage, 2> stage_words{{{Stage::search, "search"}, {Stage::final, "final"}}};
 constexpr Words<Edge, 2> edge_words{{{Edge::plain, "plain"}, {Edge::chain, "chain"}}};
-constexpr Words<CacheState, 2> cache_words{{{CacheState::warm, "warm"}, {CacheState::cold, "cold"}}};
+constexpr std::array cache_states{CacheState::warm, CacheState::cold};
 constexpr std::array all_outcomes{Outcome::ok,           Outcome::compile_failed, Outcome::launch_failed,
                                   Outcome::wrong_result, Outcome::timed_out,      Outcome::skipped_by_limit};
 constexpr std::array all_verdicts{Verdict::better, Verdict::worse, Verdict::same, Verdict::unsure};
@@ -151,7 +151,7 @@ json to_json(const WorkItem& item) {
             {"bcol", item.bcol},
             {"dtype", item.dtype},
             {"device", print(item.device)},
-            {"l2", word_of(item.cache, cache_words)},
+            {"l2", print(item.cache)},
             {"format", format_of(item)}};
   if (format_of(item) == record_format_of_nests) {
     line["nest"] = to_json(item.nest);
@@ -171,7 +171,7 @@ WorkItem item_from(const json& line) {
           .bcol = count_at(line, "bcol"),
           .dtype = word_at(line, "dtype"),
           .device = parse_device_key(line.at("device").get<std::string>()),
-          .cache = value_of(line.at("l2").get<std::string>(), cache_words),
+          .cache = value_of(line.at("l2").get<std::string>(), cache_states),
           .nest = nest_from(line)};
 }
 

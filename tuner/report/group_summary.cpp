@@ -49,8 +49,7 @@ Setting setting_of(const ItemSummary& item) {
 }
 
 std::string print(const Setting& setting) {
-  return fmt::format("{}, {}, L2 {}{}", print(setting.device), setting.dtype,
-                     setting.cache == CacheState::warm ? "warm" : "cold",
+  return fmt::format("{}, {}, L2 {}{}", print(setting.device), setting.dtype, print(setting.cache),
                      setting.layout == "kn" ? "" : ", " + setting.layout);
 }
 

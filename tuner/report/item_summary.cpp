@@ -75,7 +75,10 @@ std::string print(Rival rival, const std::string& dtype) {
     case Rival::best_exact:
       return "the best exact library";
     case Rival::cublas_fp32:
-      return dtype == "f32" ? "cuBLAS FP32" : dtype == "tf32" ? "cuBLAS TF32" : "cuBLAS " + dtype;
+      return dtype == "f32"    ? "cuBLAS FP32"
+             : dtype == "f64"  ? "cuBLAS FP64"
+             : dtype == "tf32" ? "cuBLAS TF32"
+                               : "cuBLAS " + dtype;
     case Rival::cublas_tf32:
       return "cuBLAS TF32";
     case Rival::cusparse:

@@ -33,7 +33,7 @@ bool is_named_already(Rival rival, const std::string& dtype) { return rival == R
 nlohmann::json setting_json(const Setting& setting) {
   return {{"device", print(setting.device)},
           {"dtype", setting.dtype},
-          {"cache", setting.cache == CacheState::warm ? "warm" : "cold"},
+          {"cache", print(setting.cache)},
           {"layout", setting.layout}};
 }
 

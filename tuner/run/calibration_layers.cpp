@@ -55,12 +55,6 @@ std::string name_of_layer(const CalibrationLayer& layer) {
   return fmt::format("calibration_{}x{}_z{}", layer.rows, layer.columns, layer.zeros);
 }
 
-/// Weights of 16 bits in layout nk, as models have them, are in memory; all else is in the cache, as it was when the
-/// program's own kernels were measured.
-CacheState cache_of(const CalibrationLayer& layer) {
-  return layer.layout == Layout::nk && is_half(layer.element) ? CacheState::cold : CacheState::warm;
-}
-
 LoopNest nest_of(const CalibrationLayer& layer) {
   return layer.layout == Layout::nk ? linear_nk_nest(layer.element) : spmm_nest(layer.element);
 }
@@ -86,7 +80,7 @@ std::vector<ItemRequest> calibration_items() {
     const CalibrationLayer& layer = layers[number];
     const std::string name = name_of_layer(layer);
     items[number] = {facts_of(calibration_matrix(name, layer.element), name), layer.bcol, tuned_nest(nest_of(layer)),
-                     cache_of(layer)};
+                     usual_cache(name_of(layer.element))};
   });
   return items;
 }

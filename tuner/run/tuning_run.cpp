@@ -190,8 +190,7 @@ std::int64_t count_of_groups(const LoopNest& nest) {
 TunedNest tuned_nest(const LoopNest& nest) {
   if (std::ranges::find(measured_types, std::string_view(name_of(nest.element()))) == measured_types.end()) {
     throw UserError("the loop nest", fmt::format("has elements of {}", name_of(nest.element())),
-                    fmt::format("kernels are tuned in {}: write it in float, or give --dtype f16",
-                                fmt::join(measured_types, ", ")));
+                    fmt::format("kernels are tuned in {}: write it in one of these", fmt::join(measured_types, ", ")));
   }
   if (count_of_groups(nest) > 1) {
     throw UserError("the loop nest", "has groups",

@@ -22,7 +22,7 @@ TEST(Calibration, HasLayersOfAllTypesInBothLayouts) {
   for (const ItemRequest& asked : request.items) {
     const WorkItem item = item_for(request, asked, {89, 128, 72ULL << 20U});
     kinds.insert({item.dtype, item.nest.layout});
-    EXPECT_EQ(item.cache == CacheState::cold, item.dtype == "f16" && item.nest.layout == "nk");
+    EXPECT_EQ(item.cache, usual_cache(item.dtype));
     const std::vector<Schedule> schedules = request.candidates(item);
     std::set<std::size_t> families;
     for (const Schedule& schedule : schedules) {

@@ -196,7 +196,7 @@ TEST(Database, RefusesHeadsThatAreNotWhole) {
   EXPECT_THAT(refusal_of("device sm90-132sm-60mib A\ndtype f32\n"), HasSubstr("does not say the evidence"));
   EXPECT_THAT(refusal_of("device sm90-132sm-60mib\n"), HasSubstr("file.txt:1: does not name the device"));
   EXPECT_THAT(refusal_of("device h200 A\n"), HasSubstr("file.txt:1: h200 is not the key of a device"));
-  EXPECT_THAT(refusal_of("dtype f64\n"), HasSubstr("file.txt:1: has 'f64'"));
+  EXPECT_THAT(refusal_of("dtype f8\n"), HasSubstr("file.txt:1: has 'f8'"));
   EXPECT_THAT(refusal_of("evidence guessed\n"), HasSubstr("neither measured nor published"));
 }
 

@@ -58,8 +58,7 @@ std::map<std::pair<std::string, std::string>, double> mean_errors() {
     const auto& [key, type, rows, columns, bcol] = product;
     const Device* const device = known_device(key);
     const LayerShape shape{.bcol = bcol, .rows = rows, .columns = columns, .dtype = type};
-    errors[{device->name, type}].push_back(
-        std::abs(std::log(*dense_microseconds(shape, *device, Operands::in_cache) / time)));
+    errors[{device->name, type}].push_back(std::abs(std::log(*dense_microseconds(shape, *device) / time)));
   }
   std::map<std::pair<std::string, std::string>, double> means;
   for (const auto& [group, of_group] : errors) {
@@ -77,10 +76,11 @@ TEST(DenseCost, IsNearWhatJournalsHave) {
 }
 
 TEST(DenseCost, GrowsWithTheProductAndIsUnknownWithoutRates) {
-  const LayerShape shape{.bcol = 64, .rows = 4096, .columns = 4096, .nonzeros = 1, .dtype = "f16"};
+  const LayerShape shape{
+      .bcol = 64, .rows = 4096, .columns = 4096, .nonzeros = 1, .dtype = "f16", .cache = CacheState::cold};
   const auto of = [](LayerShape one, const std::string& gpu) {
     const auto found = std::ranges::find(known_devices(), gpu, &Device::name);
-    return dense_microseconds(one, *found, Operands::in_memory);
+    return dense_microseconds(one, *found);
   };
   LayerShape wider = shape;
   wider.bcol = 1024;

@@ -25,7 +25,8 @@ LayerShape drawn_layer(std::mt19937_64& draws) {
                    .columns = std::int64_t{1} << (6 + draws() % 8),
                    .pattern = std::string(64, 'a'),
                    .layout = one_of<std::string>({"kn", "nk"}, draws),
-                   .dtype = one_of<std::string>({"f32", "tf32", "f16", "bf16"}, draws)};
+                   .dtype = one_of<std::string>({"f32", "f64", "tf32", "f16", "bf16"}, draws),
+                   .cache = one_of<CacheState>({CacheState::warm, CacheState::cold}, draws)};
   const std::int64_t of_row =
       std::max<std::int64_t>(1, shape.columns * static_cast<std::int64_t>(5 + draws() % 50) / 100);
   shape.nonzeros = shape.rows * of_row;

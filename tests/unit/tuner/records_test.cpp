@@ -361,6 +361,14 @@ TEST(ItemResults, TakesTheDenseProductOfTheItemsElementsForAnExactOne) {
   }
 }
 
+TEST(ItemResults, TakesTheDoublesOfALibraryForThoseOfAnItem) {
+  WorkItem item = some_item();
+  item.dtype = "f64";
+  const ItemResults results = results_of({measured(item, "cublas-fp64", {2.0}), measured(item, "cublas-fp32", {1.0})});
+  EXPECT_EQ(results.best_exact_peer()->candidate, "cublas-fp64");
+  EXPECT_EQ(results.less_exact_dense_peer(), nullptr);
+}
+
 TEST(ItemResults, TakesTheTf32PeerForAnExactOneOfElementsOfTf32) {
   WorkItem item = some_item();
   const auto of = [&] {
