@@ -38,7 +38,7 @@ struct LayerShape {
 /// "warm" or "cold".
 std::string print(CacheState state);
 
-/// In which state the cache is taken to be for elements of a type: those of 16 bits are the weights of models, which are
+/// In which state the cache is taken to be for elements of a type: those of 16 bits are weights of models, which are
 /// larger than any cache; layers of 32 bits were measured while the cache had them.
 CacheState usual_cache(std::string_view dtype);
 

@@ -123,13 +123,15 @@ TEST_F(ChosenSchedule, SaysWhatIsNotKnownOfTheGpu) {
 TEST_F(ChosenSchedule, SaysThatKernelsOf16BitsAreSlowWithManyColumns) {
   ASSERT_EQ(escgen({"sample", "--rows", "256", "--cols", "256", "--sparsity", "0.6", "-o", "a.npy"}).status, 0);
   ASSERT_EQ(escgen({"sample", "--rows", "256", "--cols", "256", "--sparsity", "0.95", "-o", "few.npy"}).status, 0);
-  const auto notes = [&](const std::string& dtype, const std::string& bcol, const std::string& matrix = "a.npy") {
-    return parse_json(escgen({"generate", matrix, "--bcol", bcol, "--dtype", dtype, "-o", "out", "--dry-run", "--json"})
+  const auto notes = [&](const std::string& dtype, const std::string& bcol, const std::string& matrix = "a.npy",
+                         const std::string& gpu = "h200") {
+    return parse_json(escgen({"generate", matrix, "--bcol", bcol, "--dtype", dtype, "--gpu", gpu, "-o", "out",
+                              "--dry-run", "--json"})
                           .output)["notes"]
         .dump();
   };
   for (const std::string dtype : {"f16", "bf16"}) {
-    EXPECT_THAT(notes(dtype, "64", "few.npy"),
+    EXPECT_THAT(notes(dtype, "64", "few.npy", "t4"),
                 AllOf(HasSubstr("this kernel takes 64 in tiles: where that was measured, 4096 x "),
                       HasSubstr("the dense product was ")));
     for (const std::string bcol : {"100", "8192"}) {

@@ -181,7 +181,7 @@ TEST_F(DtypeOption, ChoosesFamiliesByTheirTimesInTheTypeAndTheLayout) {
   }
   for (const std::string dtype : {"f16", "bf16"}) {
     const nlohmann::json measured = chosen("z0.7.mtx", {"--dtype", dtype});
-    EXPECT_EQ(measured["family"], "stream");
+    EXPECT_EQ(measured["family"], "bitmap");
     EXPECT_EQ(chosen("z0.7.mtx", {"--dtype", dtype, "--gpu", "t4"})["family"], "panel");
     EXPECT_EQ(chosen("z0.7.mtx", {"--dtype", dtype, "--layout", "nk"})["family"], "bitmap");
   }
