@@ -187,7 +187,7 @@ struct RatioSums {
 
 }  // namespace
 
-MeasuredPriors::MeasuredPriors(const std::vector<ProductPoints>& measured) {
+CorrectionPriors::CorrectionPriors(const std::vector<ProductPoints>& measured) {
   RatioSums all;
   std::map<std::pair<std::string, CacheState>, RatioSums> kinds;
   for (const ProductPoints& product : measured) {
@@ -203,7 +203,7 @@ MeasuredPriors::MeasuredPriors(const std::vector<ProductPoints>& measured) {
   }
 }
 
-const CorrectionPrior& MeasuredPriors::of(const LayerPoint& layer) const {
+const CorrectionPrior& CorrectionPriors::of(const LayerPoint& layer) const {
   const auto found = kinds_.find({layer.layout, layer.cache});
   return found == kinds_.end() ? all_ : found->second;
 }
@@ -258,20 +258,14 @@ CorrectionEstimate LocalCorrection::estimate(const SchedulePoint& point) const {
           .deviation = prior_.deviation * std::sqrt(std::max(0.0, 1 + own_variance - known))};
 }
 
-Correction::Correction(std::vector<ProductPoints> measured)
-    : measured_(std::move(measured)), priors_(MeasuredPriors(measured_)) {}
+Correction::Correction(std::vector<ProductPoints> measured) : measured_(std::move(measured)), priors_(measured_) {}
 
 Correction::Correction(std::vector<ProductPoints> measured, const CorrectionPrior& prior)
     : measured_(std::move(measured)), priors_(prior) {}
 
-const CorrectionPrior& Correction::prior(const LayerPoint& layer) const {
-  const auto* const given = std::get_if<CorrectionPrior>(&priors_);
-  return given != nullptr ? *given : std::get<MeasuredPriors>(priors_).of(layer);
-}
-
 LocalCorrection Correction::near(const LayerShape& shape, std::string_view left_out) const {
   const LayerPoint layer = layer_point(shape);
-  const CorrectionPrior& prior = this->prior(layer);
+  const CorrectionPrior& prior = priors_.of(layer);
   std::vector<std::pair<double, const ProductPoints*>> products;
   for (const ProductPoints& product : measured_) {
     if (!product.points.empty() && (left_out.empty() || product.pattern != left_out)) {

@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "generator/schedule/layer_class.h"
@@ -64,11 +63,15 @@ struct CorrectionPrior {
   bool is_exact = false;
 };
 
-/// Those of measurements which are many: their own mean and deviation, for each layout and state of the cache, to which
-/// those of all belong while there are few.
-class MeasuredPriors {
+/// The priors of layers.
+class CorrectionPriors {
  public:
-  explicit MeasuredPriors(const std::vector<ProductPoints>& measured);
+  /// Of measurements which are many: their own mean and deviation, for each layout and state of the cache, to which
+  /// those of all belong while there are few.
+  explicit CorrectionPriors(const std::vector<ProductPoints>& measured);
+  /// The same one for all layers.
+  explicit CorrectionPriors(const CorrectionPrior& all) : all_(all) {}
+
   const CorrectionPrior& of(const LayerPoint& layer) const;
 
  private:
@@ -115,13 +118,13 @@ class Correction {
   Correction(std::vector<ProductPoints> measured, const CorrectionPrior& prior);
 
   /// What is taken for true of a layer before the measurements near it are looked at.
-  const CorrectionPrior& prior(const LayerPoint& layer) const;
+  const CorrectionPrior& prior(const LayerPoint& layer) const { return priors_.of(layer); }
   /// By the products nearest to a layer. What was measured of the layer whose pattern is `left_out` is not asked.
   LocalCorrection near(const LayerShape& shape, std::string_view left_out = {}) const;
 
  private:
   std::vector<ProductPoints> measured_;
-  std::variant<MeasuredPriors, CorrectionPrior> priors_;
+  CorrectionPriors priors_;
 };
 
 }  // namespace esc

@@ -107,7 +107,7 @@ TEST_F(EsctuneNests, AreRefusedAsEscgenRefusesThem) {
         "void f(int M, int K, int N, const double A[M][K], const double B[K][N], double C[M][N]) {\n"
         "  for (int i = 0; i < M; i++) for (int j = 0; j < N; j++) for (int k = 0; k < K; k++) C[i][j] += A[i][k] * "
         "B[k][j];\n}\n");
-  EXPECT_EQ(list({"layers", "--bcol", "32", "--kernel", "double.c"}).status, 0);
+  EXPECT_EQ(listed({"layers", "--bcol", "32", "--kernel", "double.c"})[0]["dtype"], "f64");
   fs::copy_file(ESC_SOURCE_DIR "/templates/conv2d.c", path("conv2d.c"));
   const ProcessResult mismatched = list({"layers", "--bcol", "2", "--kernel", "conv2d.c", "--size",
                                          "F=64,C=65,R=1,S=1,H=7,W=7,stride=1,pad=0,dilation=1"});

@@ -127,7 +127,7 @@ LayerShape with_cache(LayerShape shape, CacheState cache) {
   return shape;
 }
 
-/// What was measured while the cache was warm says less of a cold one, and as much less of another layout.
+/// What was measured while the cache was warm says less of a cold one, and less still of another layout.
 TEST(Correction, TellsLayoutsAndStatesOfTheCacheApart) {
   const LayerShape warm = layer(512);
   const LayerShape cold = with_cache(warm, CacheState::cold);

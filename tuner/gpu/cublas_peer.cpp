@@ -38,7 +38,8 @@ class Description {
     const auto k = static_cast<std::uint64_t>(bench.matrix().columns);
     element_ = library_type(bench.element());
     try {
-      check(cublasLtMatmulDescCreate(&product, compute, library_sum_type(bench.element())), "cublasLtMatmulDescCreate");
+      check(cublasLtMatmulDescCreate(&product, compute, ProductFactors(bench.element()).type()),
+            "cublasLtMatmulDescCreate");
       create(a, k, m);
       if (bench.is_transposed()) {
         constexpr cublasOperation_t transposed = CUBLAS_OP_T;
@@ -124,16 +125,15 @@ class CublasProduct : public PeerProduct {
       : handle_(handle), bench_(bench), description_(std::move(description)), algorithm_(algorithm), a_(std::move(a)) {}
 
   void launch(cudaStream_t stream, std::size_t copy) override {
-    const SumFactor one(bench_.element(), 1);
-    const SumFactor zero(bench_.element(), 0);
+    const ProductFactors factors(bench_.element());
     void* const c = bench_.c(copy);
     const void* left = bench_.b(copy);
     const void* right = a_->at<const void>(copy);
     if (bench_.is_transposed()) {
       std::swap(left, right);
     }
-    check(cublasLtMatmul(handle_.get(), description_->product, one.get(), left, description_->left, right,
-                         description_->right, zero.get(), c, description_->c, c, description_->c, &algorithm_,
+    check(cublasLtMatmul(handle_.get(), description_->product, factors.one(), left, description_->left, right,
+                         description_->right, factors.zero(), c, description_->c, c, description_->c, &algorithm_,
                          handle_.workspace().as<void>(), handle_.workspace().bytes(), stream),
           "cublasLtMatmul");
   }

@@ -108,24 +108,21 @@ void* writable(const void* b) { return const_cast<void*>(b); }
 class SpmmProduct : public PeerProduct {
  public:
   SpmmProduct(const CusparseHandle& handle, const ProductBench& bench, cusparseSpMMAlg_t algorithm, std::size_t copies)
-      : handle_(handle),
-        algorithm_(algorithm),
-        sums_(library_sum_type(bench.element())),
-        one_(bench.element(), 1),
-        zero_(bench.element(), 0),
-        matrices_(bench.matrix(), copies) {
+      : handle_(handle), algorithm_(algorithm), factors_(bench.element()), matrices_(bench.matrix(), copies) {
     check(cusparseSetStream(handle_.get(), nullptr), "cusparseSetStream");
     for (std::size_t copy = 0; copy < copies; ++copy) {
       b_.emplace_back(bench.matrix().columns, bench.columns(), writable(bench.b(copy)), bench.element(),
                       bench.is_transposed());
       c_.emplace_back(bench.matrix().rows, bench.columns(), bench.c(copy), bench.element(), bench.is_transposed());
       std::size_t bytes = 0;
-      check(cusparseSpMM_bufferSize(handle_.get(), as_it_is, as_it_is, one_.get(), matrices_.at(copy), b_[copy].get(),
-                                    zero_.get(), c_[copy].get(), sums_, algorithm_, &bytes),
-            "cusparseSpMM_bufferSize");
+      check(
+          cusparseSpMM_bufferSize(handle_.get(), as_it_is, as_it_is, factors_.one(), matrices_.at(copy), b_[copy].get(),
+                                  factors_.zero(), c_[copy].get(), factors_.type(), algorithm_, &bytes),
+          "cusparseSpMM_bufferSize");
       buffers_.emplace_back(bytes);
-      check(cusparseSpMM_preprocess(handle_.get(), as_it_is, as_it_is, one_.get(), matrices_.at(copy), b_[copy].get(),
-                                    zero_.get(), c_[copy].get(), sums_, algorithm_, buffers_[copy].as<void>()),
+      check(cusparseSpMM_preprocess(handle_.get(), as_it_is, as_it_is, factors_.one(), matrices_.at(copy),
+                                    b_[copy].get(), factors_.zero(), c_[copy].get(), factors_.type(), algorithm_,
+                                    buffers_[copy].as<void>()),
             "cusparseSpMM_preprocess");
     }
     gpu::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -133,17 +130,15 @@ class SpmmProduct : public PeerProduct {
 
   void launch(cudaStream_t stream, std::size_t copy) override {
     check(cusparseSetStream(handle_.get(), stream), "cusparseSetStream");
-    check(cusparseSpMM(handle_.get(), as_it_is, as_it_is, one_.get(), matrices_.at(copy), b_[copy].get(), zero_.get(),
-                       c_[copy].get(), sums_, algorithm_, buffers_[copy].as<void>()),
+    check(cusparseSpMM(handle_.get(), as_it_is, as_it_is, factors_.one(), matrices_.at(copy), b_[copy].get(),
+                       factors_.zero(), c_[copy].get(), factors_.type(), algorithm_, buffers_[copy].as<void>()),
           "cusparseSpMM");
   }
 
  private:
   const CusparseHandle& handle_;
   cusparseSpMMAlg_t algorithm_;
-  cudaDataType_t sums_;
-  SumFactor one_;
-  SumFactor zero_;
+  ProductFactors factors_;
   CsrMatrices matrices_;
   std::vector<DenseDescriptor> b_;
   std::vector<DenseDescriptor> c_;
@@ -153,23 +148,19 @@ class SpmmProduct : public PeerProduct {
 class SpmvProduct : public PeerProduct {
  public:
   SpmvProduct(const CusparseHandle& handle, const ProductBench& bench, cusparseSpMVAlg_t algorithm, std::size_t copies)
-      : handle_(handle),
-        algorithm_(algorithm),
-        sums_(library_sum_type(bench.element())),
-        one_(bench.element(), 1),
-        zero_(bench.element(), 0),
-        matrices_(bench.matrix(), copies) {
+      : handle_(handle), algorithm_(algorithm), factors_(bench.element()), matrices_(bench.matrix(), copies) {
     check(cusparseSetStream(handle_.get(), nullptr), "cusparseSetStream");
     for (std::size_t copy = 0; copy < copies; ++copy) {
       b_.emplace_back(bench.matrix().columns, writable(bench.b(copy)), bench.element());
       c_.emplace_back(bench.matrix().rows, bench.c(copy), bench.element());
       std::size_t bytes = 0;
-      check(cusparseSpMV_bufferSize(handle_.get(), as_it_is, one_.get(), matrices_.at(copy), b_[copy].get(),
-                                    zero_.get(), c_[copy].get(), sums_, algorithm_, &bytes),
+      check(cusparseSpMV_bufferSize(handle_.get(), as_it_is, factors_.one(), matrices_.at(copy), b_[copy].get(),
+                                    factors_.zero(), c_[copy].get(), factors_.type(), algorithm_, &bytes),
             "cusparseSpMV_bufferSize");
       buffers_.emplace_back(bytes);
-      check(cusparseSpMV_preprocess(handle_.get(), as_it_is, one_.get(), matrices_.at(copy), b_[copy].get(),
-                                    zero_.get(), c_[copy].get(), sums_, algorithm_, buffers_[copy].as<void>()),
+      check(cusparseSpMV_preprocess(handle_.get(), as_it_is, factors_.one(), matrices_.at(copy), b_[copy].get(),
+                                    factors_.zero(), c_[copy].get(), factors_.type(), algorithm_,
+                                    buffers_[copy].as<void>()),
             "cusparseSpMV_preprocess");
     }
     gpu::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -177,17 +168,15 @@ class SpmvProduct : public PeerProduct {
 
   void launch(cudaStream_t stream, std::size_t copy) override {
     check(cusparseSetStream(handle_.get(), stream), "cusparseSetStream");
-    check(cusparseSpMV(handle_.get(), as_it_is, one_.get(), matrices_.at(copy), b_[copy].get(), zero_.get(),
-                       c_[copy].get(), sums_, algorithm_, buffers_[copy].as<void>()),
+    check(cusparseSpMV(handle_.get(), as_it_is, factors_.one(), matrices_.at(copy), b_[copy].get(), factors_.zero(),
+                       c_[copy].get(), factors_.type(), algorithm_, buffers_[copy].as<void>()),
           "cusparseSpMV");
   }
 
  private:
   const CusparseHandle& handle_;
   cusparseSpMVAlg_t algorithm_;
-  cudaDataType_t sums_;
-  SumFactor one_;
-  SumFactor zero_;
+  ProductFactors factors_;
   CsrMatrices matrices_;
   std::vector<VectorDescriptor> b_;
   std::vector<VectorDescriptor> c_;

@@ -15,22 +15,23 @@ constexpr cudaDataType_t library_type(ScalarType type) {
                                     : CUDA_R_32F;
 }
 
-/// The type that they have sums of such elements in, and the factors of these.
-constexpr cudaDataType_t library_sum_type(ScalarType element) {
-  return element == ScalarType::f64 ? CUDA_R_64F : CUDA_R_32F;
-}
-
-/// A factor of sums, where libraries read it.
-class SumFactor {
+/// The factors of a library's product, C = 1 A B + 0 C, in the type that it has sums in.
+class ProductFactors {
  public:
-  constexpr SumFactor(ScalarType element, double value)
-      : single_(static_cast<float>(value)), double_(value), is_double_(library_sum_type(element) == CUDA_R_64F) {}
-  const void* get() const { return is_double_ ? static_cast<const void*>(&double_) : &single_; }
+  explicit constexpr ProductFactors(ScalarType element) : type_(element == ScalarType::f64 ? CUDA_R_64F : CUDA_R_32F) {}
+
+  cudaDataType_t type() const { return type_; }
+  const void* one() const { return of(&doubles_[1], &floats_[1]); }
+  const void* zero() const { return of(&doubles_[0], &floats_[0]); }
 
  private:
-  float single_;
-  double double_;
-  bool is_double_;
+  const void* of(const double* twice, const float* single) const {
+    return type_ == CUDA_R_64F ? static_cast<const void*>(twice) : single;
+  }
+
+  static constexpr double doubles_[2] = {0, 1};
+  static constexpr float floats_[2] = {0, 1};
+  cudaDataType_t type_;
 };
 
 }  // namespace esc::gpu

@@ -27,9 +27,8 @@ struct PeerAlgorithm {
 
 /// Someone else's way to compute the same product, with all the algorithms that it offers for it.
 struct Peer {
-  std::string
-      name;  ///< "cublas-fp64", "cublas-fp32", "cublas-tf32", "cublas-f16", "cublas-bf16", "cusparse", "cusparselt"
-             ///< or another
+  /// "cublas-fp64", "cublas-fp32", "cublas-tf32", "cublas-f16", "cublas-bf16", "cusparse", "cusparselt" or another.
+  std::string name;
   std::string library = {};  ///< whose it is, with its version
   bool exact = false;        ///< whether it has factors as the elements are, and sums in float32 or float64
   double tolerance = 0;      ///< relative Frobenius error that it may have

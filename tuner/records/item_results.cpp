@@ -146,7 +146,7 @@ const CandidateResult* ItemResults::peer(const std::string& name) const {
 
 const CandidateResult* ItemResults::exact_dense_peer() const {
   const bool is_plain_float = item.dtype == "f32" || item.dtype == "f64";
-  return peer((is_plain_float ? "cublas-fp" + item.dtype.substr(1) : "cublas-" + item.dtype));
+  return peer(is_plain_float ? "cublas-fp" + item.dtype.substr(1) : "cublas-" + item.dtype);
 }
 
 const CandidateResult* ItemResults::less_exact_dense_peer() const {

@@ -91,9 +91,7 @@ std::vector<Schedule> calibration_schedules(const WorkItem& item) {
   std::set<std::size_t> families;
   for (const ExpectedSchedule& one :
        shipped_catalog().model(item.device).ranked(usual_space(shape), shape, kernel_target(item.device, {}), {}, 1)) {
-    // Bitmaps are predicted with weights from memory.
-    const bool is_comparable = item.cache == CacheState::cold || !std::holds_alternative<BitmapSchedule>(one.schedule);
-    if (is_comparable && families.insert(one.schedule.index()).second) {
+    if (families.insert(one.schedule.index()).second) {
       schedules.push_back(one.schedule);
     }
   }
