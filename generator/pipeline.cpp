@@ -35,7 +35,6 @@
 #include "generator/lower/ring_k_tiles.h"
 #include "generator/lower/share_sums.h"
 #include "generator/lower/shuffle_sums.h"
-#include "generator/lower/sparse14_steps.h"
 #include "generator/lower/split_columns.h"
 #include "generator/lower/stage_regions.h"
 #include "generator/lower/store_tiles.h"
@@ -86,7 +85,6 @@ struct Step {
   LoopNest operator()(const PackDense& directive) const { return pack_dense(nest, directive); }
   LoopNest operator()(const PackListed& directive) const { return pack_listed(nest, directive); }
   LoopNest operator()(const PackPlaced& directive) const { return pack_placed(nest, directive); }
-  LoopNest operator()(const Sparse14Steps& directive) const { return sparse14_steps(nest, directive); }
   LoopNest operator()(const PipelineKTiles& directive) const {
     return nest.packed.kind == PackedForm::Kind::gathered ? ring_k_tiles(nest, directive)
                                                           : pipeline_k_tiles(nest, directive);

@@ -48,8 +48,8 @@ def geometric_mean(values):
     return math.exp(statistics.fmean(math.log(value) for value in values))
 
 
-def journal(name, folder=JOURNALS):
-    with lzma.open(folder / f"sm90-132sm-60mib_{name}.jsonl.xz", "rt", encoding="utf-8") as lines:
+def journal(name):
+    with lzma.open(JOURNALS / f"sm90-132sm-60mib_{name}.jsonl.xz", "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
@@ -66,23 +66,6 @@ def bitmap_products():
 
 def share_of_zeros(record):
     return 1 - record["nonzeros"] / (record["rows"] * record["columns"])
-
-
-def float16_products():
-    """The best schedule that esctune found for each product over cuBLASLt, both in an L2 cache that is warm."""
-    ours, dense = {}, {}
-    # What was measured with windows of single rows is no time of today's kernels, but a bound of them.
-    for record in journal("f16") + journal("f16", JOURNALS / "earlier"):
-        if record.get("record") != "candidate" or record["outcome"] != "ok" or record["edge"] != "plain":
-            continue
-        layer = record["layer"]
-        key = (layer["rows"], layer["columns"], round(share_of_zeros(layer), 2), record["bcol"])
-        microseconds = statistics.median(record["samples"])
-        if record["candidate"] == "cublas-f16":
-            dense[key] = min(microseconds, dense.get(key, microseconds))
-        elif record["stage"] == "final":
-            ours[key] = min(microseconds, ours.get(key, microseconds))
-    return [Product(*key, dense[key] / ours[key]) for key in sorted(ours) if key in dense]
 
 
 def pairs(name, libraries):
@@ -153,16 +136,6 @@ def layer_sizes():
                        series, 0.25)
 
 
-def float16_zeros():
-    products = float16_products()
-    series = [Series(f"{tokens} token{'s' if tokens > 1 else ''}", line(products, lambda one, tokens=tokens: (
-        one.rows, one.columns, one.tokens) == (4096, 4096, tokens), lambda one: round(100 * one.zeros)))
-              for tokens in (1, 8, 16, 32)]
-    return over_zeros("float16-zeros", "Kernels for one number of tokens gain most from many zeros",
-                      "4096 x 4096, float16, layout kn, plain launches, warm weights, tuned by esctune, one H200",
-                      "times as fast as dense float16", series, (50, 60, 70, 80, 90), 0.5, DENSE)
-
-
 def dlmc_matrices():
     products = pairs("f32_dlmc", EXACT)
     series = []
@@ -219,7 +192,7 @@ def large_float32():
 
 
 def figures():
-    return [one_packed_matrix(), layer_sizes(), float16_zeros(), dlmc_matrices(), dlmc_zeros(), large_float32()]
+    return [one_packed_matrix(), layer_sizes(), dlmc_matrices(), dlmc_zeros(), large_float32()]
 
 
 def markdown(one):

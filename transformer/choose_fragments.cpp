@@ -95,12 +95,11 @@ std::vector<SampledPackedTile> sample(const CsrView& matrix, const FragmentShape
   return sampled;
 }
 
-/// The least that a packed tile has left over, whatever is done: what its rows have beyond the values that there is
-/// room for, or its columns beyond the slots, of which a column takes one at least.
-std::uint32_t least_needed(const SampledPackedTile& packed_tile, FragmentElement element,
-                           const PackedTileSteps& steps) {
-  const std::uint32_t slots = steps.all * element.step_slots();
-  const std::uint32_t room = slots / 2 - steps.sparse14 * step_groups;
+/// The least that a packed tile with so many steps has left over, whatever is done: what its rows have beyond the
+/// values that there is room for, or its columns beyond the slots, of which a column takes one at least.
+std::uint32_t least_needed(const SampledPackedTile& packed_tile, std::uint32_t steps) {
+  const std::uint32_t slots = steps * sparse_step_slots;
+  const std::uint32_t room = steps * step_groups;
   std::uint32_t beyond = 0;
   for (const std::uint32_t count : packed_tile.of_row) {
     beyond += count > room ? count - room : 0;
@@ -112,9 +111,8 @@ std::uint32_t least_needed(const SampledPackedTile& packed_tile, FragmentElement
   return std::max(beyond, homeless);
 }
 
-FragmentShape with_steps(FragmentShape shape, const PackedTileSteps& steps) {
-  shape.steps = steps.all;
-  shape.sparse14_steps = steps.sparse14;
+FragmentShape with_steps(FragmentShape shape, std::uint32_t steps) {
+  shape.steps = steps;
   return shape;
 }
 
@@ -123,35 +121,22 @@ FragmentShape with_steps(FragmentShape shape, const PackedTileSteps& steps) {
 double counted_bytes(const FragmentShape& shape, const FragmentWeights& weights, double serial_residuals) {
   const double of_step = static_cast<double>(packed_tile_bytes(shape)) / shape.steps;
   const std::uint32_t left = shape.steps % weights.steps_at_once;
-  return packed_tile_bytes(shape) + of_step * left + weights.step * shape.steps + weights.residual * serial_residuals;
+  return packed_tile_bytes(shape) + of_step * left + weights.residual * serial_residuals;
 }
 
-/// What a choice is among: how many of so many steps may be 1:4 steps, and what counts.
-struct Wishes {
-  bool sparse14_steps;
-  FragmentWeights weights;
-
-  std::uint32_t most_sparse14_steps(std::uint32_t steps) const { return sparse14_steps ? steps : 0; }
-};
-
-/// A bound of what a packed tile counts with so many steps, however many of them are 1:4 steps, below what any number
-/// of residuals gives.
+/// A bound of what a packed tile counts with so many steps, below what any number of residuals gives.
 double least_bytes(const std::vector<SampledPackedTile>& packed_tiles, const FragmentShape& of_matrix,
-                   std::uint32_t steps, const Wishes& wishes) {
-  double least = HUGE_VAL;
-  for (std::uint32_t sparse14 = 0; sparse14 <= wishes.most_sparse14_steps(steps); ++sparse14) {
-    FragmentShape shape = with_steps(of_matrix, {steps, sparse14});
-    std::uint64_t sum = 0;
-    for (const SampledPackedTile& packed_tile : packed_tiles) {
-      sum += std::min(least_needed(packed_tile, element_of(shape), shape.packed_tile_steps()), max_residuals);
-    }
-    shape.residuals = static_cast<std::uint32_t>(sum / packed_tiles.size());
-    least = std::min(least, counted_bytes(shape, wishes.weights, static_cast<double>(shape.residuals) / row_sets));
+                   std::uint32_t steps, const FragmentWeights& weights) {
+  FragmentShape shape = with_steps(of_matrix, steps);
+  std::uint64_t sum = 0;
+  for (const SampledPackedTile& packed_tile : packed_tiles) {
+    sum += std::min(least_needed(packed_tile, steps), max_residuals);
   }
-  return least;
+  shape.residuals = static_cast<std::uint32_t>(sum / packed_tiles.size());
+  return counted_bytes(shape, weights, static_cast<double>(shape.residuals) / row_sets);
 }
 
-Needs needs_of(const std::vector<SampledPackedTile>& packed_tiles, const PackedTileSteps& steps, bool is_all,
+Needs needs_of(const std::vector<SampledPackedTile>& packed_tiles, std::uint32_t steps, bool is_all,
                FragmentSearches& searches) {
   Needs needs{std::vector<std::uint32_t>(packed_tiles.size()), std::vector<std::uint32_t>(packed_tiles.size()), is_all};
   tbb::parallel_for(std::size_t{0}, packed_tiles.size(), [&](std::size_t number) {
@@ -183,7 +168,7 @@ double time_of_rounds(double further, const FragmentShape& shape, std::uint32_t 
 
 /// The best number of residuals beside such steps, among those that nearly all packed tiles can do with: what is left
 /// of one takes a further round of its whole block, and of much that does not fit several.
-Choice best_residuals(const Needs& needs, const FragmentShape& of_matrix, const PackedTileSteps& steps,
+Choice best_residuals(const Needs& needs, const FragmentShape& of_matrix, std::uint32_t steps,
                       const FragmentWeights& weights) {
   FragmentShape shape = with_steps(of_matrix, steps);
   constexpr std::uint32_t short_search =
@@ -206,12 +191,12 @@ Choice best_residuals(const Needs& needs, const FragmentShape& of_matrix, const 
   return best;
 }
 
-/// The best cut with each number of steps of both kinds that could be the best of all, by a sample.
+/// The best cut with each number of steps that could be the best of all, by a sample.
 std::vector<Choice> promising_choices(const std::vector<SampledPackedTile>& packed_tiles, const FragmentShape& shape,
-                                      const Wishes& wishes, FragmentSearches& searches) {
+                                      const FragmentWeights& weights, FragmentSearches& searches) {
   std::vector<std::pair<double, std::uint32_t>> candidates;
   for (std::uint32_t steps = 1; steps <= max_fragment_steps; ++steps) {
-    candidates.emplace_back(least_bytes(packed_tiles, shape, steps, wishes), steps);
+    candidates.emplace_back(least_bytes(packed_tiles, shape, steps, weights), steps);
   }
   std::ranges::sort(candidates);
   std::vector<Choice> choices;
@@ -220,19 +205,9 @@ std::vector<Choice> promising_choices(const std::vector<SampledPackedTile>& pack
     if (least >= best) {
       break;
     }
-    // Each further 1:4 steps takes fewer bytes, until what fits nowhere takes more.
-    double before = HUGE_VAL;
-    for (std::uint32_t sparse14 = 0; sparse14 <= wishes.most_sparse14_steps(steps); ++sparse14) {
-      const Needs needs =
-          needs_of(packed_tiles, {steps, sparse14}, packed_tiles.size() == packed_tiles_of(shape), searches);
-      const Choice choice = best_residuals(needs, shape, {steps, sparse14}, wishes.weights);
-      if (choice.bytes >= before) {
-        break;
-      }
-      choices.push_back(choice);
-      before = choice.bytes;
-      best = std::min(best, choice.bytes);
-    }
+    const Needs needs = needs_of(packed_tiles, steps, packed_tiles.size() == packed_tiles_of(shape), searches);
+    choices.push_back(best_residuals(needs, shape, steps, weights));
+    best = std::min(best, choices.back().bytes);
   }
   std::ranges::stable_sort(choices, {}, &Choice::bytes);
   return choices;
@@ -324,20 +299,15 @@ FragmentCut dense_cut(const FragmentBlock& block) {
 
 FragmentCut least_cut(const FragmentBlock& block) {
   return block.dense_steps ? dense_cut(block)
-                           : FragmentCut{.height = block.height,
-                                         .block_row_tiles = block.row_tiles,
-                                         .steps = 1,
-                                         .sparse14_steps = block.sparse14_steps ? 1U : 0U,
-                                         .line_rows = block.line_rows};
+                           : FragmentCut{.height = block.height, .block_row_tiles = block.row_tiles, .steps = 1};
 }
 
 FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, const FragmentWeights& weights,
                              FragmentSearches& searches) {
   constexpr std::uint64_t few = 128;
   constexpr std::uint64_t many = 2048;
-  const FragmentShape shape = checked_shape(
-      matrix, FragmentCut{.height = block.height, .block_row_tiles = block.row_tiles, .line_rows = block.line_rows});
-  check_steps(shape.element, block.sparse14_steps, block.dense_steps && !block.listed_values, block.placed_values);
+  const FragmentShape shape =
+      checked_shape(matrix, FragmentCut{.height = block.height, .block_row_tiles = block.row_tiles});
   if (block.dense_steps) {
     FragmentCut cut = dense_cut(block);
     if (block.listed_values) {
@@ -348,7 +318,7 @@ FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, 
   const std::vector<SampledPackedTile> packed_tiles = sample(matrix, shape, few);
   std::vector<SampledPackedTile> more;
   Choice best{{}, HUGE_VAL};
-  for (Choice choice : promising_choices(packed_tiles, shape, {block.sparse14_steps, weights}, searches)) {
+  for (Choice choice : promising_choices(packed_tiles, shape, weights, searches)) {
     if (choice.bytes >= best.bytes) {
       break;
     }
@@ -356,7 +326,7 @@ FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, 
       if (more.empty()) {
         more = sample(matrix, shape, many);
       }
-      const PackedTileSteps steps = choice.cut.packed_tile_steps();
+      const std::uint32_t steps = choice.cut.steps;
       choice =
           best_residuals(needs_of(more, steps, more.size() == packed_tiles_of(shape), searches), shape, steps, weights);
     }
@@ -368,7 +338,7 @@ FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, 
 }
 
 FragmentCut choose_fragments(const CsrView& matrix, const FragmentBlock& block, const FragmentWeights& weights) {
-  FragmentSearches searches(checked_shape(matrix, FragmentCut{.height = block.height, .line_rows = block.line_rows}));
+  FragmentSearches searches(checked_shape(matrix, FragmentCut{.height = block.height}));
   return choose_fragments(matrix, block, weights, searches);
 }
 

@@ -34,7 +34,7 @@ void write_first_round(const Source& source, const FragmentFormat& format, Fragm
       continue;
     }
     read_k_tile(source, shape, row_tile, at.k_tile, elements);
-    const PackedTileSlots& slots = searches.find(elements.rows, shape.packed_tile_steps(), row_tile, at.k_tile);
+    const PackedTileSlots& slots = searches.find(elements.rows, shape.steps, row_tile, at.k_tile);
     at.left[i] = slots.left;
     std::memset(packed_tile, 0, static_cast<std::size_t>(format.packed_tile_bytes()));
     write_values(format, slots, elements, packed_tile);
@@ -122,8 +122,7 @@ Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut) {
 
 Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut, FragmentSearches& searches) {
   const FragmentShape shape = checked_shape(matrix, cut);
-  check_steps(shape.element, shape.sparse14_steps != 0, shape.dense != 0 && shape.listed == 0, shape.placed != 0);
-  return with_single_or_half_source(matrix, [&](const auto& source) { return pack_source(source, shape, searches); });
+  return pack_source(StoredRows<float, CsrRows<std::int64_t, double>>{rows_of(matrix)}, shape, searches);
 }
 
 FragmentFormat plan(const CsrView& matrix, const FragmentCut& cut) { return pack(matrix, cut).format; }

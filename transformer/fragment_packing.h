@@ -46,7 +46,8 @@ KTileRows read_rows(const Source& source, const FragmentShape& shape, int64_t ro
 
 template <typename Element>
 uint32_t bits_of(const Element& element) {
-  uint32_t bits = 0;
+  uint32_t bits;
+  static_assert(sizeof bits == sizeof element, "fragments have elements of 32 bits");
   memcpy(&bits, &element, sizeof element);
   return bits;
 }
@@ -83,50 +84,24 @@ inline uint64_t count_nonzeros(const KTileRows& rows) {
   return count;
 }
 
-/// The metadata of a group in a row, where its values are in these places, and which of the two places for values
-/// takes the first of them.
-struct GroupMetadata {
-  uint32_t bits;
-  uint32_t first_value;
-};
-
-constexpr GroupMetadata metadata_of(FragmentElement element, bool is_sparse14, const uint32_t* found, uint32_t count) {
-  if (element.group_values() == 1) {
-    return {count == 1 && found[0] == 1 ? 14u : 4u, 0};
-  }
-  if (is_sparse14) {
-    const uint32_t place = count == 0 ? 0 : found[0];
-    return {place / 2 | place % 2 << 2, 0};
-  }
-  const bool lone_last = count == 1 && found[0] == 3;
-  const uint32_t first = count == 0 || lone_last ? 0 : found[0];
-  const uint32_t second = count == 0 ? 1 : count == 1 ? 3 : found[1];
-  return {first | second << 2, lone_last ? 1u : 0u};
-}
+inline constexpr uint32_t first_slot_metadata = 4;  ///< also of a group that a row has nothing in
+inline constexpr uint32_t second_slot_metadata = 14;
 
 /// Writes the values and the metadata of a packed tile whose bytes are zero.
 inline void write_values(const FragmentFormat& format, const PackedTileSlots& slots, const KTileElements& elements,
                          unsigned char* packed_tile) {
-  const FragmentElement element = format.element();
-  const uint32_t group_slots = element.group_slots();
   for (uint32_t group = 0; group < format.shape.steps * step_groups; ++group) {
     for (uint32_t row = 0; row < format.shape.height; ++row) {
       const GroupPlace place = format.place_of(group / step_groups, group % step_groups, row);
-      uint32_t found[FragmentElement{2}.group_slots()];
-      uint32_t count = 0;
-      for (uint32_t i = 0; i < group_slots; ++i) {
-        found[count] = i;
-        count += slots.rows[group * group_slots + i] >> row & 1;
-      }
-      const GroupMetadata metadata = metadata_of(element, format.is_sparse14(group / step_groups), found, count);
-      for (uint32_t number = 0; number < count; ++number) {
-        const uint32_t column = slots.column[group * group_slots + found[number]];
-        memcpy(packed_tile + place.values + (metadata.first_value + number) * element.bytes,
-               &elements.bits[column][row], element.bytes);
+      const uint32_t first = group * group_slots;
+      const bool is_first = (slots.rows[first] >> row & 1) != 0, is_second = (slots.rows[first + 1] >> row & 1) != 0;
+      if (is_first || is_second) {
+        const uint32_t column = slots.column[is_second ? first + 1 : first];
+        memcpy(packed_tile + place.value, &elements.bits[column][row], fragment_value_bytes);
       }
       uint32_t word;
       memcpy(&word, packed_tile + place.metadata, sizeof word);
-      word |= metadata.bits << place.shift;
+      word |= (is_second ? second_slot_metadata : first_slot_metadata) << place.shift;
       memcpy(packed_tile + place.metadata, &word, sizeof word);
     }
   }
@@ -135,12 +110,10 @@ inline void write_values(const FragmentFormat& format, const PackedTileSlots& sl
 /// Writes the columns of a packed tile of a K tile with so many columns.
 inline void write_columns(const FragmentFormat& format, const PackedTileSlots& slots, uint64_t width,
                           unsigned char* packed_tile) {
-  const FragmentElement element = format.element();
-  const uint32_t step_slots = element.step_slots(), set_slots = element.set_slots(), line_rows = format.shape.line_rows;
-  for (uint32_t set = 0; set < format.shape.steps * step_slots; set += set_slots) {
+  for (uint32_t set = 0; set < format.shape.steps * sparse_step_slots; set += set_slots) {
     uint32_t present = 0;
     for (uint32_t slot = set; slot < set + set_slots; ++slot) {
-      present |= slots.column[slot] != no_column ? 1u << element.residue_of(slots.column[slot], line_rows) : 0;
+      present |= slots.column[slot] != no_column ? 1u << slots.column[slot] % set_slots : 0;
     }
     uint32_t absent = 0;
     for (uint32_t slot = set; slot < set + set_slots; ++slot) {
@@ -149,11 +122,11 @@ inline void write_columns(const FragmentFormat& format, const PackedTileSlots& s
         while (present >> absent & 1) {
           ++absent;
         }
-        const uint32_t first = element.first_of_residue(absent++, line_rows);
-        column = first < width ? first : 0;
+        column = absent < width ? absent : 0;
+        ++absent;
       }
-      const uint32_t step = slot / step_slots;
-      packed_tile[format.column_at(step, slot % step_slots)] = static_cast<unsigned char>(column);
+      packed_tile[format.column_at(slot / sparse_step_slots, slot % sparse_step_slots)] =
+          static_cast<unsigned char>(column);
     }
   }
 }
@@ -162,16 +135,15 @@ inline void write_columns(const FragmentFormat& format, const PackedTileSlots& s
 /// take.
 inline void write_residuals(const FragmentFormat& format, const KTileElements& elements, KTileRows& left,
                             unsigned char* packed_tile) {
-  const FragmentElement element = format.element();
   uint32_t used = 0;
   for (uint32_t row_set = 0; row_set < row_sets && format.shape.residuals != 0; ++row_set) {
     for (uint32_t column = 0; column < format.k_tile_columns(); ++column) {
       for (uint32_t row = row_set; row < format.shape.height && used < format.shape.residuals; row += row_sets) {
         if (left.of_column[column] >> row & 1) {
           const uint32_t place = column | row / row_sets << 8;
-          memcpy(packed_tile + format.residual_at(used), &elements.bits[column][row],
-                 element.bytes);  // the lower bytes
-          memcpy(packed_tile + format.residual_at(used) + element.bytes, &place, element.bytes);
+          unsigned char* const residual = packed_tile + format.residual_at(used);
+          memcpy(residual, &elements.bits[column][row], fragment_value_bytes);
+          memcpy(residual + fragment_value_bytes, &place, sizeof place);
           left.of_column[column] &= ~(1u << row);
           ++used;
         }
@@ -188,7 +160,7 @@ inline void write_dense_values(const FragmentFormat& format, const KTileElements
     for (uint32_t rows = elements.rows.of_column[column]; rows != 0; rows &= rows - 1) {
       const uint32_t row = static_cast<uint32_t>(lowest_set(rows));
       const GroupPlace place = format.place_of(column / format.step_slots(), column % format.step_slots(), row);
-      memcpy(packed_tile + place.values, &elements.bits[column][row], format.element().bytes);
+      memcpy(packed_tile + place.value, &elements.bits[column][row], fragment_value_bytes);
     }
   }
 }
@@ -205,7 +177,7 @@ struct ValueList {
   uint32_t room() const { return format.shape.listed - used; }
   bool is_left(const RowColumn& at) const { return (left.of_column[at.column] >> at.row & 1) != 0; }
   void add(const RowColumn& at) {
-    memcpy(packed_tile + format.listed_at(used), &elements.bits[at.column][at.row], format.element().bytes);
+    memcpy(packed_tile + format.listed_at(used), &elements.bits[at.column][at.row], fragment_value_bytes);
     left.of_column[at.column] &= ~(1u << at.row);
     ++used;
   }
@@ -218,18 +190,16 @@ inline void write_lists(ValueList values) {
   const FragmentFormat& format = values.format;
   const uint32_t lane_values = list_columns * m16_tile_rows / lanes;
   for (uint32_t list = 0; list < format.lists(); ++list) {
-    const uint32_t first_step = list / format.m16_tiles() * format.list_steps(), m16_tile = list % format.m16_tiles();
+    const uint32_t first_step = list / format.m16_tiles() * list_steps, m16_tile = list % format.m16_tiles();
     for (uint32_t lane = 0; lane < lanes; ++lane) {
       uint32_t bits = 0;
       if (lane % four_lanes == 0) {
         values.write_begin(format.begin_at(list, lane / four_lanes));
       }
       for (uint32_t bit = 0; bit < lane_values; ++bit) {
-        const uint32_t registers = bit / format.group_slots();
-        const uint32_t group = registers % 4 / 2 * 4 + lane % four_lanes;
-        const uint32_t column = (first_step + registers / 4) * format.step_slots() + group * format.group_slots() +
-                                bit % format.group_slots();
-        const uint32_t row = m16_tile * m16_tile_rows + registers % 2 * row_sets + lane / four_lanes;
+        const uint32_t group = bit % 4 / 2 * four_lanes + lane % four_lanes;
+        const uint32_t column = (first_step + bit / 4) * step_groups + group;
+        const uint32_t row = m16_tile * m16_tile_rows + bit % 2 * row_sets + lane / four_lanes;
         if (values.is_left({row, column}) && values.room() != 0) {
           values.add({row, column});
           bits |= 1u << bit;
@@ -255,7 +225,7 @@ inline void write_packed_tile(const FragmentFormat& format, const KTileElements&
     return;
   }
   PackedTileSlots slots;
-  search_slots(format.shape, left, format.shape.packed_tile_steps(), seed_of(row_tile, k_tile, number), slots);
+  search_slots(format.shape.height, left, format.shape.steps, seed_of(row_tile, k_tile, number), slots);
   write_values(format, slots, elements, packed_tile);
   write_columns(format, slots, columns_in(format.shape, k_tile), packed_tile);
   write_residuals(format, elements, slots.left, packed_tile);

@@ -11,11 +11,10 @@ namespace esc::transformer {
 
 /// The slots of the packed tiles that the row tiles of one matrix, of so many rows, have first in each K tile. They
 /// follow from the steps alone, so that whoever chooses a cut, packs by it, and packs by others, needs one search for
-/// each packed tile and number of steps of both kinds. Safe to use from several threads.
+/// each packed tile and number of steps. Safe to use from several threads.
 class FragmentSearches {
  public:
-  /// For the matrix of this shape, row tiles of this height and lines of so many rows of B, however it is cut beside
-  /// that.
+  /// For the matrix of this shape and row tiles of this height, however it is cut beside that.
   explicit FragmentSearches(const FragmentShape& shape);
   ~FragmentSearches();
 
@@ -23,18 +22,13 @@ class FragmentSearches {
   FragmentSearches& operator=(const FragmentSearches&) = delete;
 
   /// The slots of the row tile in the K tile, where it has those rows.
-  const PackedTileSlots& find(const KTileRows& rows, const PackedTileSteps& steps, std::int64_t row_tile,
-                              std::uint64_t k_tile);
+  const PackedTileSlots& find(const KTileRows& rows, std::uint32_t steps, std::int64_t row_tile, std::uint64_t k_tile);
 
  private:
-  FragmentShape shape_;
+  std::uint32_t height_;
   std::uint64_t k_tiles_;
   std::vector<std::atomic<const PackedTileSlots*>>
       found_;  ///< of each packed tile by its steps; null where nobody has asked
 };
-
-/// Throws std::invalid_argument where packed tiles shall have 1:4 steps and elements are not of 16 bits, or dense ones
-/// with all elements or placed values and these are not of 32.
-void check_steps(ScalarType element, bool has_sparse14_steps, bool has_whole_dense_steps, bool has_placed_values);
 
 }  // namespace esc::transformer

@@ -10,10 +10,9 @@ namespace esc::transformer {
 // [packing text begins]
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Slots. Of the slots of a group the sparse tensor core takes half as many non-zeros of each row, two of four or one of
-// two, and a 1:4 steps stores one of four; further ones are left over. Which columns share a group is free, and a
-// search makes few be left over: a column that has too much around it changes places with the one for which the most is
-// gained, also when nothing is, as the next change may then gain.
+// Slots. Of the two slots of a group the sparse tensor core takes one non-zero of each row; further ones are left over.
+// Which columns share a group is free, and a search makes few be left over: a column that has too much around it
+// changes places with the one for which the most is gained, also when nothing is, as the next change may then gain.
 //
 // Of the columns of a set the residues shall differ. The search begins with sets where they do, and of changes that
 // gain the same takes the one with fewer repetitions. In the end groups, two of which are a set, change places as a
@@ -46,16 +45,16 @@ struct SearchNumbers<max_fragment_rows> {
 
 /// Columns in slots, and after them those that have none, for row tiles of so many rows. What belongs to place i is
 /// at [i].
-template <uint32_t element_bytes, uint32_t row_tile_rows>
+template <uint32_t row_tile_rows>
 class SlotSearch {
  public:
-  SlotSearch(const KTileRows& k_tile, const PackedTileSteps& steps, uint32_t line_rows, uint64_t seed)
-      : room_{steps.all * step_slots, steps.half() * step_slots}, line_rows_(line_rows), random_(seed | 1) {
+  SlotSearch(const KTileRows& k_tile, uint32_t steps, uint64_t seed)
+      : slots_(steps * sparse_step_slots), random_(seed | 1) {
     uint32_t columns = 0;
     for (const uint32_t rows : k_tile.of_column) {
       columns += rows != 0 ? 1 : 0;
     }
-    places_ = static_cast<uint32_t>(round_up(columns < room_.slots ? room_.slots : columns, compared_places));
+    places_ = static_cast<uint32_t>(round_up(columns < slots_ ? slots_ : columns, compared_places));
     for (uint32_t place = 0; place < places_; ++place) {
       put(place, no_column, 0);
     }
@@ -87,8 +86,9 @@ class SlotSearch {
   void take(PackedTileSlots& packed_tile) const {
     memset(&packed_tile, 0, sizeof packed_tile);
     for (uint32_t place = 0; place < places_; ++place) {
-      const uint32_t full = place < room_.slots ? room_.full_rows(rows_, place, place) : all_rows;
-      if (place < room_.slots) {
+      const uint32_t before = place % group_slots != 0 ? rows_[place - 1] : 0;
+      const uint32_t full = place < slots_ ? before : all_rows;
+      if (place < slots_) {
         packed_tile.column[place] = static_cast<uint16_t>(column_[place]);
         packed_tile.rows[place] = rows_[place] & ~full;
       }
@@ -96,7 +96,7 @@ class SlotSearch {
         packed_tile.left.of_column[column_[place]] = rows_[place] & full;
       }
     }
-    room_.fill_free_slots(packed_tile);
+    fill_free_slots(slots_, packed_tile);
   }
 
  private:
@@ -104,11 +104,6 @@ class SlotSearch {
   using Cost = typename SearchNumbers<row_tile_rows>::Cost;
 
   static constexpr Word all_rows = static_cast<Word>(~Word{0});
-  static constexpr FragmentElement element{element_bytes};
-  static constexpr uint32_t k_tile_columns = element.k_tile_columns();
-  static constexpr uint32_t step_slots = element.step_slots();
-  static constexpr uint32_t group_slots = element.group_slots();
-  static constexpr uint32_t set_slots = element.set_slots();
 
   /// The number of bits that are set in two numbers.
   static constexpr Word bits_in(Word a, Word b) {
@@ -131,30 +126,28 @@ class SlotSearch {
     return static_cast<uint32_t>((random_ * 0x2545f4914f6cdd1du) >> 32);
   }
 
-  uint32_t residue_of(uint32_t column) const { return element.residue_of(column, line_rows_); }
-
   void put(uint32_t place, uint32_t column, uint32_t rows) {
     column_[place] = static_cast<Word>(column);
     rows_[place] = static_cast<Word>(rows);
-    residue_[place] = static_cast<Word>(column == no_column ? 0 : 1u << residue_of(column));
+    residue_[place] = static_cast<Word>(column == no_column ? 0 : 1u << column % set_slots);
   }
 
   /// Each column at its own number, so that a matrix that fits as it is stays so. Where there are fewer slots, those
   /// that have non-zeros one after the other among those of the same residue, and then in what is free.
   void place_columns(const KTileRows& k_tile) {
-    const bool as_it_is = room_.slots >= k_tile_columns;
+    const bool as_it_is = slots_ >= max_k_tile_columns;
     uint32_t next[set_slots];
     uint32_t free_place = 0;
     for (uint32_t residue = 0; residue < set_slots; ++residue) {
       next[residue] = residue;
     }
-    uint32_t homeless[k_tile_columns];
+    uint32_t homeless[max_k_tile_columns];
     uint32_t homeless_count = 0;
-    for (uint32_t column = 0; column < k_tile_columns; ++column) {
+    for (uint32_t column = 0; column < max_k_tile_columns; ++column) {
       if (k_tile.of_column[column] == 0) {
         continue;
       }
-      uint32_t& own_place = next[residue_of(column)];
+      uint32_t& own_place = next[column % set_slots];
       if (as_it_is || own_place < places_) {
         put(as_it_is ? column : own_place, column, k_tile.of_column[column]);
         own_place += set_slots;
@@ -172,49 +165,18 @@ class SlotSearch {
 
   /// Counts what a group leaves over, or no longer does where the sign is -1.
   void count_left(uint32_t group, int32_t sign) {
-    const Word* const rows = rows_ + group;
-    uint32_t left = 0;
-    if (group >= room_.slots) {
-      for (uint32_t i = 0; i < group_slots; ++i) {
-        left += popcount(rows[i]);
-      }
-    } else if (room_.has_one_value(group)) {
-      uint32_t once = 0;
-      for (uint32_t i = 0; i < group_slots; ++i) {
-        left += popcount(once & rows[i]);
-        once |= rows[i];
-      }
-    } else {
-      const uint32_t both = rows[0] & rows[1], others = rows[2] & rows[3];
-      left += popcount((both & (rows[2] | rows[3])) | (others & (rows[0] | rows[1])));  // at least three
-      left += popcount(both & others);
-    }
+    const Word first = rows_[group], second = rows_[group + 1];
+    const uint32_t left = group < slots_ ? popcount(first & second) : popcount(first) + popcount(second);
     total_ += static_cast<uint32_t>(sign) * left;
   }
 
-  /// Finds for each place of a group the rows that are full there: those in which the other places have as many
-  /// non-zeros as there is room for.
+  /// Finds for each place of a group the rows that are full there: those in which the other place has a non-zero.
   void weigh(uint32_t group) {
-    const Word* const rows = rows_ + group;
-    if (room_.has_one_value(group)) {
-      for (uint32_t place = 0; place < group_slots; ++place) {
-        uint32_t others = 0;
-        for (uint32_t i = 0; i < group_slots; ++i) {
-          others |= i != place ? rows[i] : 0;
-        }
-        fill(group + place, others);
-      }
-      return;
-    }
-    const uint32_t either = rows[0] | rows[1], both = rows[0] & rows[1];
-    const uint32_t either_other = rows[2] | rows[3], both_others = rows[2] & rows[3];
-    fill(group, both_others | (rows[1] & either_other));
-    fill(group + 1, both_others | (rows[0] & either_other));
-    fill(group + 2, both | (rows[3] & either));
-    fill(group + 3, both | (rows[2] & either));
+    fill(group, rows_[group + 1]);
+    fill(group + 1, rows_[group]);
   }
   void fill(uint32_t place, uint32_t full) {
-    full_[place] = static_cast<Word>(place < room_.slots ? full : all_rows);
+    full_[place] = static_cast<Word>(place < slots_ ? full : all_rows);
     own_[place] = bits_in(static_cast<Word>(rows_[place] & full_[place]), 0);
   }
 
@@ -222,7 +184,7 @@ class SlotSearch {
   void note_residues(uint32_t set) {
     uint32_t present = 0;
     uint32_t repeated = 0;
-    for (uint32_t place = set; place < set + set_slots && set < room_.slots; ++place) {
+    for (uint32_t place = set; place < set + set_slots && set < slots_; ++place) {
       repeated |= present & residue_[place];
       present |= residue_[place];
     }
@@ -334,18 +296,16 @@ class SlotSearch {
     }
   }
 
-  /// Changes a group with the one of its kind for which two sets have the most residues more, also when they have as
-  /// many. Returns whether they have more.
+  /// Changes a group with the one for which two sets have the most residues more, also when they have as many. Returns
+  /// whether they have more.
   bool pair_better(uint32_t group) {
-    static_assert(set_slots == 2 * group_slots, "a set is two groups");
-    const uint32_t first = group < room_.half_slots ? 0 : room_.half_slots;
-    const uint32_t groups = ((group < room_.half_slots ? room_.half_slots : room_.slots) - first) / group_slots;
+    const uint32_t groups = slots_ / group_slots;
     const uint32_t own = residues_of(group), mates = residues_of(mate_of(group));
     const uint32_t chance = random() % groups;
     int most = -1;
     uint32_t best = group;
     for (uint32_t i = 0; i < groups; ++i) {
-      const uint32_t other = first + (i + chance) % groups * group_slots;
+      const uint32_t other = (i + chance) % groups * group_slots;
       const uint32_t theirs = residues_of(other), of_their_mate = residues_of(mate_of(other));
       const int more = static_cast<int>(popcount(theirs | mates) + popcount(own | of_their_mate)) -
                        static_cast<int>(popcount(present_[group]) + popcount(present_[other]));
@@ -364,13 +324,7 @@ class SlotSearch {
   static constexpr uint32_t mate_of(uint32_t group) { return group ^ group_slots; }
 
   /// The residues of a group's columns.
-  uint32_t residues_of(uint32_t group) const {
-    uint32_t residues = 0;
-    for (uint32_t i = 0; i < group_slots; ++i) {
-      residues |= residue_[group + i];
-    }
-    return residues;
-  }
+  uint32_t residues_of(uint32_t group) const { return static_cast<uint32_t>(residue_[group] | residue_[group + 1]); }
 
   void swap_columns(uint32_t a, uint32_t b) {
     const uint32_t column = column_[a];
@@ -379,7 +333,7 @@ class SlotSearch {
     put(b, column, rows);
   }
 
-  /// Changes the places of two groups that have room for as many values.
+  /// Changes the places of two groups.
   void exchange_groups(uint32_t a, uint32_t b) {
     for (uint32_t i = 0; i < group_slots; ++i) {
       swap_columns(a + i, b + i);
@@ -404,8 +358,7 @@ class SlotSearch {
     }
   }
 
-  GroupRoom<element_bytes> room_;
-  uint32_t line_rows_;
+  uint32_t slots_;
   uint32_t places_;
   uint64_t random_;
   uint32_t total_ = 0;
@@ -418,21 +371,15 @@ class SlotSearch {
   Word repeated_[max_places];  ///< whether another of its set has its residue
 };
 
-/// Finds what is in the slots of a packed tile with the non-zeros of a K tile, where row tiles and elements are of a
-/// shape.
-inline void search_slots(const FragmentShape& shape, const KTileRows& k_tile, const PackedTileSteps& steps,
-                         uint64_t seed, PackedTileSlots& packed_tile) {
+/// Finds what is in the slots of a packed tile with the non-zeros of a K tile, where row tiles have such a height.
+inline void search_slots(uint32_t height, const KTileRows& k_tile, uint32_t steps, uint64_t seed,
+                         PackedTileSlots& packed_tile) {
   const auto take_from = [&](auto search) {
     search.run();
     search.take(packed_tile);
   };
-  if (element_of(shape).bytes == 2) {
-    shape.height == m16_tile_rows ? take_from(SlotSearch<2, m16_tile_rows>(k_tile, steps, shape.line_rows, seed))
-                                  : take_from(SlotSearch<2, max_fragment_rows>(k_tile, steps, shape.line_rows, seed));
-  } else {
-    shape.height == m16_tile_rows ? take_from(SlotSearch<4, m16_tile_rows>(k_tile, steps, shape.line_rows, seed))
-                                  : take_from(SlotSearch<4, max_fragment_rows>(k_tile, steps, shape.line_rows, seed));
-  }
+  height == m16_tile_rows ? take_from(SlotSearch<m16_tile_rows>(k_tile, steps, seed))
+                          : take_from(SlotSearch<max_fragment_rows>(k_tile, steps, seed));
 }
 
 // [packing text ends]

@@ -56,9 +56,6 @@ inline constexpr uint64_t max_list_pieces =
     uint64_t{max_gather_row_tiles} * max_gather_steps * max_gather_rows + max_gather_rows + max_gather_row_tiles;
 inline constexpr uint32_t length_classes = 1024;
 
-inline constexpr Rule single_elements = {static_cast<uint64_t>(ScalarType::f32), static_cast<uint64_t>(ScalarType::f32),
-                                         1, false, no_exception};
-
 /// How a matrix is cut into row tiles with lists.
 struct GatherCut {
   uint32_t height = gather_set_rows;  ///< rows of a row tile

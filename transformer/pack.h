@@ -32,7 +32,7 @@ Packed<TaskFormat> pack(const CsrView& matrix, const TaskCut& cut);
 Packed<GatherFormat> pack(const CsrView& matrix, const GatherCut& cut);
 /// Elements of 16 bits only, and some work per packed tile; the most words as above.
 Packed<BitmapFormat> pack(const CsrView& matrix, const BitmapCut& cut);
-/// Longer: a search for each packed tile. Elements of 16 bits only.
+/// Longer: a search for each packed tile. Float32 alone.
 Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut);
 /// The same without the searches that the matrix has seen already.
 Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut, FragmentSearches& searches);

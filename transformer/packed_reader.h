@@ -141,7 +141,7 @@ class TaskReader : public SectionReader<TaskFormat> {
   std::uint32_t split_row(std::uint64_t number) const { return load<std::uint32_t>(format().split_row_at(number)); }
 };
 
-/// One of the values that a row may have in a slot group.
+/// The value that a row may have in a slot group.
 struct SlotValue {
   std::uint32_t slot = 0;  ///< of the step
   double value = 0;
@@ -170,27 +170,18 @@ class FragmentReader : public SectionReader<FragmentFormat> {
     return format().is_dense() ? step * format().step_slots() + slot
                                : load<std::uint8_t>(packed_tile + format().column_at(step, slot));
   }
-  /// The value of this number, below those of a group; zero where there is none.
-  SlotValue value(std::uint64_t packed_tile, std::uint32_t step, std::uint32_t group, std::uint32_t row,
-                  std::uint32_t number) const {
+  /// Zero where there is none.
+  SlotValue value(std::uint64_t packed_tile, std::uint32_t step, std::uint32_t group, std::uint32_t row) const {
     if (format().is_listed()) {
-      return {group * format().group_slots() + number,
-              listed_value(packed_tile, format().list_place_of(step, group, row, number))};
+      return {group, listed_value(packed_tile, format().list_place_of(step, group, row))};
     }
     const GroupPlace place = format().place_of(step, group, row);
+    const double value = load_value(packed_tile + place.value);
     if (format().is_dense()) {
-      return {group, load_value(packed_tile + place.values)};
+      return {group, value};
     }
     const std::uint32_t metadata = load<std::uint32_t>(packed_tile + place.metadata) >> place.shift;
-    const FragmentElement element = format().element();
-    if (format().is_sparse14(step)) {
-      const bool is_stored = number == (metadata >> 2 & 1);
-      return {group * element.group_slots() + (metadata & 1) * 2 + number,
-              is_stored ? load_value(packed_tile + place.values) : 0};
-    }
-    const std::uint32_t slot = element.group_values() == 1 ? metadata >> 3 & 1 : metadata >> 2 * number & 3;
-    return {group * element.group_slots() + slot,
-            load_value(packed_tile + place.values + std::uint64_t{element.bytes} * number)};
+    return {group * group_slots + (metadata >> 3 & 1), value};
   }
   /// How many residuals a row set and those before it have, as many as there can be at most.
   std::uint32_t residuals_end(std::uint64_t packed_tile, std::uint32_t row_set) const {
@@ -202,7 +193,7 @@ class FragmentReader : public SectionReader<FragmentFormat> {
   /// The extra of this number, which belongs to the row set.
   ResidualValue residual(std::uint64_t packed_tile, std::uint32_t row_set, std::uint32_t number) const {
     const std::uint64_t at = packed_tile + format().residual_at(number);
-    const std::uint32_t place = load<std::uint16_t>(at + format().element().bytes);
+    const std::uint32_t place = load<std::uint16_t>(at + fragment_value_bytes);
     return {row_set + (place >> 8) % (format().shape.height / row_sets) * row_sets, place & 0xff, load_value(at)};
   }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "transformer/pack.h"
@@ -22,6 +23,16 @@ Header header_of(std::span<const std::byte> packed) {
   Header header;
   std::memcpy(&header, packed.data(), sizeof header);
   return header;
+}
+
+/// Of fragments, which files of before have of such elements.
+void refuse_halves(std::uint64_t element) {
+  if (half_elements.allows(element)) {
+    refuse(
+        "the header field element is {}, of 16 bits: fragments of such elements are no longer read, pack the matrix "
+        "into bitmaps",
+        element);
+  }
 }
 
 /// The format that the header of so many bytes describes. Each number is held against its rule before a later one
@@ -43,6 +54,9 @@ Format checked_format(const Header& header, std::size_t bytes) {
   std::uint32_t next = 0;
   format.visit([&](const char* name, auto& number, const Rule& rule) {
     const std::uint64_t found = header.numbers.values[next++];
+    if constexpr (std::is_same_v<Format, FragmentFormat> && std::is_same_v<decltype(number), ScalarType&>) {
+      refuse_halves(found);
+    }
     if (!rule.allows(found)) {
       refuse("the header field {}", broken_rule(name, found, rule));
     }
@@ -163,18 +177,15 @@ void take(const TaskReader& tasks, NonZeros& nonzeros) {
 void take_packed_tile(const FragmentReader& fragments, std::uint64_t packed_tile, std::int64_t first_row,
                       std::uint64_t k_tile, NonZeros& nonzeros) {
   const FragmentShape& shape = fragments.format().shape;
-  const FragmentElement element = element_of(shape);
   const auto add = [&](std::uint32_t row, std::uint32_t column, double value) {
     if (value != 0) {
       nonzeros.add(first_row + row, static_cast<std::int64_t>(k_tile * k_tile_columns_of(shape) + column), value);
     }
   };
   for (std::uint32_t step = 0; step < shape.steps; ++step) {
-    const std::uint32_t numbers = element.group_values();
-    for (std::uint32_t value = 0; value < step_groups * shape.height * numbers; ++value) {
-      const std::uint32_t row = value / numbers % shape.height;
-      const SlotValue found =
-          fragments.value(packed_tile, step, value / (numbers * shape.height), row, value % numbers);
+    for (std::uint32_t value = 0; value < step_groups * shape.height; ++value) {
+      const std::uint32_t row = value % shape.height;
+      const SlotValue found = fragments.value(packed_tile, step, value / shape.height, row);
       add(row, fragments.column(packed_tile, step, found.slot), found.value);
     }
   }

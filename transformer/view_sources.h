@@ -31,23 +31,6 @@ decltype(auto) with_source(const CsrView& matrix, Use&& use) {
   }
 }
 
-/// The same of a view whose elements have 32 or 16 bits.
-template <typename Use>
-decltype(auto) with_single_or_half_source(const CsrView& matrix, Use&& use) {
-  using Rows = CsrRows<std::int64_t, double>;
-  return matrix.element == ScalarType::f16    ? use(StoredRows<Float16, Rows>{rows_of(matrix)})
-         : matrix.element == ScalarType::bf16 ? use(StoredRows<BFloat16, Rows>{rows_of(matrix)})
-                                              : use(StoredRows<float, Rows>{rows_of(matrix)});
-}
-
-/// The same of a view whose elements have 16 bits.
-template <typename Use>
-decltype(auto) with_half_source(const CsrView& matrix, Use&& use) {
-  using Rows = CsrRows<std::int64_t, double>;
-  return matrix.element == ScalarType::f16 ? use(StoredRows<Float16, Rows>{rows_of(matrix)})
-                                           : use(StoredRows<BFloat16, Rows>{rows_of(matrix)});
-}
-
 /// A tile whose values are stored as another type.
 template <typename Element, typename Rows, std::size_t rows, std::size_t columns>
 void read_tile(const StoredRows<Element, Rows>& source, std::int64_t first_row, std::uint32_t row_count,

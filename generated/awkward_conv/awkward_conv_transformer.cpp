@@ -126,25 +126,23 @@ struct Rule {
   uint64_t highest;
   uint64_t divisor;  ///< of every allowed number
   bool power_of_two;
-  uint64_t except;  ///< among them, not allowed
 
   constexpr bool allows(uint64_t number) const {
-    return lowest <= number && number <= highest && number % divisor == 0 && number != except &&
+    return lowest <= number && number <= highest && number % divisor == 0 &&
            (!power_of_two || (number & (number - 1)) == 0);
   }
 };
 
-inline constexpr uint64_t no_exception = UINT64_MAX;
-constexpr Rule between(uint64_t lowest, uint64_t highest) {
-  return {lowest, highest, 1, false, no_exception};
-}
+constexpr Rule between(uint64_t lowest, uint64_t highest) { return {lowest, highest, 1, false}; }
 constexpr Rule multiple_of(uint64_t divisor, uint64_t highest) {
-  return {divisor, highest, divisor, false, no_exception};
+  return {divisor, highest, divisor, false};
 }
-constexpr Rule power_of_two(uint64_t highest) { return {1, highest, 1, true, no_exception}; }
+constexpr Rule power_of_two(uint64_t highest) { return {1, highest, 1, true}; }
 
 inline constexpr Rule any_elements =  ///< what most cuts allow
     between(static_cast<uint64_t>(ScalarType::f32), static_cast<uint64_t>(ScalarType::bf16));
+inline constexpr Rule single_elements =
+    between(static_cast<uint64_t>(ScalarType::f32), static_cast<uint64_t>(ScalarType::f32));
 inline constexpr uint64_t max_size = 0x7fffffff;  ///< rows or columns of a matrix
 inline constexpr uint64_t max_count = uint64_t{1}
                                       << 48;  ///< of anything, so that no number of bytes overflows

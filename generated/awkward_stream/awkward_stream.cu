@@ -4,20 +4,20 @@
 // Use, copy, change and pass on this file for any purpose, without conditions; there is no warranty.
 //
 // C = A x B for the layer awkward_stream. A is 37 x 300 with 1665 non-zeros (85.0 % zeros), known when this
-// file was made; B is 300 x N and C is 37 x N, row-major float16. Made for N = 12, right for every N.
+// file was made; B is 300 x N and C is 37 x N, row-major float32. Made for N = 12, right for every N.
 //
-// How it works. 16 consecutive rows of A are a row tile, 256 consecutive columns a K tile. A thread block owns
+// How it works. 16 consecutive rows of A are a row tile, 128 consecutive columns a K tile. A thread block owns
 // whole row tiles and goes through all K tiles, so that it stores C once and needs no partial sums of other blocks;
 // the warps of a row tile take K tiles in turn. In the end their sums are added in shared memory. Each row tile
-// stores the columns of a K tile in an order of its own (a column permutation), in which no row has more than two
-// non-zeros of four consecutive columns. So they are operands of the sparse tensor core as they are, 32 columns of
-// A at a time with half of their positions. Non-zeros that do not fit, the residuals, are stored beside them and
-// multiplied one by one. Both operands are copied to shared memory with cp.async, several iterations ahead of their
-// use. Sums are float32 and are rounded once, when they are complete and stored.
+// stores the columns of a K tile in an order of its own (a column permutation), in which no row has more than one
+// non-zero of two consecutive columns. So they are operands of the sparse tensor core as they are, 16 columns of A
+// at a time with half of their positions. Non-zeros that do not fit, the residuals, are stored beside them and
+// multiplied one by one. The tensor core reads 11 significant bits of a float32. A is rounded to them when it is
+// packed, B when it is multiplied; sums are float32. Both operands are copied to shared memory with cp.async,
+// several iterations ahead of their use.
 
 #ifndef __CUDACC_RTC__
 #include <cuda_runtime.h>
-#include <cuda_fp16.h>
 #include <cuda_pipeline_primitives.h>
 #include <stdint.h>
 #endif
@@ -28,9 +28,9 @@ namespace {
 constexpr int row_tile_height = 16;   // rows of a row tile; the tensor core multiplies 16 at once
 constexpr int block_row_tiles = 2;    // row tiles of a block
 constexpr int iteration_k_tiles = 2;  // K tiles of an iteration: each warp of a row tile takes one
-constexpr int k_tile_columns = 256;   // columns of A in a K tile
+constexpr int k_tile_columns = 128;   // columns of A in a K tile
 constexpr int tile_columns = 16;      // columns of C that a block computes
-constexpr int vector_width = 8;       // consecutive elements of B that are copied at once
+constexpr int vector_width = 4;       // consecutive elements of B that are copied at once
 constexpr int row_sets = 8;           // lane 4 g + c of a warp has rows g, g + 8, .. of a row tile
 constexpr int column_pairs = 4;       // and columns 2 c and 2 c + 1 of every 8
 constexpr int unrolled_steps = 2;     // k-steps that are unrolled
@@ -63,18 +63,18 @@ constexpr unsigned int M = 37;   // rows of C
 constexpr unsigned int K = 300;  // rows of B
 constexpr unsigned int blocks = 2;
 constexpr size_t packed_tiles_at = 256;   // where the first packed tile begins
-constexpr int packed_tile_steps = 8;      // k-steps of a packed tile, 32 columns of a K tile each
+constexpr int packed_tile_steps = 8;      // k-steps of a packed tile, 16 columns of a K tile each
 constexpr int m16_tiles = 1;              // m16 tiles of a row tile
 constexpr int packed_tile_residuals = 0;  // residuals of a packed tile, at most
 constexpr int metadata_at =
-    4096;  // in a packed tile, after the values: the metadata that say which of four columns they belong to
+    4096;  // in a packed tile, after the values: the metadata that say which of two columns they belong to
 constexpr int columns_at =
     4608;  // the column permutation: which column of the K tile is at a position
-constexpr int residual_ends_at = 4864;  // where the residuals of each row group end
-constexpr int residuals_at = 4872;
-constexpr int packed_tile_bytes = 4864;
+constexpr int residual_ends_at = 4736;  // where the residuals of each row group end
+constexpr int residuals_at = 4744;
+constexpr int packed_tile_bytes = 4736;
 constexpr int k_tile_bytes = 8192;  // of B
-constexpr int stage_bytes = 35840;
+constexpr int stage_bytes = 35328;
 
 // Synchronises a consumer group, the warps of the block that multiply the same K tiles,
 // independently of the other groups. Barrier 0 is that of the block.
@@ -83,19 +83,19 @@ __device__ __forceinline__ void sync_consumer_group(int part) {
 }
 
 // Consecutive elements that are moved at once, 16 bytes at most.
-template <int width, typename Element = __half>
+template <int width, typename Element = float>
 struct alignas(sizeof(Element) * width < 16 ? sizeof(Element) * width : 16) Vector {
   Element at[width];
 };
 
 // Stores `width` consecutive sums, as far as there are columns.
 template <int width, bool vectors>
-__device__ __forceinline__ void store(__half* to, const float* sums, int left) {
+__device__ __forceinline__ void store(float* to, const float* sums, int left) {
   if (vectors) {
     Vector<width> vector;
 #pragma unroll
     for (int v = 0; v < width; ++v) {
-      vector.at[v] = __float2half_rn(sums[v]);
+      vector.at[v] = sums[v];
     }
     if (left > 0) {
       *reinterpret_cast<Vector<width>*>(to) = vector;
@@ -104,7 +104,7 @@ __device__ __forceinline__ void store(__half* to, const float* sums, int left) {
 #pragma unroll
     for (int v = 0; v < width; ++v) {
       if (v < left) {
-        to[v] = __float2half_rn(sums[v]);
+        to[v] = sums[v];
       }
     }
   }
@@ -162,7 +162,7 @@ struct Rounds {
 };
 
 __device__ __forceinline__ Rounds find_rounds(const unsigned char*, unsigned int block) {
-  return {block * 2u, 2u};
+  return {block * 3u, 3u};
 }
 
 __device__ __forceinline__ unsigned int k_tile_at(const unsigned char*, unsigned int round,
@@ -187,13 +187,16 @@ __device__ __forceinline__ unsigned char* k_tile_copy(unsigned char* memory, int
   return packed_tile_copy(memory, stage, block_copies) + part * k_tile_bytes;
 }
 
-// Where 8 columns of a row of a K tile are, a piece: in such an order that rows whose numbers differ modulo 8 are in different banks.
-constexpr int piece_bytes = 16;
+// Where 8 columns of a row of a K tile are, a piece: in such an order that rows whose numbers differ modulo 4 are in different banks.
+constexpr int piece_bytes = 32;
 constexpr int line_pieces = 128 / piece_bytes;
 constexpr int row_pieces = n8_tiles;
 constexpr int line_rows = row_pieces < line_pieces ? line_pieces / row_pieces : 1;
 __device__ __forceinline__ int piece_at(int row, int piece) {
   return (row * row_pieces + (piece ^ (row / line_rows % (line_pieces / line_rows)))) * piece_bytes;
+}
+__device__ __forceinline__ int element_at(int row, int column) {
+  return piece_at(row, 0) + column % 8 * 4 ^ column / 8 * piece_bytes;
 }
 
 // The lanes of a warp copy the packed tile of their row tile for an iteration to shared memory with
@@ -241,16 +244,16 @@ __device__ __forceinline__ PiecesOfThread pieces_of(int thread) {
 __device__ __forceinline__ unsigned char* place_of(unsigned char* k_tile,
                                                    const PiecesOfThread& pieces, int row) {
   return k_tile + piece_at(row, pieces.column / 8) +
-         pieces.column % 8 * static_cast<int>(sizeof(__half));
+         pieces.column % 8 * static_cast<int>(sizeof(float));
 }
 
 // The elements of a row of B in a piece; elements after the last column are zero.
-__device__ __forceinline__ Vector<vector_width> load_piece(const __half* __restrict__ from,
+__device__ __forceinline__ Vector<vector_width> load_piece(const float* __restrict__ from,
                                                            unsigned int columns) {
   Vector<vector_width> elements;
 #pragma unroll
   for (unsigned int v = 0; v < vector_width; ++v) {
-    elements.at[v] = v < columns ? from[v] : __ushort_as_half(0);
+    elements.at[v] = v < columns ? from[v] : 0;
   }
   return elements;
 }
@@ -265,7 +268,7 @@ constexpr bool holds_pieces = held_pieces == k_tile_pieces;
 template <bool vectors>
 __device__ __forceinline__ void stage_k_tiles(
     unsigned char* memory, Vector<vector_width> (&held)[held_pieces], const unsigned char* packed,
-    const __half* __restrict__ B, long long ldb, unsigned int first_round, unsigned int rounds,
+    const float* __restrict__ B, long long ldb, unsigned int first_round, unsigned int rounds,
     unsigned int rotation, unsigned int iteration, int stage, int part, unsigned int tile,
     int thread, unsigned int N) {
   const unsigned int its = iteration * iteration_k_tiles + part;
@@ -273,7 +276,7 @@ __device__ __forceinline__ void stage_k_tiles(
     const PiecesOfThread pieces = pieces_of(thread);
     const unsigned int j = tile * tile_columns + pieces.column;
     const unsigned int k = first_row_of(packed, first_round, rounds, rotation, its);
-    const __half* const from = B + k * ldb + j;
+    const float* const from = B + k * ldb + j;
     unsigned char* const to = k_tile_copy(memory, stage, part);
 #pragma unroll(!vectors && holds_pieces ? k_tile_pieces : 4)
     for (int piece = 0; piece < k_tile_pieces; ++piece) {
@@ -326,49 +329,96 @@ struct N8TileRange {
   __device__ __forceinline__ bool has(int t) const { return first <= t && t < end; }
 };
 
-// Multiplies 32 columns of A, in the order of the packed tile, by their rows of B, of which each
-// lane finds one; every 8 columns and 16 rows
-// of C are one product of the sparse tensor core. It takes two of four consecutive columns of each
-// row of A; the first two of four lanes provide the metadata.
+// The four values of a lane for 16 rows in a k-step.
+__device__ __forceinline__ void load_values(const unsigned char* packed_tile, int first_step,
+                                            int link, int m16_tile, int lane, float (&to)[4]) {
+  const float4 values = reinterpret_cast<const float4*>(
+      packed_tile)[((first_step + link) * m16_tiles + m16_tile) * 32 + lane];
+  to[0] = values.x;
+  to[1] = values.y;
+  to[2] = values.z;
+  to[3] = values.w;
+}
+
+// The operands of a lane for 16 columns of A in the order of the packed tile: its values of each
+// m16 tile, the metadata that say which of two columns they belong to, and its four rows of B, one
+// byte each.
+constexpr int step_rows = 4;
+struct Step {
+  float values[m16_tiles][4];
+  unsigned int metadata[m16_tiles];
+  unsigned int rows;
+};
+
+__device__ __forceinline__ Step step_at(const unsigned char* packed_tile, int first_step, int link,
+                                        int lane) {
+  const int step = first_step + link;
+  Step own;
+#pragma unroll
+  for (int s = 0; s < m16_tiles; ++s) {
+    load_values(packed_tile, first_step, link, s, lane, own.values[s]);
+    own.metadata[s] = reinterpret_cast<const unsigned int*>(
+        packed_tile + metadata_at)[(step * m16_tiles + s) * 16 + lane / 4 * 2 + lane % 2];
+  }
+  own.rows = reinterpret_cast<const unsigned int*>(packed_tile + columns_at)[step * 4 + lane % 4];
+  return own;
+}
+
+// The lane's element of B in row `r` of its four rows, for the columns from t * 8 on.
+__device__ __forceinline__ float element_of_k_tile(const Step& step, const unsigned char* k_tile,
+                                                   int r, int t, int lane) {
+  const int row = step.rows >> (r * 8) & 255;
+  return *reinterpret_cast<const float*>(k_tile + element_at(row, t * 8 + lane / 4));
+}
+
+// One product of the sparse tensor core. It takes one of two consecutive columns of each row of A;
+// the first two of four lanes provide the metadata.
+__device__ __forceinline__ void add_step(const unsigned int (&a)[4],
+                                         const unsigned int (&b)[step_rows], const Step& own,
+                                         int m16_tile, float* sums) {
+  asm("mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, "
+      "{%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
+        "r"(own.metadata[m16_tile]));
+}
+
+// Rounds to the nearest number of 11 significant bits, which are all that the tensor core reads;
+// ties go away from zero. Infinities and NaNs stay what they are.
+__device__ __forceinline__ unsigned int rounded(float number) {
+  const float power = __uint_as_float(__float_as_uint(number) & 0xff800000);
+  return __float_as_uint(fmaf(power, 0x1p-11f, number));
+}
+
+// Multiplies the columns of A of a k-step by their rows of B, of which each lane finds some. A was
+// rounded when it was packed.
 __device__ __forceinline__ void multiply_step(const unsigned char* packed_tile,
                                               const unsigned char* k_tile, int first_step, int link,
                                               const N8TileRange& n8_range, int lane,
                                               float (&sums)[lane_sums]) {
-  const int step = first_step + link;
-  uint4 values[m16_tiles];
-  unsigned int metadata[m16_tiles];
+  const Step own = step_at(packed_tile, first_step, link, lane);
+  unsigned int a[m16_tiles][4];
 #pragma unroll
   for (int s = 0; s < m16_tiles; ++s) {
-    values[s] = reinterpret_cast<const uint4*>(packed_tile)[(step * m16_tiles + s) * 32 + lane];
-    metadata[s] = reinterpret_cast<const unsigned int*>(
-        packed_tile + metadata_at)[(step * m16_tiles + s) * 16 + lane / 4 * 2 + lane % 2];
+#pragma unroll
+    for (int r = 0; r < 4; ++r) {
+      a[s][r] = __float_as_uint(own.values[s][r]);
+    }
   }
-  const int row = (packed_tile + columns_at)[step * 32 + lane];
-  unsigned int rows[n8_tiles][4];
 #pragma unroll
   for (int t = 0; t < n8_tiles; ++t) {
     if (!n8_range.has(t)) {
       continue;
     }
-    const unsigned int address =
-        static_cast<unsigned int>(__cvta_generic_to_shared(k_tile + piece_at(row, t)));
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(rows[t][0]), "=r"(rows[t][1]), "=r"(rows[t][2]), "=r"(rows[t][3])
-                 : "r"(address));
-  }
+    unsigned int b[step_rows];
 #pragma unroll
-  for (int product = 0; product < lane_products; ++product) {
-    if (!n8_range.has(product / m16_tiles)) {
-      continue;
+    for (int r = 0; r < step_rows; ++r) {
+      b[r] = rounded(element_of_k_tile(own, k_tile, r, t, lane));
     }
-    const unsigned int* const b = rows[product / m16_tiles];
-    const uint4 a = values[product % m16_tiles];
-    float* const four = sums + 4 * product;
-    asm("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
-        "{%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, 0x0;"
-        : "+f"(four[0]), "+f"(four[1]), "+f"(four[2]), "+f"(four[3])
-        : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
-          "r"(metadata[product % m16_tiles]));
+#pragma unroll
+    for (int s = 0; s < m16_tiles; ++s) {
+      add_step(a[s], b, own, s, sums + 4 * (t * m16_tiles + s));
+    }
   }
 }
 
@@ -415,10 +465,9 @@ __device__ __forceinline__ void add_residuals(int first_residual, int residuals_
     for (int i = 0; i < at_once; ++i) {
       const bool is_there = first + i < residuals_end;
       const int x = is_there ? first + i : first;
-      const unsigned int residual =
-          reinterpret_cast<const unsigned int*>(packed_tile + residuals_at)[x];
-      const float value = __half2float(__ushort_as_half(static_cast<unsigned short>(residual)));
-      const unsigned int place = residual >> 16;
+      const uint2 residual = reinterpret_cast<const uint2*>(packed_tile + residuals_at)[x];
+      const float value = __uint_as_float(residual.x);
+      const unsigned int place = residual.y;
       rows[i] = place & 255;
 #pragma unroll
       for (int r = 0; r < lane_rows; ++r) {
@@ -437,7 +486,7 @@ __device__ __forceinline__ void add_residuals(int first_residual, int residuals_
       for (int i = 0; i < at_once; ++i) {
 #pragma unroll
         for (int v = 0; v < 2; ++v) {
-          const float b = __half2float(twos[i].at[v]);
+          const float b = twos[i].at[v];
 #pragma unroll
           for (int r = 0; r < lane_rows; ++r) {
             float* const sum = sums + (t * lane_rows + r) * 2 + v;
@@ -457,8 +506,8 @@ __device__ __forceinline__ void add_residuals(int first_residual, int residuals_
 // The 1 in the launch bounds lets the compiler take all the registers that it needs.
 template <bool tuned, bool vectors>
 __global__ void __launch_bounds__(threads_per_block, 1)
-    awkward_stream_kernel(const unsigned char* packed, const __half* __restrict__ B,
-                          long long given_ldb, __half* __restrict__ C, long long given_ldc,
+    awkward_stream_kernel(const unsigned char* packed, const float* __restrict__ B,
+                          long long given_ldb, float* __restrict__ C, long long given_ldc,
                           unsigned int given_columns) {
   const unsigned int N = tuned ? tuned_columns : given_columns;
   const long long ldb = tuned ? tuned_columns : given_ldb;
@@ -567,7 +616,7 @@ namespace {
 
 constexpr unsigned int blocks_of_grid = 2;
 constexpr unsigned int threads_of_block = 128;
-constexpr size_t shared_bytes = 107520;
+constexpr size_t shared_bytes = 105984;
 
 // Loads the kernel by reading its attributes, so that the first launch does not have to.
 template <typename Kernel>
@@ -585,7 +634,7 @@ constexpr unsigned int most_tiles = 65535;  // of one launch
 
 // Whether a lane can move its part of each row of a matrix at once.
 bool allows_vectors(const void* matrix, int64_t leading_dimension) {
-  return reinterpret_cast<uintptr_t>(matrix) % (sizeof(__half) * vector_width) == 0 &&
+  return reinterpret_cast<uintptr_t>(matrix) % (sizeof(float) * vector_width) == 0 &&
          leading_dimension % vector_width == 0;
 }
 
@@ -607,7 +656,7 @@ cudaError_t status_of_launch(cudaError_t status, Kernel* kernel) {
 extern "C" cudaError_t awkward_stream_prepare(void) {
   cudaError_t status = cudaSuccess;
   if (status == cudaSuccess) {
-    status = prepare_kernel(awkward_stream_kernel<true, false>);
+    status = prepare_kernel(awkward_stream_kernel<true, true>);
   }
   if (status == cudaSuccess) {
     status = prepare_kernel(awkward_stream_kernel<false, true>);
@@ -618,8 +667,8 @@ extern "C" cudaError_t awkward_stream_prepare(void) {
   return status;
 }
 
-extern "C" cudaError_t awkward_stream_spmm(const void* packed, const __half* b, int64_t ldb,
-                                           __half* c, int64_t ldc, int32_t n, cudaStream_t stream) {
+extern "C" cudaError_t awkward_stream_spmm(const void* packed, const float* b, int64_t ldb,
+                                           float* c, int64_t ldc, int32_t n, cudaStream_t stream) {
   if (packed == nullptr || b == nullptr || c == nullptr || n < 1 || ldb < n || ldc < n) {
     return cudaErrorInvalidValue;
   }
@@ -630,9 +679,9 @@ extern "C" cudaError_t awkward_stream_spmm(const void* packed, const __half* b, 
   const unsigned int columns = static_cast<unsigned int>(n);
   const bool vectors =
       columns % vector_width == 0 && allows_vectors(b, ldb) && allows_vectors(c, ldc);
-  const bool tuned = columns == tuned_columns && ldb == tuned_columns && ldc == tuned_columns &&
-                     tuned_columns <= most_tiles * tile_columns;
-  const auto kernel = tuned     ? awkward_stream_kernel<true, false>
+  const bool tuned = vectors && columns == tuned_columns && ldb == tuned_columns &&
+                     ldc == tuned_columns && tuned_columns <= most_tiles * tile_columns;
+  const auto kernel = tuned     ? awkward_stream_kernel<true, true>
                       : vectors ? awkward_stream_kernel<false, true>
                                 : awkward_stream_kernel<false, false>;
 

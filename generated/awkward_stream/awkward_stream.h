@@ -5,7 +5,7 @@
  * Use, copy, change and pass on this file for any purpose, without conditions; there is no warranty.
  */
 
-/* The C interface of awkward_stream: C = A x B in float16, where A is a pruned matrix of 37 x 300 whose pattern
+/* The C interface of awkward_stream: C = A x B in float32, where A is a pruned matrix of 37 x 300 whose pattern
  * of non-zeros was known when the kernel was made. B is 300 x n, C is 37 x n, both row-major; any n >= 1
  * is right, n = 12 is what the kernel was made for.
  *
@@ -23,7 +23,6 @@
 #include <stdint.h>
 #ifndef ESC_HOST_ONLY
 #include <cuda_runtime_api.h>
-struct __half;
 #endif
 
 #ifdef __cplusplus
@@ -33,19 +32,19 @@ extern "C" {
 /* Bytes of the packed matrix: of the host buffer, of the device buffer and of the file awkward_stream.packed. */
 size_t awkward_stream_packed_bytes(void);
 
-/* Packs A. a: 37 x 300, row-major, row i at a + i * lda, lda >= 300. An element is the bits of
- * a float16.
+/* Packs A. a: 37 x 300, row-major, row i at a + i * lda, lda >= 300. Elements are rounded to
+ * TF32: to 11 significant bits, where two are as near to the one farther from zero.
  * packed: awkward_stream_packed_bytes() bytes of the caller's, aligned to 8. The pattern of A must be the one that the kernel
  * was made for; values are free, but a value that is zero where the pattern has a non-zero is a difference. Allocates
  * nothing, may be called from several threads. Returns 0 when done; 1 when an argument is null or misaligned or lda is
  * too small; 2 when the pattern differs. After a refusal the content of packed is undefined. */
-int awkward_stream_transform(const uint16_t* a, int64_t lda, void* packed);
+int awkward_stream_transform(const float* a, int64_t lda, void* packed);
 
 /* The same from compressed sparse rows. offsets: 37 + 1 entries, the first 0, never decreasing; columns and
  * values: offsets[37] entries, columns increasing strictly within a row. Stored zeros count as zeros. Returns as
  * awkward_stream_transform does; 1 also when the arrays break these rules. */
 int awkward_stream_transform_csr(const int32_t* offsets, const int32_t* columns,
-                                 const uint16_t* values, void* packed);
+                                 const float* values, void* packed);
 
 /* Reads the file awkward_stream.packed into packed (as above) and checks its size, header and checksum. Returns 0 when done;
  * 1 for a bad argument; 3 when the file cannot be read; 4 when it is not this kernel's packed matrix or is damaged. */
@@ -69,10 +68,12 @@ cudaError_t awkward_stream_prepare(void);
  *
  * B must be finite: the kernel multiplies by explicit zeros, so that an infinity or a NaN in a row of B may make
  * NaNs in rows of C that do not ask for it.
+ * An element of B counts with 11 significant bits (TF32): it is rounded to the nearest number of that many
+ * where it is multiplied. Sums are float32's.
  * The launch may overlap with the kernel before it in the stream (programmatic dependent launch, compute
  * capability 9.0 and later): that kernel may write all that is read here but packed, and read c. */
-cudaError_t awkward_stream_spmm(const void* packed, const struct __half* b, int64_t ldb,
-                                struct __half* c, int64_t ldc, int32_t n, cudaStream_t stream);
+cudaError_t awkward_stream_spmm(const void* packed, const float* b, int64_t ldb, float* c,
+                                int64_t ldc, int32_t n, cudaStream_t stream);
 #endif
 
 #ifdef __cplusplus

@@ -113,21 +113,31 @@ inline uint64_t checksum(const void* data, uint64_t bytes) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Floating-point numbers of 16 bits, which C++17 has no types for: a sign, `exponent_bits` of exponent, and the rest
-// fraction. Packing moves them as they are; all it asks is whether one is a non-zero, which -0.0 is not and a NaN is.
+// TF32: float32 with 11 significant bits, the upper 19 of the 32.
 // ---------------------------------------------------------------------------------------------------------------------
 
-template <int exponent_bits>
-struct HalfBits {
-  uint16_t bits;
+/// A float32 as a caller has it, which counts as the nearest number of TF32.
+struct TensorFloat {
+  float number;
 
-  explicit operator bool() const { return (bits & 0x7fffu) != 0; }
+  /// Of two that are as near it is the one farther from zero; above the largest it is infinity.
+  float rounded() const {
+    constexpr uint32_t infinity = 0x7f800000u, dropped = 0x1fffu, half = 0x1000u, quiet = 0x400000u;
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    const uint32_t magnitude = bits & 0x7fffffffu;
+    bits = (magnitude < infinity   ? bits + half
+            : magnitude > infinity ? bits | quiet
+                                   : bits) &
+           ~dropped;
+    float result;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+  }
+  explicit operator float() const { return rounded(); }
+  explicit operator bool() const { return rounded() != 0; }
 };
-
-using Float16Bits = HalfBits<5>;
-using BFloat16Bits = HalfBits<8>;
-static_assert(sizeof(Float16Bits) == 2 && sizeof(BFloat16Bits) == 2,
-              "they are stored as their bits");
+static_assert(sizeof(TensorFloat) == sizeof(float), "it is where a caller has a float");
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Descriptions. A format follows from a few numbers. They are listed once, in `visit` of the shape and of the counts,
@@ -143,25 +153,23 @@ struct Rule {
   uint64_t highest;
   uint64_t divisor;  ///< of every allowed number
   bool power_of_two;
-  uint64_t except;  ///< among them, not allowed
 
   constexpr bool allows(uint64_t number) const {
-    return lowest <= number && number <= highest && number % divisor == 0 && number != except &&
+    return lowest <= number && number <= highest && number % divisor == 0 &&
            (!power_of_two || (number & (number - 1)) == 0);
   }
 };
 
-inline constexpr uint64_t no_exception = UINT64_MAX;
-constexpr Rule between(uint64_t lowest, uint64_t highest) {
-  return {lowest, highest, 1, false, no_exception};
-}
+constexpr Rule between(uint64_t lowest, uint64_t highest) { return {lowest, highest, 1, false}; }
 constexpr Rule multiple_of(uint64_t divisor, uint64_t highest) {
-  return {divisor, highest, divisor, false, no_exception};
+  return {divisor, highest, divisor, false};
 }
-constexpr Rule power_of_two(uint64_t highest) { return {1, highest, 1, true, no_exception}; }
+constexpr Rule power_of_two(uint64_t highest) { return {1, highest, 1, true}; }
 
 inline constexpr Rule any_elements =  ///< what most cuts allow
     between(static_cast<uint64_t>(ScalarType::f32), static_cast<uint64_t>(ScalarType::bf16));
+inline constexpr Rule single_elements =
+    between(static_cast<uint64_t>(ScalarType::f32), static_cast<uint64_t>(ScalarType::f32));
 inline constexpr uint64_t max_size = 0x7fffffff;  ///< rows or columns of a matrix
 inline constexpr uint64_t max_count = uint64_t{1}
                                       << 48;  ///< of anything, so that no number of bytes overflows
@@ -309,54 +317,41 @@ const char* first_difference(const Header& header, Format format) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The packed format of fragments: floats as the sparse tensor core takes them. Of 16 bits that is mma.sp.m16n8k32 with
-// two non-zeros of every four, of 32 bits mma.sp.m16n8k16 with one of every two: eight groups, and 4 bytes of each row
-// in a group.
+// The packed format of fragments: floats of 32 bits as the sparse tensor core takes them in mma.sp.m16n8k16, with one
+// non-zero of every two: eight groups, and one value of each row in a group.
 //
-// A row tile is one m16 tile of 16 rows, or two; rows g, g + 8 and so on of it are row set g. A K tile is 256 columns
-// of A, or 128 of 32 bits, or 32 where values are placed; the last one may have fewer. A packed tile belongs to a row
-// tile and a K tile. It has `steps` steps, each one mma.sp for each m16 tile, and each with eight groups of 4 slots, or
-// of 2. A slot stands for a column of the K tile, in any order, and a column may be in several; of the slots of a group
-// each row has non-zeros in half at most. In the last `sparse14_steps` steps, which there are of 16-bit values, it has
-// one at most, a quarter, and one is stored. What a row tile has in a K tile and fits in no slot is an extra, of which
-// there are `residuals` at most.
-// Where `dense` is 1, a step is one mma.m16n8k16, or mma.m16n8k8 of 32 bits, for each m16 tile: a group is two columns,
-// or one, the next ones of the K tile. Such packed tiles have 16 steps, and beside values nothing. Of 32 bits all
-// elements of the columns may be stored, zeros too; where `listed` is not 0, those that are zero are left out, and a
-// packed tile has `listed` places for the others. What has no place is left for a further round. Where `placed` is 1,
-// as it may be of 32 bits, a packed tile has 4 steps, belongs to `joined` consecutive row tiles of its block, and 16
-// bits of each value say where it is, in place of a bit of each element. Where it is 2 the same holds of values that
-// are put in their places as two numbers of 16 bits each, one in the same place of another table.
+// A row tile is one m16 tile of 16 rows, or two; rows g, g + 8 and so on of it are row set g. A K tile is 128 columns
+// of A, or 32 where values are placed; the last one may have fewer. A packed tile belongs to a row tile and a K tile.
+// It has `steps` steps, each one mma.sp for each m16 tile, and each with eight groups of 2 slots. A slot stands for a
+// column of the K tile, in any order, and a column may be in several; of the slots of a group each row has a non-zero
+// in one at most. What a row tile has in a K tile and fits in no slot is an extra, of which there are `residuals` at
+// most.
+// Where `dense` is 1, a step is one mma.m16n8k8 for each m16 tile: a group is one column, the next one of the K tile.
+// Such packed tiles have 16 steps, and beside values nothing. All elements of the columns may be stored, zeros too;
+// where `listed` is not 0, those that are zero are left out, and a packed tile has `listed` places for the others. What
+// has no place is left for a further round. Where `placed` is 1, a packed tile has 4 steps, belongs to `joined`
+// consecutive row tiles of its block, and 16 bits of each value say where it is, in place of a bit of each element.
+// Where it is 2 the same holds of values that are put in their places as two numbers of 16 bits each, one in the same
+// place of another table.
 // Two groups are a set, whose rows of B are read at once: quickest if their residues differ. That of a column is what
-// it is modulo the slots of a set or, where `line_rows` rows of B are in a line of shared memory whose pieces change
-// places from line to line, what says which piece it is there. Slots without a column have zeros, and name a column of
-// a residue that no other of their set has, or column 0.
+// it is modulo 4. Slots without a column have zeros, and name a column of a residue that no other of their set has, or
+// column 0.
 //
 // Bytes of a packed tile, where a lane is one of 32:
-//   values    [step][m16 tile][lane] 16 bytes, the registers a0 to a3 of the lane, 4 bytes each. Those of row i of the
-// m16 tile
-//             and group q = 0..7 are in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8, in the order of their
-//             slots. Of 1:4 steps 8 bytes, the one value of each of these registers
+//   values    [step][m16 tile][lane] 16 bytes, the registers a0 to a3 of the lane, 4 bytes each. That of row i of the
+//             m16 tile and group q = 0..7 is in lane (i % 8) * 4 + q % 4, register (q / 4) * 2 + i / 8
 //   metadata  [step][m16 tile][row set][2] uint32, as lanes 4 * g and 4 * g + 1 tell the tensor core: the first one of
-// groups
-//             0 to 3, the second one of 4 to 7; bits 0 to 15 for row g of the m16 tile, 16 to 31 for row g + 8; 4 bits
-//             a group. Of 16-bit values: the place in the group of the first one and, shifted by 2, of the
-//             second one, of which the first is the lower. A value alone in place 0 to 2 is the first, beside place 3;
-//             one in place 3 is the second, beside place 0; where there is none the places are 0 and 1. The one of a
-//             1:4 steps is the first in place 0, beside 2, and in place 1, beside 3, the second in place 2, beside
-//             1, and in place 3, beside 0: so it is the second where just one of the bits 0 and 2 is set. Of a 32-bit
-//             value: 4 in place 0, and where there is none; 14 in place 1
-//   columns   which column of the K tile each slot is, a byte. Of 16-bit values [step][slot], of 32-bit values
-//             [step][4] 4 bytes: byte b of number c is of slot 4 * b + c
+//             groups 0 to 3, the second one of 4 to 7; bits 0 to 15 for row g of the m16 tile, 16 to 31 for row g + 8;
+//             4 bits a group: 4 for a value in its first slot, and where there is none; 14 in its second one
+//   columns   which column of the K tile each slot is, a byte, [step][4] 4 bytes: byte b of number c is of slot
+//             4 * b + c
 //   ends      where there are residuals, [row set] 1 byte: how many of them this one and those before it have
 //   residuals    [extra] the value, and after it in as many bytes its column in the K tile and, shifted by 8, r where
-//   it
-//             is of row g + 8 * r. Those of a row set are together, their columns ascend; what is not used is 0
+//             it is of row g + 8 * r. Those of a row set are together, their columns ascend; what is not used is 0
 //
 // Bytes of a packed tile with listed values, where a list is of 32 columns and an m16 tile:
 //   bits      [list of columns][m16 tile][lane] uint16: which of the lane's 16 elements are stored, in the order of
-//   steps,
-//             registers and columns
+//             steps and registers
 //   begins    [list of columns][m16 tile][8] uint16: of every four lanes the number of the first value
 //   values    in the order of lists, lanes and bits; what is not used is 0
 //
@@ -370,10 +365,8 @@ const char* first_difference(const Header& header, Format format) {
 //             further round count, too
 //   zeros up to byte 32
 //   values    in the order of shares; of each 64 of a share those in even places, then those in odd ones, are as many
-// as
-//             there are of different banks, from the fullest ones. Where a share has an odd number, another zero of it
-// follows
-//             as a value. What is not used is 0
+//             as there are of different banks, from the fullest ones. Where a share has an odd number, another zero of
+//             it follows as a value. What is not used is 0
 //   places    [value] uint16: the bytes of all places before it; what is not used is 0
 //
 // A thread block owns block_row_tiles row tiles, the last one may own fewer. A round of it is a K tile with a packed
@@ -394,6 +387,11 @@ inline constexpr uint32_t max_m16_tiles = 2;  ///< of a row tile
 inline constexpr uint32_t max_fragment_rows = max_m16_tiles * m16_tile_rows;
 inline constexpr uint32_t row_sets = 8;
 inline constexpr uint32_t step_groups = 8;
+inline constexpr uint32_t group_slots = 2;  ///< of sparse steps
+inline constexpr uint32_t sparse_step_slots = step_groups * group_slots;
+inline constexpr uint32_t set_slots = 2 * group_slots;  ///< whose rows of B are read at once
+inline constexpr uint32_t fragment_value_bytes = 4;
+inline constexpr uint32_t residual_bytes = 2 * fragment_value_bytes;
 inline constexpr uint32_t lanes = 32;
 inline constexpr uint32_t max_fragment_steps =
     16;  ///< which take a full K tile, half of each group's slots a column, or dense steps
@@ -401,6 +399,8 @@ inline constexpr uint32_t max_residuals = 254;  ///< of a packed tile, counted i
 inline constexpr uint32_t list_columns = 32;    ///< of which a lane's elements are listed
 inline constexpr uint32_t four_lanes =
     4;  ///< whose bits are beside each other, and which have a row set
+inline constexpr uint32_t list_steps = list_columns / step_groups;
+inline constexpr uint32_t max_k_tile_columns = 128;
 inline constexpr uint32_t placed_columns = 32;  ///< of a K tile whose values are placed
 inline constexpr uint32_t placed_steps = placed_columns / step_groups;  ///< of a packed tile of it
 inline constexpr uint32_t tile_rows =
@@ -418,57 +418,15 @@ inline constexpr uint32_t placed_at = 32;  ///< the values
 inline constexpr uint32_t least_exponent =
     14;  ///< so that a power of two that makes the greatest value 2^14 is a normal float
 inline constexpr uint32_t max_fragment_row_tiles = 16;
-inline constexpr uint32_t max_line_rows = 8;
+inline constexpr uint32_t max_listed =
+    8192;  ///< above all elements of a packed tile; headers of before may have it
 inline constexpr uint32_t packed_tile_alignment = 32;  ///< what memory gives at once
-
-/// What the tensor core takes of elements of so many bytes, 2 or 4.
-struct FragmentElement {
-  uint32_t bytes;
-
-  constexpr uint32_t group_values() const { return bytes == 2 ? 2 : 1; }  ///< of a row
-  constexpr uint32_t group_slots() const { return 2 * group_values(); }
-  constexpr uint32_t step_slots() const { return step_groups * group_slots(); }
-  constexpr uint32_t set_slots() const {
-    return 2 * group_slots();
-  }  ///< whose rows of B are read at once
-  /// Of `set_slots` residues that of a column, and the first column that has a residue.
-  constexpr uint32_t residue_of(uint32_t column, uint32_t line_rows) const {
-    const uint32_t pieces = set_slots() / line_rows;  // of a row
-    return ((column ^ column / set_slots()) % line_rows) * pieces + column / line_rows % pieces;
-  }
-  constexpr uint32_t first_of_residue(uint32_t residue, uint32_t line_rows) const {
-    const uint32_t pieces = set_slots() / line_rows;
-    return residue % pieces * line_rows + residue / pieces;
-  }
-  constexpr uint32_t k_tile_columns() const { return 128 * group_values(); }
-  constexpr uint32_t residual_bytes() const { return 2 * bytes; }
-  constexpr bool has_sparse14_steps() const { return bytes == 2; }
-  constexpr bool has_whole_dense_steps() const { return bytes == 4; }
-  constexpr bool has_placed_values() const { return bytes == 4; }
-  constexpr bool has_lines() const { return bytes == 2; }
-};
-
-inline constexpr uint32_t max_k_tile_columns = FragmentElement{2}.k_tile_columns();
-inline constexpr uint32_t max_listed = max_fragment_rows * max_k_tile_columns;
-
-inline constexpr Rule single_or_half_elements = {static_cast<uint64_t>(ScalarType::f32),
-                                                 static_cast<uint64_t>(ScalarType::bf16), 1, false,
-                                                 static_cast<uint64_t>(ScalarType::f64)};
-
-/// The steps of a packed tile.
-struct PackedTileSteps {
-  uint32_t all = 8;
-  uint32_t sparse14 = 0;  ///< of them, the last ones
-
-  constexpr uint32_t half() const { return all - sparse14; }
-};
 
 /// How a matrix is cut into fragments.
 struct FragmentCut {
   uint32_t height = m16_tile_rows;  ///< rows of a row tile
   uint32_t block_row_tiles = 1;     ///< row tiles of a thread block
   uint32_t steps = 8;               ///< of a packed tile
-  uint32_t sparse14_steps = 0;      ///< of them
   uint32_t residuals = 0;           ///< of a packed tile, at most
   uint32_t dense = 0;  ///< 1 where steps have consecutive columns, and there are no others
   uint32_t listed =
@@ -478,43 +436,38 @@ struct FragmentCut {
   uint32_t joined = 1;  ///< of placed values: row tiles that have a packed tile together
   uint32_t shares =
       1;  ///< of placed values: groups of threads that put the values of a packed tile in their places
-  uint32_t line_rows =
-      1;  ///< rows of B that are in a line of shared memory whose pieces change places
 
-  constexpr PackedTileSteps packed_tile_steps() const { return {steps, sparse14_steps}; }
-
-  static constexpr Rule elements = single_or_half_elements;
+  static constexpr Rule elements = single_elements;
 
   template <typename Visit>
   constexpr void visit_cut(const Visit& visit) {
+    // Fragments of 16-bit elements had other values of these. Headers keep their places, so that files of before are
+    // read, and numbers after them stay where their readers look.
+    uint32_t sparse14_steps = 0, line_rows = 1;
     visit("height", height, multiple_of(m16_tile_rows, max_fragment_rows));
     visit("block_row_tiles", block_row_tiles, between(1, max_fragment_row_tiles));
     visit("steps", steps, between(1, max_fragment_steps));
-    visit("sparse14_steps", sparse14_steps, between(0, steps));
+    visit("sparse14_steps", sparse14_steps, between(0, 0));
     visit("residuals", residuals, between(0, max_residuals));
     visit("dense", dense, between(0, 1));
     visit("listed", listed, between(0, max_listed));
     visit("placed", placed, between(0, placed_halves));
     visit("joined", joined, between(1, block_row_tiles));
     visit("shares", shares, power_of_two(max_shares));
-    visit("line_rows", line_rows, power_of_two(max_line_rows));
+    visit("line_rows", line_rows, between(1, 1));
   }
 };
 
 using FragmentShape = Shape<FragmentCut>;
 
-constexpr FragmentElement element_of(const FragmentShape& shape) {
-  return {static_cast<uint32_t>(size_of(shape.element))};
-}
 /// Whether values are placed, also where the shape says so of steps that have none.
 constexpr bool has_placed_values(const FragmentShape& shape) {
   return shape.placed != 0 && shape.dense != 0 && shape.listed > 1 &&
-         element_of(shape).has_placed_values() && shape.block_row_tiles % shape.joined == 0 &&
+         shape.block_row_tiles % shape.joined == 0 &&
          shape.joined * shape.height <= max_joined_rows;
 }
 constexpr uint32_t k_tile_columns_of(const FragmentShape& shape) {
-  const FragmentElement element = element_of(shape);
-  return has_placed_values(shape) ? placed_columns : element.k_tile_columns();
+  return has_placed_values(shape) ? placed_columns : max_k_tile_columns;
 }
 constexpr uint64_t k_tiles_of(const FragmentShape& shape) {
   const uint32_t columns = k_tile_columns_of(shape);
@@ -542,9 +495,9 @@ struct FragmentCounts {
 
 /// Places in a packed tile, in bytes from its beginning.
 struct GroupPlace {
-  uint64_t values;    ///< 4 bytes, in a 1:4 steps 2
+  uint64_t value;
   uint64_t metadata;  ///< a word
-  uint32_t shift;     ///< of the four bits in the word, of which a 1:4 steps has bits 0 and 2 alone
+  uint32_t shift;     ///< of the four bits in the word
 };
 
 /// Places of listed values in a packed tile, in bytes from its beginning.
@@ -596,56 +549,37 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   uint64_t packed_tiles_at = 0;
   uint64_t bytes = 0;  ///< of the whole, header included
 
-  constexpr FragmentElement element() const { return element_of(shape); }
   constexpr uint32_t m16_tiles() const { return shape.height / m16_tile_rows; }
   constexpr bool is_dense() const { return shape.dense != 0; }
   constexpr bool is_listed() const { return shape.listed != 0; }  ///< with bits or with places
   constexpr bool is_placed() const { return has_placed_values(shape); }
   constexpr uint32_t k_tile_columns() const { return k_tile_columns_of(shape); }
-  constexpr uint32_t group_slots() const {
-    return is_dense() ? element().group_values() : element().group_slots();
-  }
-  constexpr uint32_t step_slots() const { return step_groups * group_slots(); }
+  constexpr uint32_t step_slots() const { return is_dense() ? step_groups : sparse_step_slots; }
   constexpr uint64_t blocks() const { return blocks_of(shape); }
   constexpr uint64_t k_tiles() const { return k_tiles_of(shape); }
   /// Whether every block has every K tile once.
   constexpr bool regular() const { return counts.rounds == blocks() * k_tiles(); }
 
   // Places in a packed tile.
-  constexpr bool is_sparse14(uint32_t step) const {
-    return step >= shape.packed_tile_steps().half();
-  }
-  constexpr uint64_t sparse14_steps_at() const {
-    return uint64_t{shape.packed_tile_steps().half()} * m16_tiles() * lanes * 16;
-  }
   constexpr uint64_t values_at(uint32_t step, uint32_t m16_tile, uint32_t lane) const {
-    const uint32_t half = shape.packed_tile_steps().half();
-    return step < half ? ((uint64_t{step} * m16_tiles() + m16_tile) * lanes + lane) * 16
-                       : sparse14_steps_at() +
-                             ((uint64_t{step - half} * m16_tiles() + m16_tile) * lanes + lane) * 8;
+    return ((uint64_t{step} * m16_tiles() + m16_tile) * lanes + lane) * 4 * fragment_value_bytes;
   }
   constexpr uint64_t metadata_at(uint32_t step, uint32_t m16_tile, uint32_t row_set,
                                  uint32_t half) const {
     return values_at(shape.steps, 0, 0) +
            (((uint64_t{step} * m16_tiles() + m16_tile) * row_sets + row_set) * 2 + half) * 4;
   }
-  /// Of 1:4 steps, in which two bits say where the one value of a group is: whether in the last two columns, and
-  /// whether in the second one of two. Rows g and g + 8 of an m16 tile have a word.
-  constexpr uint64_t sparse14_metadata_at(uint32_t sparse14_step, uint32_t m16_tile,
-                                          uint32_t row_set) const {
-    return metadata_at(is_dense() ? 0 : shape.packed_tile_steps().half(), 0, 0, 0) +
-           ((uint64_t{sparse14_step} * m16_tiles() + m16_tile) * row_sets + row_set) * 4;
+  constexpr uint64_t columns_at() const {
+    return metadata_at(is_dense() ? 0 : shape.steps, 0, 0, 0);
   }
-  constexpr uint64_t columns_at() const { return sparse14_metadata_at(shape.sparse14_steps, 0, 0); }
   constexpr uint64_t column_at(uint32_t step, uint32_t slot) const {
-    return columns_at() + uint64_t{step} * step_slots() +
-           (element().bytes == 2 ? slot : slot % 4 * 4 + slot / 4);
+    return columns_at() + uint64_t{step} * sparse_step_slots + slot % 4 * 4 + slot / 4;
   }
   constexpr uint64_t residuals_end_at(uint32_t row_set) const {
     return (is_dense() ? columns_at() : column_at(shape.steps, 0)) + row_set;
   }
   constexpr uint64_t residual_at(uint32_t residual) const {
-    return residuals_end_at(row_sets) + uint64_t{residual} * element().residual_bytes();
+    return residuals_end_at(row_sets) + uint64_t{residual} * residual_bytes;
   }
   constexpr uint64_t packed_tile_bytes() const {
     return round_up(is_placed()            ? place_at(placed_room())
@@ -656,8 +590,7 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   }
 
   // The same of a packed tile with listed values.
-  constexpr uint32_t list_steps() const { return list_columns / step_slots(); }
-  constexpr uint64_t lists() const { return uint64_t{shape.steps} / list_steps() * m16_tiles(); }
+  constexpr uint64_t lists() const { return uint64_t{shape.steps} / list_steps * m16_tiles(); }
   constexpr uint64_t bits_at(uint64_t list, uint32_t lane) const {
     return (list * lanes + lane) * 2;
   }
@@ -665,16 +598,15 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
     return bits_at(lists(), 0) + (list * row_sets + row_set) * 2;
   }
   constexpr uint64_t listed_at(uint64_t value) const {
-    return (is_placed() ? uint64_t{placed_at} : begin_at(lists(), 0)) + value * element().bytes;
+    return (is_placed() ? uint64_t{placed_at} : begin_at(lists(), 0)) +
+           value * fragment_value_bytes;
   }
-  constexpr ListPlace list_place_of(uint32_t step, uint32_t group, uint32_t row,
-                                    uint32_t number) const {
-    const uint64_t list = uint64_t{step} / list_steps() * m16_tiles() + row / m16_tile_rows;
+  constexpr ListPlace list_place_of(uint32_t step, uint32_t group, uint32_t row) const {
+    const uint64_t list = uint64_t{step} / list_steps * m16_tiles() + row / m16_tile_rows;
     const uint32_t row_set = row % row_sets, upper = row % m16_tile_rows / row_sets;
-    const uint32_t registers = step % list_steps() * 4 + group / 4 * 2 + upper;
     const uint32_t lane = group % four_lanes;
     return {bits_at(list, row_set * four_lanes + lane), begin_at(list, row_set), lane,
-            registers * group_slots() + number};
+            step % list_steps * 4 + group / four_lanes * 2 + upper};
   }
 
   // The same of a packed tile with placed values.
@@ -692,19 +624,14 @@ struct FragmentFormat : Description<FragmentCut, FragmentCounts> {
   constexpr uint64_t share_begin_at(uint32_t share) const { return uint64_t{share} * 2; }
   constexpr uint64_t place_at(uint64_t value) const { return listed_at(placed_room()) + value * 2; }
 
-  /// Where the values of a row in a slot group are, and its bits of metadata, of which dense steps have none.
+  /// Where the value of a row in a slot group is, and its bits of metadata, of which dense steps have none.
   constexpr GroupPlace place_of(uint32_t step, uint32_t group, uint32_t row) const {
     const uint32_t row_set = row % row_sets, m16_tile = row / m16_tile_rows,
                    upper = row % m16_tile_rows / row_sets;
-    const uint32_t sparse14 = group % 4, half = group / 4;
-    const uint64_t values = values_at(step, m16_tile, row_set * 4 + sparse14);
-    const uint32_t shift = upper * 16 + sparse14 * 4;
-    if (is_sparse14(step)) {
-      return {values + (half * 2 + upper) * 2,
-              sparse14_metadata_at(step - shape.packed_tile_steps().half(), m16_tile, row_set),
-              shift + half};
-    }
-    return {values + (half * 2 + upper) * 4, metadata_at(step, m16_tile, row_set, half), shift};
+    const uint32_t lane = group % four_lanes, half = group / four_lanes;
+    return {values_at(step, m16_tile, row_set * four_lanes + lane) +
+                (half * 2 + upper) * fragment_value_bytes,
+            metadata_at(step, m16_tile, row_set, half), upper * 16 + lane * 4};
   }
 
   // Places in the packed matrix; the first two only where it is not regular.
@@ -725,22 +652,12 @@ constexpr FragmentFormat describe(const FragmentShape& shape, const FragmentCoun
   FragmentFormat format;
   format.shape = shape;
   format.counts = counts;
-  if (!format.element().has_sparse14_steps()) {
-    format.shape.sparse14_steps = 0;  // a header that says otherwise is none of these
-  }
-  if (!format.element().has_whole_dense_steps() && !format.is_listed()) {
-    format.shape.dense = 0;
-  }
   if (!format.is_placed()) {
-    format.shape.placed = 0;
+    format.shape.placed = 0;  // a header that says otherwise is none of these
     format.shape.joined = format.shape.shares = 1;
-  }
-  if (format.is_dense() || !format.element().has_lines()) {
-    format.shape.line_rows = 1;
   }
   if (format.is_dense()) {
     format.shape.steps = format.k_tile_columns() / format.step_slots();
-    format.shape.sparse14_steps = 0;
     format.shape.residuals = 0;
   } else {
     format.shape.listed = 0;
@@ -939,8 +856,34 @@ struct CsrRows {
   }
 };
 
+/// A row tile source whose values are stored as another type.
+template <typename Element, typename Rows>
+struct StoredRows {
+  using ElementType = Element;
+
+  Rows rows;
+
+  template <typename Visitor>
+  void visit(int64_t first_row, uint32_t row_count, Visitor&& visitor) const {
+    rows.visit(first_row, row_count, stored(visitor));
+  }
+  template <typename Visitor>
+  void visit_columns(int64_t first_column, int64_t end, int64_t first_row, uint32_t row_count,
+                     Visitor&& visitor) const {
+    rows.visit_columns(first_column, end, first_row, row_count, stored(visitor));
+  }
+
+ private:
+  template <typename Visitor>
+  static auto stored(Visitor& visitor) {
+    return [&visitor](int64_t column, uint64_t mask, const auto& value_of) {
+      visitor(column, mask, [&](int row) { return static_cast<Element>(value_of(row)); });
+    };
+  }
+};
+
 inline constexpr uint32_t no_column = max_k_tile_columns;
-inline constexpr uint32_t max_places = max_fragment_steps * FragmentElement{2}.step_slots();
+inline constexpr uint32_t max_places = max_fragment_steps * sparse_step_slots;
 
 /// The rows of a row tile in which each column of a K tile has non-zeros.
 struct KTileRows {
@@ -954,75 +897,49 @@ struct PackedTileSlots {
   KTileRows left;
 };
 
-/// How many non-zeros of each row the groups of a packed tile have room for.
-template <uint32_t element_bytes>
-struct GroupRoom {
-  static constexpr FragmentElement element{element_bytes};
-  static constexpr uint32_t group_slots = element.group_slots();
+/// The rows of a packed tile's column that have room in the group of a slot, which has one value of each row.
+inline uint32_t fitting(const PackedTileSlots& packed_tile, uint32_t rows, uint32_t slot) {
+  const uint32_t group = slot / group_slots * group_slots;
+  return rows & ~(packed_tile.rows[group] | packed_tile.rows[group + 1]);
+}
 
-  uint32_t slots;
-  uint32_t half_slots;  ///< of them, first: those of half steps
-
-  /// Whether a group has room for one value of each row, and not for two.
-  constexpr bool has_one_value(uint32_t slot) const {
-    return group_slots == 2 || slot >= half_slots;
+/// Puts what is left over into those of the first `slots` slots that no column is in, each time where most of a column
+/// goes.
+inline void fill_free_slots(uint32_t slots, PackedTileSlots& packed_tile) {
+  uint16_t free_slots[max_places];
+  uint32_t count = 0;
+  for (uint32_t slot = 0; slot < slots; ++slot) {
+    free_slots[count] = static_cast<uint16_t>(slot);
+    count += packed_tile.column[slot] == no_column ? 1 : 0;
   }
-
-  /// The rows of which the group of a slot has as many non-zeros as it can, those before `end` counted.
-  template <typename Rows>
-  constexpr uint32_t full_rows(const Rows* rows, uint32_t of_group, uint32_t end) const {
-    uint32_t once = 0;
-    uint32_t twice = 0;
-    for (uint32_t slot = of_group / group_slots * group_slots; slot < end; ++slot) {
-      twice |= once & rows[slot];
-      once |= rows[slot];
-    }
-    return has_one_value(of_group) ? once : twice;
-  }
-
-  /// The rows of a packed tile's column that have room in the group of a slot.
-  uint32_t fitting(const PackedTileSlots& packed_tile, uint32_t rows, uint32_t slot) const {
-    return rows & ~full_rows(packed_tile.rows, slot, (slot / group_slots + 1) * group_slots);
-  }
-
-  /// Puts what is left over into slots that no column is in, each time where most of a column goes.
-  void fill_free_slots(PackedTileSlots& packed_tile) const {
-    uint16_t free_slots[max_places];
-    uint32_t count = 0;
-    for (uint32_t slot = 0; slot < slots; ++slot) {
-      free_slots[count] = static_cast<uint16_t>(slot);
-      count += packed_tile.column[slot] == no_column ? 1 : 0;
-    }
-    for (uint32_t column = 0; column < element.k_tile_columns(); ++column) {
-      uint32_t& left = packed_tile.left.of_column[column];
-      while (left != 0 && count != 0) {
-        uint32_t best = 0;
-        uint32_t most = 0;
-        for (uint32_t i = 0; i < count; ++i) {
-          const uint32_t rows = popcount(fitting(packed_tile, left, free_slots[i]));
-          if (rows > most) {
-            most = rows;
-            best = i;
-          }
+  for (uint32_t column = 0; column < max_k_tile_columns; ++column) {
+    uint32_t& left = packed_tile.left.of_column[column];
+    while (left != 0 && count != 0) {
+      uint32_t best = 0;
+      uint32_t most = 0;
+      for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t rows = popcount(fitting(packed_tile, left, free_slots[i]));
+        if (rows > most) {
+          most = rows;
+          best = i;
         }
-        if (most == 0) {
-          break;
-        }
-        const uint32_t slot = free_slots[best];
-        packed_tile.column[slot] = static_cast<uint16_t>(column);
-        packed_tile.rows[slot] = fitting(packed_tile, left, slot);
-        left &= ~packed_tile.rows[slot];
-        free_slots[best] = free_slots[--count];
       }
+      if (most == 0) {
+        break;
+      }
+      const uint32_t slot = free_slots[best];
+      packed_tile.column[slot] = static_cast<uint16_t>(column);
+      packed_tile.rows[slot] = fitting(packed_tile, left, slot);
+      left &= ~packed_tile.rows[slot];
+      free_slots[best] = free_slots[--count];
     }
   }
-};
+}
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Slots. Of the slots of a group the sparse tensor core takes half as many non-zeros of each row, two of four or one of
-// two, and a 1:4 steps stores one of four; further ones are left over. Which columns share a group is free, and a
-// search makes few be left over: a column that has too much around it changes places with the one for which the most is
-// gained, also when nothing is, as the next change may then gain.
+// Slots. Of the two slots of a group the sparse tensor core takes one non-zero of each row; further ones are left over.
+// Which columns share a group is free, and a search makes few be left over: a column that has too much around it
+// changes places with the one for which the most is gained, also when nothing is, as the next change may then gain.
 //
 // Of the columns of a set the residues shall differ. The search begins with sets where they do, and of changes that
 // gain the same takes the one with fewer repetitions. In the end groups, two of which are a set, change places as a
@@ -1058,20 +975,16 @@ struct SearchNumbers<max_fragment_rows> {
 
 /// Columns in slots, and after them those that have none, for row tiles of so many rows. What belongs to place i is
 /// at [i].
-template <uint32_t element_bytes, uint32_t row_tile_rows>
+template <uint32_t row_tile_rows>
 class SlotSearch {
  public:
-  SlotSearch(const KTileRows& k_tile, const PackedTileSteps& steps, uint32_t line_rows,
-             uint64_t seed)
-      : room_{steps.all * step_slots, steps.half() * step_slots},
-        line_rows_(line_rows),
-        random_(seed | 1) {
+  SlotSearch(const KTileRows& k_tile, uint32_t steps, uint64_t seed)
+      : slots_(steps * sparse_step_slots), random_(seed | 1) {
     uint32_t columns = 0;
     for (const uint32_t rows : k_tile.of_column) {
       columns += rows != 0 ? 1 : 0;
     }
-    places_ = static_cast<uint32_t>(
-        round_up(columns < room_.slots ? room_.slots : columns, compared_places));
+    places_ = static_cast<uint32_t>(round_up(columns < slots_ ? slots_ : columns, compared_places));
     for (uint32_t place = 0; place < places_; ++place) {
       put(place, no_column, 0);
     }
@@ -1103,8 +1016,9 @@ class SlotSearch {
   void take(PackedTileSlots& packed_tile) const {
     memset(&packed_tile, 0, sizeof packed_tile);
     for (uint32_t place = 0; place < places_; ++place) {
-      const uint32_t full = place < room_.slots ? room_.full_rows(rows_, place, place) : all_rows;
-      if (place < room_.slots) {
+      const uint32_t before = place % group_slots != 0 ? rows_[place - 1] : 0;
+      const uint32_t full = place < slots_ ? before : all_rows;
+      if (place < slots_) {
         packed_tile.column[place] = static_cast<uint16_t>(column_[place]);
         packed_tile.rows[place] = rows_[place] & ~full;
       }
@@ -1112,7 +1026,7 @@ class SlotSearch {
         packed_tile.left.of_column[column_[place]] = rows_[place] & full;
       }
     }
-    room_.fill_free_slots(packed_tile);
+    fill_free_slots(slots_, packed_tile);
   }
 
  private:
@@ -1120,11 +1034,6 @@ class SlotSearch {
   using Cost = typename SearchNumbers<row_tile_rows>::Cost;
 
   static constexpr Word all_rows = static_cast<Word>(~Word{0});
-  static constexpr FragmentElement element{element_bytes};
-  static constexpr uint32_t k_tile_columns = element.k_tile_columns();
-  static constexpr uint32_t step_slots = element.step_slots();
-  static constexpr uint32_t group_slots = element.group_slots();
-  static constexpr uint32_t set_slots = element.set_slots();
 
   /// The number of bits that are set in two numbers.
   static constexpr Word bits_in(Word a, Word b) {
@@ -1147,30 +1056,28 @@ class SlotSearch {
     return static_cast<uint32_t>((random_ * 0x2545f4914f6cdd1du) >> 32);
   }
 
-  uint32_t residue_of(uint32_t column) const { return element.residue_of(column, line_rows_); }
-
   void put(uint32_t place, uint32_t column, uint32_t rows) {
     column_[place] = static_cast<Word>(column);
     rows_[place] = static_cast<Word>(rows);
-    residue_[place] = static_cast<Word>(column == no_column ? 0 : 1u << residue_of(column));
+    residue_[place] = static_cast<Word>(column == no_column ? 0 : 1u << column % set_slots);
   }
 
   /// Each column at its own number, so that a matrix that fits as it is stays so. Where there are fewer slots, those
   /// that have non-zeros one after the other among those of the same residue, and then in what is free.
   void place_columns(const KTileRows& k_tile) {
-    const bool as_it_is = room_.slots >= k_tile_columns;
+    const bool as_it_is = slots_ >= max_k_tile_columns;
     uint32_t next[set_slots];
     uint32_t free_place = 0;
     for (uint32_t residue = 0; residue < set_slots; ++residue) {
       next[residue] = residue;
     }
-    uint32_t homeless[k_tile_columns];
+    uint32_t homeless[max_k_tile_columns];
     uint32_t homeless_count = 0;
-    for (uint32_t column = 0; column < k_tile_columns; ++column) {
+    for (uint32_t column = 0; column < max_k_tile_columns; ++column) {
       if (k_tile.of_column[column] == 0) {
         continue;
       }
-      uint32_t& own_place = next[residue_of(column)];
+      uint32_t& own_place = next[column % set_slots];
       if (as_it_is || own_place < places_) {
         put(as_it_is ? column : own_place, column, k_tile.of_column[column]);
         own_place += set_slots;
@@ -1188,50 +1095,19 @@ class SlotSearch {
 
   /// Counts what a group leaves over, or no longer does where the sign is -1.
   void count_left(uint32_t group, int32_t sign) {
-    const Word* const rows = rows_ + group;
-    uint32_t left = 0;
-    if (group >= room_.slots) {
-      for (uint32_t i = 0; i < group_slots; ++i) {
-        left += popcount(rows[i]);
-      }
-    } else if (room_.has_one_value(group)) {
-      uint32_t once = 0;
-      for (uint32_t i = 0; i < group_slots; ++i) {
-        left += popcount(once & rows[i]);
-        once |= rows[i];
-      }
-    } else {
-      const uint32_t both = rows[0] & rows[1], others = rows[2] & rows[3];
-      left += popcount((both & (rows[2] | rows[3])) |
-                       (others & (rows[0] | rows[1])));  // at least three
-      left += popcount(both & others);
-    }
+    const Word first = rows_[group], second = rows_[group + 1];
+    const uint32_t left =
+        group < slots_ ? popcount(first & second) : popcount(first) + popcount(second);
     total_ += static_cast<uint32_t>(sign) * left;
   }
 
-  /// Finds for each place of a group the rows that are full there: those in which the other places have as many
-  /// non-zeros as there is room for.
+  /// Finds for each place of a group the rows that are full there: those in which the other place has a non-zero.
   void weigh(uint32_t group) {
-    const Word* const rows = rows_ + group;
-    if (room_.has_one_value(group)) {
-      for (uint32_t place = 0; place < group_slots; ++place) {
-        uint32_t others = 0;
-        for (uint32_t i = 0; i < group_slots; ++i) {
-          others |= i != place ? rows[i] : 0;
-        }
-        fill(group + place, others);
-      }
-      return;
-    }
-    const uint32_t either = rows[0] | rows[1], both = rows[0] & rows[1];
-    const uint32_t either_other = rows[2] | rows[3], both_others = rows[2] & rows[3];
-    fill(group, both_others | (rows[1] & either_other));
-    fill(group + 1, both_others | (rows[0] & either_other));
-    fill(group + 2, both | (rows[3] & either));
-    fill(group + 3, both | (rows[2] & either));
+    fill(group, rows_[group + 1]);
+    fill(group + 1, rows_[group]);
   }
   void fill(uint32_t place, uint32_t full) {
-    full_[place] = static_cast<Word>(place < room_.slots ? full : all_rows);
+    full_[place] = static_cast<Word>(place < slots_ ? full : all_rows);
     own_[place] = bits_in(static_cast<Word>(rows_[place] & full_[place]), 0);
   }
 
@@ -1239,7 +1115,7 @@ class SlotSearch {
   void note_residues(uint32_t set) {
     uint32_t present = 0;
     uint32_t repeated = 0;
-    for (uint32_t place = set; place < set + set_slots && set < room_.slots; ++place) {
+    for (uint32_t place = set; place < set + set_slots && set < slots_; ++place) {
       repeated |= present & residue_[place];
       present |= residue_[place];
     }
@@ -1360,19 +1236,16 @@ class SlotSearch {
     }
   }
 
-  /// Changes a group with the one of its kind for which two sets have the most residues more, also when they have as
-  /// many. Returns whether they have more.
+  /// Changes a group with the one for which two sets have the most residues more, also when they have as many. Returns
+  /// whether they have more.
   bool pair_better(uint32_t group) {
-    static_assert(set_slots == 2 * group_slots, "a set is two groups");
-    const uint32_t first = group < room_.half_slots ? 0 : room_.half_slots;
-    const uint32_t groups =
-        ((group < room_.half_slots ? room_.half_slots : room_.slots) - first) / group_slots;
+    const uint32_t groups = slots_ / group_slots;
     const uint32_t own = residues_of(group), mates = residues_of(mate_of(group));
     const uint32_t chance = random() % groups;
     int most = -1;
     uint32_t best = group;
     for (uint32_t i = 0; i < groups; ++i) {
-      const uint32_t other = first + (i + chance) % groups * group_slots;
+      const uint32_t other = (i + chance) % groups * group_slots;
       const uint32_t theirs = residues_of(other), of_their_mate = residues_of(mate_of(other));
       const int more = static_cast<int>(popcount(theirs | mates) + popcount(own | of_their_mate)) -
                        static_cast<int>(popcount(present_[group]) + popcount(present_[other]));
@@ -1392,11 +1265,7 @@ class SlotSearch {
 
   /// The residues of a group's columns.
   uint32_t residues_of(uint32_t group) const {
-    uint32_t residues = 0;
-    for (uint32_t i = 0; i < group_slots; ++i) {
-      residues |= residue_[group + i];
-    }
-    return residues;
+    return static_cast<uint32_t>(residue_[group] | residue_[group + 1]);
   }
 
   void swap_columns(uint32_t a, uint32_t b) {
@@ -1406,7 +1275,7 @@ class SlotSearch {
     put(b, column, rows);
   }
 
-  /// Changes the places of two groups that have room for as many values.
+  /// Changes the places of two groups.
   void exchange_groups(uint32_t a, uint32_t b) {
     for (uint32_t i = 0; i < group_slots; ++i) {
       swap_columns(a + i, b + i);
@@ -1431,8 +1300,7 @@ class SlotSearch {
     }
   }
 
-  GroupRoom<element_bytes> room_;
-  uint32_t line_rows_;
+  uint32_t slots_;
   uint32_t places_;
   uint64_t random_;
   uint32_t total_ = 0;
@@ -1445,24 +1313,15 @@ class SlotSearch {
   Word repeated_[max_places];  ///< whether another of its set has its residue
 };
 
-/// Finds what is in the slots of a packed tile with the non-zeros of a K tile, where row tiles and elements are of a
-/// shape.
-inline void search_slots(const FragmentShape& shape, const KTileRows& k_tile,
-                         const PackedTileSteps& steps, uint64_t seed,
+/// Finds what is in the slots of a packed tile with the non-zeros of a K tile, where row tiles have such a height.
+inline void search_slots(uint32_t height, const KTileRows& k_tile, uint32_t steps, uint64_t seed,
                          PackedTileSlots& packed_tile) {
   const auto take_from = [&](auto search) {
     search.run();
     search.take(packed_tile);
   };
-  if (element_of(shape).bytes == 2) {
-    shape.height == m16_tile_rows
-        ? take_from(SlotSearch<2, m16_tile_rows>(k_tile, steps, shape.line_rows, seed))
-        : take_from(SlotSearch<2, max_fragment_rows>(k_tile, steps, shape.line_rows, seed));
-  } else {
-    shape.height == m16_tile_rows
-        ? take_from(SlotSearch<4, m16_tile_rows>(k_tile, steps, shape.line_rows, seed))
-        : take_from(SlotSearch<4, max_fragment_rows>(k_tile, steps, shape.line_rows, seed));
-  }
+  height == m16_tile_rows ? take_from(SlotSearch<m16_tile_rows>(k_tile, steps, seed))
+                          : take_from(SlotSearch<max_fragment_rows>(k_tile, steps, seed));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -1609,7 +1468,8 @@ KTileRows read_rows(const Source& source, const FragmentShape& shape, int64_t ro
 
 template <typename Element>
 uint32_t bits_of(const Element& element) {
-  uint32_t bits = 0;
+  uint32_t bits;
+  static_assert(sizeof bits == sizeof element, "fragments have elements of 32 bits");
   memcpy(&bits, &element, sizeof element);
   return bits;
 }
@@ -1646,52 +1506,25 @@ inline uint64_t count_nonzeros(const KTileRows& rows) {
   return count;
 }
 
-/// The metadata of a group in a row, where its values are in these places, and which of the two places for values
-/// takes the first of them.
-struct GroupMetadata {
-  uint32_t bits;
-  uint32_t first_value;
-};
-
-constexpr GroupMetadata metadata_of(FragmentElement element, bool is_sparse14,
-                                    const uint32_t* found, uint32_t count) {
-  if (element.group_values() == 1) {
-    return {count == 1 && found[0] == 1 ? 14u : 4u, 0};
-  }
-  if (is_sparse14) {
-    const uint32_t place = count == 0 ? 0 : found[0];
-    return {place / 2 | place % 2 << 2, 0};
-  }
-  const bool lone_last = count == 1 && found[0] == 3;
-  const uint32_t first = count == 0 || lone_last ? 0 : found[0];
-  const uint32_t second = count == 0 ? 1 : count == 1 ? 3 : found[1];
-  return {first | second << 2, lone_last ? 1u : 0u};
-}
+inline constexpr uint32_t first_slot_metadata = 4;  ///< also of a group that a row has nothing in
+inline constexpr uint32_t second_slot_metadata = 14;
 
 /// Writes the values and the metadata of a packed tile whose bytes are zero.
 inline void write_values(const FragmentFormat& format, const PackedTileSlots& slots,
                          const KTileElements& elements, unsigned char* packed_tile) {
-  const FragmentElement element = format.element();
-  const uint32_t group_slots = element.group_slots();
   for (uint32_t group = 0; group < format.shape.steps * step_groups; ++group) {
     for (uint32_t row = 0; row < format.shape.height; ++row) {
       const GroupPlace place = format.place_of(group / step_groups, group % step_groups, row);
-      uint32_t found[FragmentElement{2}.group_slots()];
-      uint32_t count = 0;
-      for (uint32_t i = 0; i < group_slots; ++i) {
-        found[count] = i;
-        count += slots.rows[group * group_slots + i] >> row & 1;
-      }
-      const GroupMetadata metadata =
-          metadata_of(element, format.is_sparse14(group / step_groups), found, count);
-      for (uint32_t number = 0; number < count; ++number) {
-        const uint32_t column = slots.column[group * group_slots + found[number]];
-        memcpy(packed_tile + place.values + (metadata.first_value + number) * element.bytes,
-               &elements.bits[column][row], element.bytes);
+      const uint32_t first = group * group_slots;
+      const bool is_first = (slots.rows[first] >> row & 1) != 0,
+                 is_second = (slots.rows[first + 1] >> row & 1) != 0;
+      if (is_first || is_second) {
+        const uint32_t column = slots.column[is_second ? first + 1 : first];
+        memcpy(packed_tile + place.value, &elements.bits[column][row], fragment_value_bytes);
       }
       uint32_t word;
       memcpy(&word, packed_tile + place.metadata, sizeof word);
-      word |= metadata.bits << place.shift;
+      word |= (is_second ? second_slot_metadata : first_slot_metadata) << place.shift;
       memcpy(packed_tile + place.metadata, &word, sizeof word);
     }
   }
@@ -1700,15 +1533,10 @@ inline void write_values(const FragmentFormat& format, const PackedTileSlots& sl
 /// Writes the columns of a packed tile of a K tile with so many columns.
 inline void write_columns(const FragmentFormat& format, const PackedTileSlots& slots,
                           uint64_t width, unsigned char* packed_tile) {
-  const FragmentElement element = format.element();
-  const uint32_t step_slots = element.step_slots(), set_slots = element.set_slots(),
-                 line_rows = format.shape.line_rows;
-  for (uint32_t set = 0; set < format.shape.steps * step_slots; set += set_slots) {
+  for (uint32_t set = 0; set < format.shape.steps * sparse_step_slots; set += set_slots) {
     uint32_t present = 0;
     for (uint32_t slot = set; slot < set + set_slots; ++slot) {
-      present |= slots.column[slot] != no_column
-                     ? 1u << element.residue_of(slots.column[slot], line_rows)
-                     : 0;
+      present |= slots.column[slot] != no_column ? 1u << slots.column[slot] % set_slots : 0;
     }
     uint32_t absent = 0;
     for (uint32_t slot = set; slot < set + set_slots; ++slot) {
@@ -1717,11 +1545,11 @@ inline void write_columns(const FragmentFormat& format, const PackedTileSlots& s
         while (present >> absent & 1) {
           ++absent;
         }
-        const uint32_t first = element.first_of_residue(absent++, line_rows);
-        column = first < width ? first : 0;
+        column = absent < width ? absent : 0;
+        ++absent;
       }
-      const uint32_t step = slot / step_slots;
-      packed_tile[format.column_at(step, slot % step_slots)] = static_cast<unsigned char>(column);
+      packed_tile[format.column_at(slot / sparse_step_slots, slot % sparse_step_slots)] =
+          static_cast<unsigned char>(column);
     }
   }
 }
@@ -1730,7 +1558,6 @@ inline void write_columns(const FragmentFormat& format, const PackedTileSlots& s
 /// take.
 inline void write_residuals(const FragmentFormat& format, const KTileElements& elements,
                             KTileRows& left, unsigned char* packed_tile) {
-  const FragmentElement element = format.element();
   uint32_t used = 0;
   for (uint32_t row_set = 0; row_set < row_sets && format.shape.residuals != 0; ++row_set) {
     for (uint32_t column = 0; column < format.k_tile_columns(); ++column) {
@@ -1738,9 +1565,9 @@ inline void write_residuals(const FragmentFormat& format, const KTileElements& e
            row += row_sets) {
         if (left.of_column[column] >> row & 1) {
           const uint32_t place = column | row / row_sets << 8;
-          memcpy(packed_tile + format.residual_at(used), &elements.bits[column][row],
-                 element.bytes);  // the lower bytes
-          memcpy(packed_tile + format.residual_at(used) + element.bytes, &place, element.bytes);
+          unsigned char* const residual = packed_tile + format.residual_at(used);
+          memcpy(residual, &elements.bits[column][row], fragment_value_bytes);
+          memcpy(residual + fragment_value_bytes, &place, sizeof place);
           left.of_column[column] &= ~(1u << row);
           ++used;
         }
@@ -1758,7 +1585,7 @@ inline void write_dense_values(const FragmentFormat& format, const KTileElements
       const uint32_t row = static_cast<uint32_t>(lowest_set(rows));
       const GroupPlace place =
           format.place_of(column / format.step_slots(), column % format.step_slots(), row);
-      memcpy(packed_tile + place.values, &elements.bits[column][row], format.element().bytes);
+      memcpy(packed_tile + place.value, &elements.bits[column][row], fragment_value_bytes);
     }
   }
 }
@@ -1776,7 +1603,7 @@ struct ValueList {
   bool is_left(const RowColumn& at) const { return (left.of_column[at.column] >> at.row & 1) != 0; }
   void add(const RowColumn& at) {
     memcpy(packed_tile + format.listed_at(used), &elements.bits[at.column][at.row],
-           format.element().bytes);
+           fragment_value_bytes);
     left.of_column[at.column] &= ~(1u << at.row);
     ++used;
   }
@@ -1791,7 +1618,7 @@ inline void write_lists(ValueList values) {
   const FragmentFormat& format = values.format;
   const uint32_t lane_values = list_columns * m16_tile_rows / lanes;
   for (uint32_t list = 0; list < format.lists(); ++list) {
-    const uint32_t first_step = list / format.m16_tiles() * format.list_steps(),
+    const uint32_t first_step = list / format.m16_tiles() * list_steps,
                    m16_tile = list % format.m16_tiles();
     for (uint32_t lane = 0; lane < lanes; ++lane) {
       uint32_t bits = 0;
@@ -1799,12 +1626,9 @@ inline void write_lists(ValueList values) {
         values.write_begin(format.begin_at(list, lane / four_lanes));
       }
       for (uint32_t bit = 0; bit < lane_values; ++bit) {
-        const uint32_t registers = bit / format.group_slots();
-        const uint32_t group = registers % 4 / 2 * 4 + lane % four_lanes;
-        const uint32_t column = (first_step + registers / 4) * format.step_slots() +
-                                group * format.group_slots() + bit % format.group_slots();
-        const uint32_t row =
-            m16_tile * m16_tile_rows + registers % 2 * row_sets + lane / four_lanes;
+        const uint32_t group = bit % 4 / 2 * four_lanes + lane % four_lanes;
+        const uint32_t column = (first_step + bit / 4) * step_groups + group;
+        const uint32_t row = m16_tile * m16_tile_rows + bit % 2 * row_sets + lane / four_lanes;
         if (values.is_left({row, column}) && values.room() != 0) {
           values.add({row, column});
           bits |= 1u << bit;
@@ -1831,8 +1655,8 @@ inline void write_packed_tile(const FragmentFormat& format, const KTileElements&
     return;
   }
   PackedTileSlots slots;
-  search_slots(format.shape, left, format.shape.packed_tile_steps(),
-               seed_of(row_tile, k_tile, number), slots);
+  search_slots(format.shape.height, left, format.shape.steps, seed_of(row_tile, k_tile, number),
+               slots);
   write_values(format, slots, elements, packed_tile);
   write_columns(format, slots, columns_in(format.shape, k_tile), packed_tile);
   write_residuals(format, elements, slots.left, packed_tile);
@@ -2032,7 +1856,7 @@ PatternDigest digest_group(const Source& source, const Shape& shape, int64_t gro
 constexpr uint64_t layer_numbers[] = {
     37,    // rows
     300,   // columns
-    7,     // element
+    5,     // element
     16,    // height
     2,     // block_row_tiles
     8,     // steps
@@ -2045,10 +1869,10 @@ constexpr uint64_t layer_numbers[] = {
     1,     // shares
     1,     // line_rows
     1665,  // nonzeros
-    4,     // rounds
+    6,     // rounds
 };
 constexpr FragmentFormat layer_format = format_of<FragmentFormat>(layer_numbers);
-static_assert(layer_format.bytes == 39168, "the kernel reads a packed matrix of another size");
+static_assert(layer_format.bytes == 57088, "the kernel reads a packed matrix of another size");
 
 // Hash and non-zeros of each group of row tiles.
 constexpr PatternDigest layer_pattern[] = {
@@ -2107,19 +1931,19 @@ Status pack_layer(const Source& source, void* packed) {
       return refuse_group(group, digest);
     }
   }
-  if (!pack_serially(source, layer_format, packed)) {
+  if (!pack_serially(StoredRows<float, Source>{source}, layer_format, packed)) {
     return refuse(pattern_differs, "the pattern differs from the one that the kernel was made for");
   }
   return done;
 }
 
-inline DenseRows<Float16Bits> dense_rows(const uint16_t* a, int64_t lda) {
-  return {reinterpret_cast<const Float16Bits*>(a), lda, layer_format.shape.columns};
+inline DenseRows<TensorFloat> dense_rows(const float* a, int64_t lda) {
+  return {reinterpret_cast<const TensorFloat*>(a), lda, layer_format.shape.columns};
 }
 
-inline CsrRows<int32_t, Float16Bits> csr_rows(const int32_t* offsets, const int32_t* columns,
-                                              const uint16_t* values) {
-  return {offsets, columns, reinterpret_cast<const Float16Bits*>(values)};
+inline CsrRows<int32_t, TensorFloat> csr_rows(const int32_t* offsets, const int32_t* columns,
+                                              const float* values) {
+  return {offsets, columns, reinterpret_cast<const TensorFloat*>(values)};
 }
 
 inline Status check_dense(const void* a, int64_t lda) {
@@ -2132,7 +1956,7 @@ inline Status check_dense(const void* a, int64_t lda) {
   return done;
 }
 
-inline Status check_rows(const CsrRows<int32_t, Float16Bits>& matrix) {
+inline Status check_rows(const CsrRows<int32_t, TensorFloat>& matrix) {
   const auto refuse_row = [](int64_t row, const char* problem) {
     snprintf(error_text, sizeof error_text, "awkward_stream: row %lld: %s",
              static_cast<long long>(row), problem);
@@ -2201,7 +2025,7 @@ extern "C" const char* awkward_stream_transform_error(void) {
   return awkward_stream_packing::error_text;
 }
 
-extern "C" int awkward_stream_transform(const uint16_t* a, int64_t lda, void* packed) {
+extern "C" int awkward_stream_transform(const float* a, int64_t lda, void* packed) {
   using namespace awkward_stream_packing;
   error_text[0] = '\0';
   Status status = check_buffer(packed);
@@ -2212,7 +2036,7 @@ extern "C" int awkward_stream_transform(const uint16_t* a, int64_t lda, void* pa
 }
 
 extern "C" int awkward_stream_transform_csr(const int32_t* offsets, const int32_t* columns,
-                                            const uint16_t* values, void* packed) {
+                                            const float* values, void* packed) {
   using namespace awkward_stream_packing;
   error_text[0] = '\0';
   const auto matrix = csr_rows(offsets, columns, values);

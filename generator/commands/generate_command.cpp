@@ -17,10 +17,10 @@
 #include "generator/commands/model_spec.h"
 #include "generator/commands/nest_line.h"
 #include "generator/commands/option_words.h"
+#include "generator/commands/own_measurements.h"
 #include "generator/commands/quick_tuning.h"
 #include "generator/matrix/typed_elements.h"
 #include "generator/model/survey.h"
-#include "generator/schedule/database_files.h"
 #include "generator/schedule/known_devices.h"
 #include "generator/schedule/schedule_choice.h"
 #include "generator/schedule/schedule_keys.h"
@@ -205,7 +205,7 @@ ExitStatus run(GenerateLine line, const Console& console) {
   }
   const std::string spec_text = line.spec.empty() ? "" : read_file(line.spec);
   if (const std::string database = database_of(line, spec_text); !database.empty()) {
-    line.mode.own = read_measurements(database);
+    line.mode.own = read_own_measurements(database, console);
   }
   if (!line.spec.empty()) {
     if (const std::optional<ModelSpec> spec =

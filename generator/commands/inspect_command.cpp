@@ -13,6 +13,7 @@
 #include "generator/commands/layer_request.h"
 #include "generator/commands/loop_nest_input.h"
 #include "generator/commands/nest_line.h"
+#include "generator/commands/own_measurements.h"
 #include "generator/matrix/pattern_svg.h"
 #include "generator/matrix/statistics.h"
 #include "generator/model/layer_file.h"
@@ -177,7 +178,8 @@ ExitStatus run(const InspectRequest& request, const Console& console) {
     if (!request.estimate) {
       return inspect_model(*model, request.json, console);
     }
-    const UserMeasurements own = request.database.empty() ? UserMeasurements() : read_measurements(request.database);
+    const UserMeasurements own =
+        request.database.empty() ? UserMeasurements() : read_own_measurements(request.database, console);
     return estimate_model(*model, estimate_request(request, counts, own.catalog->devices()), own, request.json,
                           console);
   }

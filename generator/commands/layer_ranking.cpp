@@ -82,7 +82,7 @@ ScheduleChoice bitmap_choice(const LayerTask& task, const LayerShape& layer) {
         "choose --dtype f16 or bf16, or leave the schedule to auto");
   }
   std::optional<UnsuitableSchedule> refused;
-  const std::string form = packed_form(BitmapSchedule{}, layer);
+  const std::string form = packed_form(BitmapSchedule{});
   for (const ScheduleChoice& choice : expected_schedules(layer, {}, task, form)) {
     try {
       planned_bytes(task.matrix, task.nest, options_of(task, choice));

@@ -47,15 +47,15 @@ GeneratedLayer generate_automatically(const LayerTask& task, const GenerateMode&
 
 /// The first of the ranking that the matrix allows and `accepts` takes, at most so many. Schedules of one form pack the
 /// matrix into the same bytes, so that one that was refused stands for all of its form.
-std::vector<Schedule> first_accepted(const LayerTask& task, const std::vector<ScheduleChoice>& ranking,
-                                     std::size_t most, const std::function<bool(const ScheduleChoice&)>& accepts) {
+std::vector<Schedule> first_accepted(const std::vector<ScheduleChoice>& ranking, std::size_t most,
+                                     const std::function<bool(const ScheduleChoice&)>& accepts) {
   std::vector<Schedule> first;
   std::set<std::string> refused_forms;
   for (const ScheduleChoice& choice : ranking) {
     if (first.size() == most) {
       break;
     }
-    const std::string form = packed_form(choice.schedule, task.shape);
+    const std::string form = packed_form(choice.schedule);
     if (refused_forms.contains(form)) {
       continue;
     }
@@ -186,10 +186,10 @@ std::vector<Schedule> first_usable_schedules(const LayerRequest& request, const 
                                              std::shared_ptr<PackingCache> fragments, std::size_t most) {
   const LayerTask task(request, mode, nest, matrix, std::move(fragments));
   std::vector<ScheduleChoice> ranking = ranking_of(task, mode);
-  std::vector<Schedule> first = first_accepted(
-      task, ranking, most, [&](const ScheduleChoice& choice) { return is_small_enough(task, choice, mode); });
+  std::vector<Schedule> first =
+      first_accepted(ranking, most, [&](const ScheduleChoice& choice) { return is_small_enough(task, choice, mode); });
   if (first.empty() && !mode.max_packed) {  // a nearly empty matrix, of which the header is most
-    first = first_accepted(task, ranking, most, [&](const ScheduleChoice& choice) {
+    first = first_accepted(ranking, most, [&](const ScheduleChoice& choice) {
       packed_bytes(task, choice);  // which says whether the matrix allows it
       return true;
     });

@@ -12,14 +12,12 @@ transformer::FragmentBlock fragment_block(const PackedForm& form) {
   const std::uint32_t joined = rows / height;
   return {.row_tiles = static_cast<std::uint32_t>(form.block_row_tiles) * joined,
           .height = height,
-          .sparse14_steps = form.sparse14_steps,
           .dense_steps = form.dense_steps,
           .listed_values = form.listed_values,
           .placed_values = form.placed_values,
           .splits_values = form.splits_values,
           .joined = joined,
-          .shares = static_cast<std::uint32_t>(form.placing_warps),
-          .line_rows = static_cast<std::uint32_t>(form.line_rows)};
+          .shares = static_cast<std::uint32_t>(form.placing_warps)};
 }
 
 }  // namespace esc

@@ -11,7 +11,6 @@
 #include "generator/emit/c_constant.h"
 #include "generator/emit/fragment_block.h"
 #include "generator/emit/half_text.h"
-#include "generator/emit/k_tile_lines.h"
 #include "generator/emit/packed_matrix_holes.h"
 #include "generator/emit/patch_text.h"
 #include "generator/emit/shared_arrays.h"
@@ -25,23 +24,16 @@
 namespace esc {
 
 // Embedded by generator/ir/CMakeLists.txt from templates/instructions.
-extern const std::string_view read_sparse14_text;
-extern const std::string_view rows_of_step_text;
-extern const std::string_view elements_of_step_text;
 extern const std::string_view float_values_text;
 extern const std::string_view listed_text;
 extern const std::string_view listed_float_values_text;
-extern const std::string_view listed_half_values_text;
 
 namespace {
 
 using transformer::FragmentFormat;
 
-/// Bytes of a stage: a packed tile for each warp, and after them a K tile of B for each warp of a row tile. K tiles
-/// that are transposed have stages of their own, after all packed tiles, and boxes before them, where they begin as a
-/// tensor copy asks for.
-bool transposes_k_tiles(const LoopNest& nest) { return nest.find_array("fetched") != nullptr; }
-bool k_tiles_have_stages(const LoopNest& nest) { return transposes_k_tiles(nest) || copies_boxes(nest); }
+/// Bytes of a stage: a packed tile for each warp, and after them a K tile of B for each warp of a row tile. Boxes have
+/// stages of their own, before all packed tiles, where they begin as a tensor copy asks for.
 bool has_patches(const LoopNest& nest) { return performs(nest, "stage_patches"); }
 std::int64_t k_tile_bytes(const LoopNest& nest) {
   if (has_patches(nest)) {
@@ -51,13 +43,11 @@ std::int64_t k_tile_bytes(const LoopNest& nest) {
 }
 std::int64_t stage_bytes(const LoopNest& nest, std::int64_t packed_tile_bytes) {
   return nest.constant("iteration_k_tiles") *
-         (nest.constant("block_row_tiles") * packed_tile_bytes + (k_tiles_have_stages(nest) ? 0 : k_tile_bytes(nest)));
+         (nest.constant("block_row_tiles") * packed_tile_bytes + (copies_boxes(nest) ? 0 : k_tile_bytes(nest)));
 }
 /// Of K tiles that are apart from the packed tiles.
 std::int64_t k_tiles_bytes(const LoopNest& nest) {
-  return k_tiles_have_stages(nest) ? nest.constant(transposes_k_tiles(nest) ? "k_tile_stages" : "stages") *
-                                         nest.constant("iteration_k_tiles") * k_tile_bytes(nest)
-                                   : 0;
+  return copies_boxes(nest) ? nest.constant("stages") * nest.constant("iteration_k_tiles") * k_tile_bytes(nest) : 0;
 }
 /// Of the copies of a block.
 std::int64_t copied_bytes(const LoopNest& nest, std::int64_t packed_tile_bytes) {
@@ -90,97 +80,14 @@ std::int64_t barriers_at(const LoopNest& nest, std::int64_t packed_tile_bytes) {
   return sums_stand_behind_k_tiles(nest) ? operands : std::max(operands, declared_shared_bytes(nest));
 }
 
-/// Where B has the rows of a column one after the other, 8 of them are loaded at once. That is decided for a lane's
-/// whole K tile, so that its loads are on their way together.
-const char* whole_rows_text(const LoopNest& nest) {
-  const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
-  return layout && has_contiguous_rows(*layout) ? R"(    // At once where all of them begin at multiples of 16 bytes.
-    const uint4* wholes[k_tile_fetches];
-    size_t addresses = 0;
-#pragma unroll
-    for (int f = 0; f < k_tile_fetches; ++f) {
-      const LaneRows rows = rows_of_lane(f, first_row, tile, copy, lane, N);
-      wholes[f] = rows.there ? reinterpret_cast<const uint4*>(column_of_B(B, rows.column, ldb).first + row_of_B(rows.first, ldb).distance) : nullptr;
-      addresses |= reinterpret_cast<size_t>(wholes[f]);
-    }
-    if (first_row + k_tile_columns <= K && addresses % sizeof(uint4) == 0) {
-#pragma unroll
-      for (int f = 0; f < k_tile_fetches; ++f) {
-        fetched[f] = wholes[f] != nullptr ? *wholes[f] : make_uint4(0, 0, 0, 0);
-      }
-      return;
-    }
-)"
-                                                : "";
-}
-
-/// The same of as many rows as 16 bytes have, which are copied as they are. Rows of B as it is usual lie beside each
-/// other where it has one column.
-std::string copy_rows_text(const LoopNest& nest) {
-  const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
-  if (layout && !has_contiguous_rows(*layout)) {
-    return "";
-  }
-  return fmt::format(
-      R"(  // Past the registers where all are there, beside each other, and begin at a multiple of 16 bytes.
-  const {}* const from = rows < vector_width{} ? nullptr : {};
-  if (from != nullptr && reinterpret_cast<size_t>(from) % 16 == 0) {{
-    __pipeline_memcpy_async(to, from, 16);
-    return;
-  }}
-)",
-      c_name(nest.element()), layout ? "" : " || ldb != 1",
-      layout ? "column_of_B(B, j, ldb).first + row_of_B(k, ldb).distance" : "B + k");
-}
-
-const char* element_of_column_text(const LoopNest& nest) {
-  return nest.array(ArrayRole::dense).layout ? "element_of_B(row_of_B(k + r, ldb), column_of_B(B, j, ldb))"
-                                             : "B[(k + r) * ldb + j]";
-}
-
-/// How a lane reads what it has of 16 rows in a step of two values a group.
-constexpr const char* read_half =
-    R"(    values[s] = reinterpret_cast<const uint4*>(packed_tile)[(step * m16_tiles + s) * 32 + lane];
-    metadata[s] = reinterpret_cast<const unsigned int*>(packed_tile + metadata_at)[(step * m16_tiles + s) * 16 + lane / 4 * 2 + lane % 2];)";
-
-/// The same in a packed tile that has 1:4 steps.
-constexpr const char* read_sparse24_or_sparse14 = R"(    if (step >= half_steps) {
-      read_sparse14(packed_tile, step, s, lane, values[s], metadata[s]);
-      continue;
-    }
-)";
-
-bool has_sparse14_steps(const FragmentFormat& format) { return format.shape.sparse14_steps != 0; }
-
 /// How a lane finds what it has of 16 rows in a step.
 std::string load_values_text_of(const FragmentFormat& format) {
   if (!format.is_listed()) {
     return std::string(float_values_text);
   }
-  return std::string(listed_text) + "\n" +
-         std::string(format.element().bytes == 2 ? listed_half_values_text : listed_float_values_text);
+  return std::string(listed_text) + "\n" + std::string(listed_float_values_text);
 }
 
-/// How an extra is read, and two elements of the row of B that it is for.
-std::string read_residual_text(const LoopNest& nest) {
-  switch (nest.element()) {
-    case ScalarType::f16:
-    case ScalarType::bf16:
-      return fmt::format(
-          R"(      const unsigned int residual = reinterpret_cast<const unsigned int*>(packed_tile + residuals_at)[x];
-      const float value = {};
-      const unsigned int place = residual >> 16;
-)",
-          widened(nest.element(), nest.element() == ScalarType::f16
-                                      ? "__ushort_as_half(static_cast<unsigned short>(residual))"
-                                      : "__ushort_as_bfloat16(static_cast<unsigned short>(residual))"));
-    default:
-      return R"(      const uint2 residual = reinterpret_cast<const uint2*>(packed_tile + residuals_at)[x];
-      const float value = __uint_as_float(residual.x);
-      const unsigned int place = residual.y;
-)";
-  }
-}
 /// How the place of an element is asked for, up to its row.
 const char* element_at_text(const LoopNest& nest) { return has_patches(nest) ? "element_at(k_tile, " : "element_at("; }
 
@@ -254,10 +161,8 @@ std::vector<std::string> places_behind_values(const LoopNest& nest, const Fragme
       c_constant("int", "packed_tile_residuals",
                  nest.packed.is_shape_generic ? most_residuals(format) : format.shape.residuals,
                  "residuals of a packed tile, at most"),
-      c_constant(
-          "int", "metadata_at", format.metadata_at(0, 0, 0, 0),
-          fmt::format("in a packed tile, after the values: the metadata that say which of {} columns they belong to",
-                      format.element().bytes == 2 ? "four" : "two")),
+      c_constant("int", "metadata_at", format.metadata_at(0, 0, 0, 0),
+                 "in a packed tile, after the values: the metadata that say which of two columns they belong to"),
       c_constant("int", "columns_at", format.columns_at(),
                  "the column permutation: which column of the K tile is at a position"),
       c_constant("int", "residual_ends_at", format.residuals_end_at(0), "where the residuals of each row group end"),
@@ -325,53 +230,34 @@ Environment fragment_sizes(const FragmentFormat& format) {
 }
 
 std::map<std::string, std::string> fragment_holes(const LoopNest& nest, const FragmentFormat& format) {
-  const bool f16 = nest.element() == ScalarType::f16;
-  const bool transposes = transposes_k_tiles(nest);
   const bool boxes = copies_boxes(nest);
-  return {{"FIND_ROUNDS", find_rounds_text(nest, format)},
-          {"PACKED_TILES_AT",
-           nest.packed.is_shape_generic && !format.regular() ? "packed.packed_tiles_at" : "packed_tiles_at"},
-          {"COPIES",
-           boxes ? "The copies in shared memory: the K tiles of B of all stages, each where a TMA copy may begin, and "
-                   "after them of each stage the packed tiles\n// of the block's warps."
-           : transposes ? "The copies in shared memory: of each stage the packed tiles of the block's warps, and after "
-                          "all of them the K tiles of B."
-                        : "The copies of a stage in shared memory: the packed tiles of the block's warps, and after "
-                          "them the K tiles of B."},
-          {"PACKED_TILE_COPY",
-           boxes ? "memory + stages * iteration_k_tiles * k_tile_bytes + stage * stage_bytes + copy * packed_tile_bytes"
-                 : "memory + stage * stage_bytes + copy * packed_tile_bytes"},
-          {"ARRIVING_THREADS",
-           boxes ? fmt::format("{} ? block_row_tiles + 1 : block_row_tiles", boxed_variant(nest)) : "block_row_tiles"},
-          {"HAS_BOXES", boxed_variant(nest)},
-          {"BOXES_IN_WORDS", has_lines(nest) ? "B as it is `tuned` for" : "`vectors`"},
-          {"ROW_OF_BOX", has_lines(nest) ? "row / line_rows" : "row"},
-          {"ASKING_THREAD", places_values(nest)
-                                ? "consumer_group_threads - 32"
-                                : "0"},  // where all wait for the warp, not one that has asked for packed tiles
-          {"K_TILE_COPY",
-           boxes        ? "memory + (stage * iteration_k_tiles + part) * k_tile_bytes"
-           : transposes ? "packed_tile_copy(memory, stages, 0) + (stage * iteration_k_tiles + part) * k_tile_bytes"
-                        : "packed_tile_copy(memory, stage, block_copies) + part * k_tile_bytes"},
-          {"WHOLE_ROWS", whole_rows_text(nest)},
-          {"COPY_ROWS", copy_rows_text(nest)},
-          {"ELEMENT_OF_COLUMN", element_of_column_text(nest)},
-          {"COLUMN_OF_ELEMENT", has_one_column(nest) ? "" : ", column"},
-          {"ELEMENT_AT", element_at_text(nest)},
-          {"LOAD_VALUES", load_values_text_of(format)},
-          {"READ_SPARSE14", has_sparse14_steps(format) ? std::string(read_sparse14_text) + "\n" : ""},
-          {"READ_STEP", has_sparse14_steps(format) ? std::string(read_sparse24_or_sparse14) + read_half : read_half},
-          {"ROWS_OF_STEP", has_one_column(nest) ? std::string(elements_of_step_text) : std::string(rows_of_step_text)},
-          {"PRODUCT_IN_WORDS", has_one_column(nest) ? "eight parts of the column and" : "every 8 columns and"},
-          {"READ_RESIDUAL", read_residual_text(nest)},
-          {"TWO_COLUMNS", two_columns_text(nest)},
-          {"TWO_OF_K_TILE", two_of_k_tile_text(nest)},
-          {"COLUMNS_OF_TILE", splits_products(nest) ? "8" : "4"},
-          {"PRODUCT_ROWS", fmt::format("{}", rows_of_product(nest))},
-          {"WARPGROUP_PRODUCT", warpgroup_product_text(rows_of_product(nest), splits_products(nest))},
-          {"PRODUCT_SHAPE", warp_product_shape(splits_products(nest))},
-          {"BITS_OF_ELEMENT", f16 ? "__half_as_ushort" : "__bfloat16_as_ushort"},
-          {"MMA_TYPES", f16 ? "f16.f16" : "bf16.bf16"}};
+  return {
+      {"FIND_ROUNDS", find_rounds_text(nest, format)},
+      {"PACKED_TILES_AT",
+       nest.packed.is_shape_generic && !format.regular() ? "packed.packed_tiles_at" : "packed_tiles_at"},
+      {"COPIES",
+       boxes ? "The copies in shared memory: the K tiles of B of all stages, each where a TMA copy may begin, and "
+               "after them of each stage the packed tiles\n// of the block's warps."
+             : "The copies of a stage in shared memory: the packed tiles of the block's warps, and after "
+               "them the K tiles of B."},
+      {"PACKED_TILE_COPY",
+       boxes ? "memory + stages * iteration_k_tiles * k_tile_bytes + stage * stage_bytes + copy * packed_tile_bytes"
+             : "memory + stage * stage_bytes + copy * packed_tile_bytes"},
+      {"ARRIVING_THREADS", boxes ? "vectors ? block_row_tiles + 1 : block_row_tiles" : "block_row_tiles"},
+      {"ASKING_THREAD", places_values(nest)
+                            ? "consumer_group_threads - 32"
+                            : "0"},  // where all wait for the warp, not one that has asked for packed tiles
+      {"K_TILE_COPY", boxes ? "memory + (stage * iteration_k_tiles + part) * k_tile_bytes"
+                            : "packed_tile_copy(memory, stage, block_copies) + part * k_tile_bytes"},
+      {"ELEMENT_AT", element_at_text(nest)},
+      {"LOAD_VALUES", load_values_text_of(format)},
+      {"TWO_COLUMNS", two_columns_text(nest)},
+      {"TWO_OF_K_TILE", two_of_k_tile_text(nest)},
+      {"COLUMNS_OF_TILE", splits_products(nest) ? "8" : "4"},
+      {"PRODUCT_ROWS", fmt::format("{}", rows_of_product(nest))},
+      {"WARPGROUP_PRODUCT", warpgroup_product_text(rows_of_product(nest), splits_products(nest))},
+      {"PRODUCT_SHAPE", warp_product_shape(splits_products(nest))},
+  };
 }
 
 std::vector<std::string> fragment_constants(const LoopNest& nest, const FragmentFormat& format) {
@@ -388,14 +274,6 @@ std::vector<std::string> fragment_constants(const LoopNest& nest, const Fragment
   constants.push_back(c_constant("int", "packed_tile_bytes", bytes));
   constants.push_back(c_constant("int", "k_tile_bytes", k_tile_bytes(nest), "of B"));
   constants.push_back(c_constant("int", "stage_bytes", stage_bytes(nest, bytes)));
-  if (has_sparse14_steps(format)) {
-    constants.push_back(c_constant("int", "half_steps", format.shape.packed_tile_steps().half(),
-                                   "k-steps that store two values of every four columns; the others are 1:4 steps"));
-    constants.push_back(c_constant("int", "sparse14_steps_at", format.sparse14_steps_at(),
-                                   "in a packed tile: the values of the 1:4 steps"));
-    constants.push_back(c_constant("int", "sparse14_metadata_at", format.sparse14_metadata_at(0, 0, 0),
-                                   "and two bits for each that say which column it belongs to"));
-  }
   if (has_patches(nest)) {
     std::ranges::move(patch_constants(nest, k_tile_patches(nest).value()), std::back_inserter(constants));
   }

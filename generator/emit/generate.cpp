@@ -16,7 +16,6 @@
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/fragment_weights.h"
 #include "generator/emit/gather_text.h"
-#include "generator/emit/k_tile_lines.h"
 #include "generator/emit/layout_text.h"
 #include "generator/emit/matching_sizes.h"
 #include "generator/emit/print_kernel.h"
@@ -135,7 +134,7 @@ void check_format(const transformer::RegionFormat& format, const LoopNest& nest,
                       "choose stage_a=off, or a smaller split_k or tile");
 }
 
-void check_format(const transformer::FragmentFormat& format, const LoopNest& nest, const SparseMatrix& matrix,
+void check_format(const transformer::FragmentFormat& format, const LoopNest& nest, const SparseMatrix&,
                   const GenerateOptions& options) {
   for (const int architecture : options.architectures) {
     if (architecture < StreamSchedule::least_architecture) {
@@ -148,12 +147,6 @@ void check_format(const transformer::FragmentFormat& format, const LoopNest& nes
           text_of(options.choice), fmt::format("sm_{} has no clusters of blocks", architecture),
           fmt::format("choose cluster=1, or build for sm_{} and newer", StreamSchedule::cluster_architecture));
     }
-  }
-  if (has_one_column(nest) && !std::ranges::all_of(matrix.values, [](double value) { return std::isfinite(value); })) {
-    throw UnsuitableSchedule(text_of(options.choice),
-                             "multiplies each value by an element of B and by seven zeros, whose products are added "
-                             "up, and infinity times zero is no number",
-                             "choose a tile N of 8 for values that are not finite");
   }
   if (format.counts.rounds >> 31 != 0 || format.packed_tile_bytes() * nest.constant("block_copies") >> 31 != 0) {
     throw UnsuitableSchedule(
@@ -294,7 +287,7 @@ PackingCache::Packing fragments_of(const LoopNest& nest, const SparseMatrix& mat
   const std::shared_ptr<PackingCache> shelf = options.fragments ? options.fragments : std::make_shared<PackingCache>();
   const transformer::FragmentBlock block = fragment_block(nest.packed);
   check_bytes(PackingCache::least_bytes(csr_view(matrix), block), matrix, options);
-  const transformer::FragmentWeights weights = fragment_weights(nest, matrix);
+  const transformer::FragmentWeights weights = fragment_weights(nest);
   check_bytes(shelf->least_bytes(csr_view(matrix), block, weights), matrix, options);
   PackingCache::Packing packing = shelf->get(csr_view(matrix), block, weights);
   check_format(packing->format, nest, matrix, options);
@@ -404,7 +397,7 @@ LoopNest lowered_nest(const LoopNest& nest, const SparseMatrix& matrix, const Sc
   const LoopNest result = lower(nest, directives, patterns_of(directives, matrix));
   check_final(result, choice);
   check_launch(result, choice);
-  return with_lines(result, directives, matrix.columns, bcol);
+  return result;
 }
 
 }  // namespace

@@ -95,7 +95,6 @@ LaunchPlan launch_plan(const Layer& layer) {
                                    .rows = static_cast<unsigned int>(nest.constant("k_tile_columns")),
                                    .columns = static_cast<unsigned int>(columns_of_k_tile_row(nest)),
                                    .element_bytes = static_cast<unsigned int>(bytes_of(nest.element())),
-                                   .line_rows = static_cast<unsigned int>(nest.packed.line_rows),
                                    .are_copied = tuned_moves_vectors(nest, layer.sizes, layer.bcol)};
   }
   for (const LoopNest& before : nest.before) {

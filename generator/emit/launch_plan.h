@@ -31,9 +31,8 @@ struct LaunchPlan {
     unsigned int rows = 1;
     unsigned int columns = 16;
     unsigned int element_bytes = 2;
-    unsigned int line_rows = 1;  ///< rows of B that are a row of a box; those and columns above are of B
-    bool of_columns = false;     ///< B has its columns one after the other, and they are the lines of a box
-    bool are_copied = true;      ///< else the kernel does not look at the map, which may hold anything
+    bool of_columns = false;  ///< B has its columns one after the other, and they are the lines of a box
+    bool are_copied = true;   ///< else the kernel does not look at the map, which may hold anything
     bool operator==(const Boxes&) const = default;
   };
 

@@ -14,7 +14,6 @@
 #include "generator/emit/dispatch.h"
 #include "generator/emit/fragment_text.h"
 #include "generator/emit/gather_text.h"
-#include "generator/emit/k_tile_lines.h"
 #include "generator/emit/launch_parameters.h"
 #include "generator/emit/launch_plan.h"
 #include "generator/emit/layout_text.h"
@@ -115,7 +114,7 @@ cudaError_t describe_boxes(CUtensorMap* boxes, const {0}* b, int64_t ldb, unsign
     return asked != cudaSuccess ? asked : cudaErrorNotSupported;
   }}
   const cuuint64_t extents[2] = {{{3}}};
-  const cuuint64_t row_bytes[1] = {{static_cast<cuuint64_t>(ldb) * sizeof({0}){6}}};
+  const cuuint64_t row_bytes[1] = {{static_cast<cuuint64_t>(ldb) * sizeof({0})}};
   const cuuint32_t box[2] = {{{4}}};
   const cuuint32_t steps[2] = {{1, 1}};
   const auto encode = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
@@ -125,46 +124,36 @@ cudaError_t describe_boxes(CUtensorMap* boxes, const {0}* b, int64_t ldb, unsign
 }}
 )";
 
-/// The boxes of a nest: extents of B and of a box, how they are told, the bytes of a swizzle, 0 for none, and rows that
-/// lines of B have.
+/// The boxes of a nest: extents of B and of a box, how they are told, and the bytes of a swizzle, 0 for none.
 struct BoxesOfLauncher {
   std::string extents;
   std::string box;
   std::string description;
   std::int64_t swizzle;
-  const char* line_rows;
 };
 
 BoxesOfLauncher boxes_of_k_tiles(const LoopNest& nest) {
   const bool has_more_columns = columns_of_k_tile_row(nest) != nest.constant("tile_columns");
   const char* const row_columns = has_more_columns ? "row_columns" : "tile_columns";
   const std::string description =
-      fmt::format("boxes of a K tile's {} and a tile's columns{}{}", has_lines(nest) ? "lines" : "rows",
+      fmt::format("boxes of a K tile's rows and a tile's columns{}{}",
                   gathers_rows(nest) ? "" : ", with the pieces of their rows where piece_at has them",
                   has_more_columns ? ", and some columns more, which nobody reads" : "");
-  if (has_lines(nest)) {
-    return {
-        "columns * line_rows, K / line_rows", fmt::format("{} * line_rows, k_tile_columns / line_rows", row_columns),
-        description,
-        is_half(nest.element()) ? nest.packed.line_rows * nest.constant("tile_columns") * bytes_of(nest.element()) : 0,
-        " * line_rows"};
-  }
-  return {"columns, K", fmt::format("{}, k_tile_columns", row_columns), description,
-          is_half(nest.element()) ? nest.constant("tile_columns") * bytes_of(nest.element()) : 0, ""};
+  return {"columns, K", fmt::format("{}, k_tile_columns", row_columns), description, 0};
 }
 
 BoxesOfLauncher boxes_of_tiles(const LoopNest& nest) {
   const BoxOfTile box = box_of_tile(nest);
   return {box.of_columns ? "K, columns" : "columns, K",
           box.of_columns ? fmt::format("{}, {}", box.rows, box.columns) : fmt::format("{}, {}", box.columns, box.rows),
-          box.of_columns ? "a tile of it is a box of its columns" : "a tile of it is boxes of its rows", box.line_bytes,
-          ""};
+          box.of_columns ? "a tile of it is a box of its columns" : "a tile of it is boxes of its rows",
+          box.line_bytes};
 }
 
 std::string describe_boxes_text(const LoopNest& nest) {
   const ScalarType element = nest.element();
   const BoxesOfLauncher boxes = copies_tile_boxes(nest) ? boxes_of_tiles(nest) : boxes_of_k_tiles(nest);
-  const std::string limit = has_lines(nest) ? "" : fmt::format(fmt::runtime(limit_of_boxes), c_name(element));
+  const std::string limit = fmt::format(fmt::runtime(limit_of_boxes), c_name(element));
   const std::string condition = copies_tile_boxes(nest) ? fmt::format(fmt::runtime(allows_boxes), c_name(element)) : "";
   return limit + condition +
          fmt::format(fmt::runtime(describe_boxes), c_name(element),
@@ -172,7 +161,7 @@ std::string describe_boxes_text(const LoopNest& nest) {
                      : element == ScalarType::bf16 ? "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16"
                                                    : "CU_TENSOR_MAP_DATA_TYPE_FLOAT32",
                      boxes.swizzle == 0 ? "NONE" : fmt::format("{}B", boxes.swizzle), boxes.extents, boxes.box,
-                     boxes.description, boxes.line_rows);
+                     boxes.description);
 }
 
 std::string launch_attributes_text(const LoopNest& nest, bool programmatic) {
@@ -223,7 +212,7 @@ std::string variant_text(const Layer& layer, const std::string& kernel) {
       "                   tuned_columns <= {3};\n"
       "const auto kernel = tuned ? {0}{6} : vectors ? {0}{7} : {0}{8};\n",
       kernel, ldb, ldc, most_columns(nest),
-      copies_boxes(nest) && !has_lines(nest) && !copies_tile_boxes(nest) ? " && ldb <= most_ldb_of_boxes" : "",
+      copies_boxes(nest) && !copies_tile_boxes(nest) ? " && ldb <= most_ldb_of_boxes" : "",
       tuned_moves_vectors(nest, layer.sizes, layer.bcol) ? "vectors && " : "", variants[0], variants[1], variants[2]);
 }
 
@@ -299,11 +288,10 @@ std::string launch_text(const Layer& layer) {
   return cudaSuccess;
 )",
                      has_items ? columns_of_whole_items : "    const unsigned int left = columns - done;\n",
-                     copies_boxes(nest)
-                         ? fmt::format(fmt::runtime(boxes_of_launch),
-                                       copies_tile_boxes(nest) ? "allows_boxes(b, ldb)" : boxed_variant(nest),
-                                       distance(layer, dense(nest), "ldb"))
-                         : "",
+                     copies_boxes(nest) ? fmt::format(fmt::runtime(boxes_of_launch),
+                                                      copies_tile_boxes(nest) ? "allows_boxes(b, ldb)" : "vectors",
+                                                      distance(layer, dense(nest), "ldb"))
+                                        : "",
                      distance(layer, dense(nest), "ldb"), distance(layer, output(nest), "ldc"),
                      operand_arguments(nest, layer.sizes, "done"), sizes, copies_boxes(nest) ? ", boxes" : "",
                      has_items ? "left == rest" : "tiles <= most_tiles", status, most_columns(nest));

@@ -76,7 +76,7 @@ json packed_entry(const transformer::FragmentFormat& format) {
   return {{"version", transformer::FragmentFormat::version},
           {"block_panels", format.shape.block_row_tiles},
           {"steps", format.shape.steps},
-          {"quarter_steps", format.shape.sparse14_steps},
+          {"quarter_steps", 0},  // of 16 bits, which earlier versions had
           {"dense", format.is_dense()},
           {"listed", format.shape.listed},
           {"placed", format.is_placed()},

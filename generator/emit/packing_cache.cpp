@@ -38,7 +38,7 @@ PackingCache::Packing PackingCache::get(const transformer::CsrView& matrix, cons
     return std::make_shared<const transformer::Packed<transformer::FragmentFormat>>(
         transformer::pack(matrix, cut, searches));
   };
-  const Cut key{block, cut.steps, cut.sparse14_steps, cut.residuals, cut.listed};
+  const Cut key{block, cut.steps, cut.residuals, cut.listed};
   if (is_full() && !packings_.has(key)) {
     return pack();
   }
@@ -53,9 +53,8 @@ PackingCache::Packing PackingCache::get(const transformer::CsrView& matrix, cons
 transformer::FragmentSearches& PackingCache::searches_of(const transformer::CsrView& matrix,
                                                          const transformer::FragmentBlock& block) {
   const std::lock_guard lock(mutex_);
-  const transformer::FragmentShape shape{
-      {.height = block.height, .line_rows = block.line_rows}, matrix.rows, matrix.columns, matrix.element};
-  return searches_.try_emplace(std::pair(block.height, block.line_rows), shape).first->second;
+  const transformer::FragmentShape shape{{.height = block.height}, matrix.rows, matrix.columns, matrix.element};
+  return searches_.try_emplace(block.height, shape).first->second;
 }
 
 bool PackingCache::is_full() {

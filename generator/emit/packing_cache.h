@@ -44,7 +44,6 @@ class PackingCache {
   struct Cut {
     transformer::FragmentBlock block;
     std::uint32_t steps;
-    std::uint32_t sparse14_steps;
     std::uint32_t residuals;
     std::uint32_t listed;
 
@@ -57,9 +56,8 @@ class PackingCache {
                                              const transformer::FragmentBlock& block);
   bool is_full();
 
-  std::mutex mutex_;  ///< guards what follows
-  std::map<std::pair<std::uint32_t, std::uint32_t>, transformer::FragmentSearches>
-      searches_;  ///< by the height of row tiles and the rows of a line
+  std::mutex mutex_;                                                 ///< guards what follows
+  std::map<std::uint32_t, transformer::FragmentSearches> searches_;  ///< by the height of row tiles
   std::uint64_t bytes_ = 0;
 
   MadeOnce<Wish, transformer::FragmentCut> cuts_;

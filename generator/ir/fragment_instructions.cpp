@@ -15,14 +15,10 @@ extern const std::string_view stage_packed_tile_text;
 extern const std::string_view k_tile_rows_text;
 extern const std::string_view stage_k_tiles_text;
 extern const std::string_view store_held_text;
-extern const std::string_view load_k_tile_text;
-extern const std::string_view transpose_k_tile_text;
 extern const std::string_view n8_range_text;
-extern const std::string_view multiply_step_text;
 extern const std::string_view multiply_steps_text;
 extern const std::string_view float_step_text;
 extern const std::string_view load_values_text;
-extern const std::string_view multiply_dense_steps_text;
 extern const std::string_view dense_float_step_text;
 extern const std::string_view terms_text;
 extern const std::string_view multiply_split_steps_text;
@@ -33,8 +29,6 @@ extern const std::string_view stage_elements_text;
 extern const std::string_view stage_patches_text;
 extern const std::string_view find_residuals_text;
 extern const std::string_view add_residuals_text;
-extern const std::string_view add_column_residuals_text;
-extern const std::string_view add_lanes_text;
 extern const std::string_view async_barriers_text;
 extern const std::string_view bulk_text;
 extern const std::string_view make_barriers_text;
@@ -118,24 +112,6 @@ Instruction multiply_steps(const char* name_of, const char* function, std::vecto
           .texts = std::move(texts)};
 }
 
-/// The same of one column of C: lane 4 g + c adds what slots 8 c to 8 c + 7 of a step have for its rows, in two sums of
-/// each.
-Instruction multiply_column_steps(std::vector<std::string_view> texts) {
-  constexpr std::int64_t lane_slots = 8;
-  Instruction result = multiply_steps("multiply_column_steps", "multiply_steps", std::move(texts));
-  const Block each{define("slot", index("step") * index("step_slots") + index("pair") * lane_slots + index("s")),
-                   define("k", Expression(at("slots", {name("slot")})) + index("origin")),
-                   loop("e", name("lane_rows"),
-                        {define("row", index("e") * index("row_sets") + index("row_set")),
-                         define("sum", index("e") * 2 + remainder(index("s"), 2)),
-                         add(at("sums", {name("sum")}), product({at("values", {name("slot"), name("row")}),
-                                                                 at("b", {name("k"), name("first_column")})}))})};
-  result.meaning = {loop("link", name("unrolled_steps"),
-                         {define("step", index("first_step") + index("link")),
-                          Node{Branch{less(name("step"), name("steps_end")), {loop("s", lane_slots, each)}, {}}}})};
-  return result;
-}
-
 /// Which residuals a set of rows has.
 Instruction find_residuals() {
   return {.name = "find_residuals",
@@ -163,44 +139,6 @@ Instruction add_residuals() {
                   k_tile_of_warp + ", thread % 32, {sums});",
           .reads_packed_tile = true,
           .texts = {vector_text, packed_tile_text, add_residuals_text}};
-}
-
-/// The same of one column of C: each of the four lanes adds some of them.
-Instruction add_column_residuals() {
-  Instruction result = add_residuals();
-  const Block each{
-      define("k", Expression(at("slots", {name("x")})) + index("origin")), define("upper", at("rows", {name("x")})),
-      define("sum", index("upper") * 2),
-      add(at("sums", {name("sum")}), product({at("values", {name("x")}), at("b", {name("k"), name("first_column")})}))};
-  result.name = "add_column_residuals";
-  result.meaning = {Node{Loop{"x", name("first_residual") + name("pair"), name("residuals_end"), name("column_pairs"),
-                              Role::none, Mapping::sequential, each}}};
-  result.texts = {packed_tile_text, add_column_residuals_text};
-  return result;
-}
-
-/// The four lanes of a row add up what they have of one column of C: each gets the sum of every row that it has, in the
-/// first of its two sums.
-Instruction add_lanes() {
-  const Affine lane = name("lane");
-  const Block per_row{store(at("total", {lane, name("e")}), 0.0),
-                      loop("g", name("column_pairs"),
-                           {define("other", name("lane") - name("pair_of_lane") + name("g")),
-                            loop("v", 2,
-                                 {define("place", name("e") * 2 + name("v")),
-                                  add(at("total", {lane, name("e")}), at("sums", {name("other"), name("place")}))})})};
-  const Block per_lane{define("pair_of_lane", at("pair", {lane})), loop("e", name("lane_rows"), per_row)};
-  return {.name = "add_lanes",
-          .scope = Scope::warp,
-          .parameters = {array("sums"), value("pair")},
-          .temporaries = {{"total", {32, name("lane_rows")}, ArrayRole::registers}},
-          .meaning = {loop("lane", 32, per_lane),
-                      loop("lane", 32,
-                           {loop("e", name("lane_rows"),
-                                 {define("place", name("e") * 2),
-                                  store(at("sums", {lane, name("place")}), at("total", {lane, name("e")}))})})},
-          .call = "add_lanes({sums});",
-          .texts = {add_lanes_text}};
 }
 
 /// Which of its rounds a block takes as number `its`.
@@ -308,7 +246,7 @@ Instruction store_held() {
                   {array("held"), value("rounds"), value("iteration"), value("stage"), value("part"), value("thread")});
 }
 
-/// The same of 32 bits where elements of B lie as a layout says.
+/// The same where elements of B lie as a layout says.
 Instruction stage_elements() { return stage_k_tiles("stage_elements", "stage_elements<vectors>", stage_elements_text); }
 
 /// Or, where rows share elements of B, of what they share each once.
@@ -352,52 +290,6 @@ Instruction wait_for_operands() {
                   {value("own_iteration"), value("stage"), value("part")});
 }
 
-/// What the warp with this copy of a packed tile does in the round of an iteration, where there is one.
-Block if_there(Block body) {
-  return {define("part", quotient(index("copy"), index("block_row_tiles"))),
-          define("its", index("iteration") * index("iteration_k_tiles") + index("part")),
-          Node{Branch{less(name("its"), name("rounds")), std::move(body), {}}}};
-}
-
-/// The tiles of a K tile that the warp has: 32 rows and 8 columns, of which a lane has 8 rows of one column.
-Node each_tile(Block each) {
-  Block body{define("row", remainder(index("number"), index("row_tiles")) * 32 + remainder(index("lane"), 4) * 8),
-             define("column", quotient(index("number"), index("row_tiles")) * 8 + quotient(index("lane"), 4))};
-  body.push_back(loop("v", name("vector_width"), std::move(each)));
-  const Expression number = index("f") * index("block_row_tiles") + remainder(index("copy"), index("block_row_tiles"));
-  return loop("f", name("k_tile_fetches"),
-              {define("number", number), Node{Branch{less(name("number"), name("k_tile_tiles")), body, {}}}});
-}
-
-/// A lane's elements of the K tile of its warp's round, for its registers.
-Instruction load_k_tile() {
-  const Block each{define("k", index("k_tile") * index("k_tile_columns") + index("row") + index("v")),
-                   define("j", index("tile") * index("tile_columns") + index("column")),
-                   store(at("fetched", {name("f"), name("v")}), element_inside_b())};
-  return {
-      .name = "load_k_tile",
-      .parameters = {array("fetched"), array("b"), array("k_tiles"), value("first"), value("rounds"), value("rotation"),
-                     value("iteration"), value("tile"), value("copy"), value("lane"), value("height"), value("width")},
-      .meaning = if_there({define_round(), define("k_tile", at("k_tiles", {name("round")})), each_tile(each)}),
-      .call =
-          "load_k_tile({fetched}, packed, {b}, ldb, {first}, {rounds}, {rotation}, {iteration}, {tile}, {copy}, "
-          "{lane}, {width});",
-      .texts = {packed_tile_text, k_tile_rows_text, load_k_tile_text}};
-}
-
-/// Stores what was loaded so, in rows.
-Instruction transpose_k_tile() {
-  const Block each{define("r", index("row") + index("v")),
-                   store(at("staged_b", {name("stage"), name("part"), name("r"), name("column")}),
-                         at("fetched", {name("f"), name("v")}))};
-  return {.name = "transpose_k_tile",
-          .parameters = {array("fetched"), array("staged_b"), value("rounds"), value("iteration"), value("stage"),
-                         value("copy"), value("lane")},
-          .meaning = if_there({each_tile(each)}),
-          .call = "transpose_k_tile(shared_memory, {fetched}, {rounds}, {iteration}, {stage}, {copy}, {lane});",
-          .texts = {packed_tile_text, transpose_k_tile_text}};
-}
-
 }  // namespace
 
 std::vector<Instruction> fragment_instructions() {
@@ -413,12 +305,6 @@ std::vector<Instruction> fragment_instructions() {
           copy_packed_tile(),
           copy_k_tiles(),
           wait_for_operands(),
-          load_k_tile(),
-          transpose_k_tile(),
-          multiply_steps("multiply_steps", "multiply_steps",
-                         {packed_tile_text, n8_range_text, multiply_step_text, multiply_steps_text}),
-          multiply_steps("multiply_dense_steps", "multiply_dense_steps",
-                         {packed_tile_text, n8_range_text, load_values_text, multiply_dense_steps_text}),
           multiply_steps("multiply_split_steps", "multiply_split_steps",
                          {packed_tile_text, n8_range_text, load_values_text, float_step_text, terms_text,
                           multiply_split_steps_text}),
@@ -431,11 +317,8 @@ std::vector<Instruction> fragment_instructions() {
           multiply_steps("multiply_rounded_dense_steps", "multiply_steps",
                          {packed_tile_text, n8_range_text, load_values_text, dense_float_step_text, rounded_text,
                           multiply_rounded_step_text, multiply_steps_text}),
-          multiply_column_steps({packed_tile_text, n8_range_text, multiply_step_text, multiply_steps_text}),
           find_residuals(),
           add_residuals(),
-          add_column_residuals(),
-          add_lanes(),
           ordering("wait_for_stage", "__pipeline_wait_prior({ahead});", {}, {value("ahead")}),
           ordering("commit_copies", "__pipeline_commit();", {})};
 }

@@ -223,14 +223,12 @@ struct PackedForm {
   std::int64_t warp_row_tiles = 1;   ///< regions: row tiles of a warp
   std::int64_t block_row_tiles = 1;  ///< regions and fragments: row tiles of a block
   std::int64_t columns = 1;          ///< fragments: columns of C of a block
-  bool sparse14_steps = false;       ///< fragments: whether steps may store one of four elements, in place of two
   bool dense_steps = false;          ///< fragments: whether steps have consecutive columns
   bool listed_values =
       false;  ///< fragments: of which each lane has a list of what is not zero, in place of all elements
   bool placed_values = false;  ///< fragments: of which each one has its place beside it, in place of the lists of lanes
   bool splits_values = false;  ///< placed values: whether each is put there as two numbers of 16 bits
   std::int64_t placing_warps = 1;  ///< placed values: warps that put those of a row tile in their places
-  std::int64_t line_rows = 1;      ///< fragments: rows of B that are in a line of shared memory
   std::int64_t longest = 1;        ///< tasks: most non-zeros
   std::int64_t light = 1;          ///< tasks: most non-zeros of a light one
   bool is_shape_generic =

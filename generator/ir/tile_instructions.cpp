@@ -30,6 +30,7 @@ extern const std::string_view wait_for_tile_text;
 extern const std::string_view warpgroup_text;
 extern const std::string_view warpgroup_order_text;
 extern const std::string_view wgmma_text;
+extern const std::string_view narrow_pair_text;
 extern const std::string_view tile_halves_text;
 extern const std::string_view store_tile_text;
 extern const std::string_view store_tile_columns_text;
@@ -188,11 +189,11 @@ Instruction store_tile() {
           .call =
               "store_tile({to}, {leading_dimension}, {first_row}, {first_column}, {height}, {width}, {lane_of_caller}, "
               "{sums});",
-          .texts = {vector_text, tile_halves_text, store_tile_text},
+          .texts = {vector_text, narrow_pair_text, tile_halves_text, store_tile_text},
           .placed_call =
               "store_tile_columns({to}, {leading_dimension}, {first_row}, {first_column}, {height}, {width}, "
               "{lane_of_caller}, {sums});",
-          .placed_texts = {vector_text, tile_halves_text, store_tile_columns_text}};
+          .placed_texts = {vector_text, narrow_pair_text, tile_halves_text, store_tile_columns_text}};
 }
 
 /// Whether B allows that, by where it is alone. It makes no difference for the values.

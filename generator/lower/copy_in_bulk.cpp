@@ -35,13 +35,11 @@ constexpr const char* packed_tiles_and_k_tiles =
     "From compute capability 9.0 on one thread issues these copies instead: bulk copies of packed tiles, and TMA "
     "copies of the K tiles of B.";
 
-/// K tiles of rows that threads copy as they are, 16 bytes of B and C at once where a call allows it.
-bool has_k_tiles_of_rows(const LoopNest& nest) {
-  return performs(nest, "stage_k_tiles") && !nest.array(ArrayRole::output).layout;
-}
-
+/// Whether K tiles are of rows that threads copy as they are, 16 bytes of B and C at once where a call allows it, and
+/// rows are long enough for the engine.
 bool has_boxes(const LoopNest& nest) {
-  return has_k_tiles_of_rows(nest) && nest.constant("tile_columns") >= StreamSchedule::least_columns_of_boxes;
+  return performs(nest, "stage_k_tiles") && !nest.array(ArrayRole::output).layout &&
+         nest.constant("tile_columns") >= StreamSchedule::least_columns_of_boxes;
 }
 
 LoopNest with_bulk_copies(const LoopNest& nest, const Directive& directive, bool boxes) {
@@ -66,16 +64,6 @@ LoopNest with_bulk_copies(const LoopNest& nest, const Directive& directive, bool
 
 LoopNest copy_in_bulk(const LoopNest& nest, const CopyInBulk& directive) {
   return with_bulk_copies(nest, directive, has_boxes(nest));
-}
-
-LoopNest copy_lines_in_bulk(const LoopNest& nest) {
-  if (!has_k_tiles_of_rows(nest)) {
-    return nest;
-  }
-  LoopNest result = nest;
-  result.body = with_bulk_copies(nest.body, true);
-  std::ranges::replace(result.description, packed_tiles_alone, packed_tiles_and_k_tiles);
-  return result;
 }
 
 LoopNest copy_packed_tiles_in_bulk(const LoopNest& nest, const CopyPackedTiles& directive) {

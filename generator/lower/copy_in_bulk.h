@@ -19,15 +19,11 @@ namespace esc {
 ///                                                     multiply from shared memory ...;
 ///
 /// Nothing else moves: the barrier of an iteration still says that everybody is done with the stage that is copied to.
-/// K tiles of B stay with the lanes where they go through registers, and where a row of theirs has 8 columns alone, for
-/// which the engine is slower.
+/// K tiles of B stay with the lanes where their elements are read one by one, and where a row of theirs has 8 columns
+/// alone, for which the engine is slower.
 ///
 /// After pipeline(), whose loop and copies it changes. Throws ScheduleError where nothing is copied ahead.
 LoopNest copy_in_bulk(const LoopNest& nest, const CopyInBulk& directive);
-
-/// What that has left to the lanes, as rows of 8 columns are short, comes in bulk, too: for B of which several rows are
-/// a line (line_rows_of_boxes). After all other steps.
-LoopNest copy_lines_in_bulk(const LoopNest& nest);
 
 /// The same as copy_in_bulk for packed tiles alone: the engine takes a time for each row of a K tile, however short it
 /// is, in which the lanes of a consumer group copy several.

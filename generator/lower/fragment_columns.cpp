@@ -21,12 +21,10 @@ namespace {
 /// How the sums of a block are dealt to its lanes.
 enum class Sums {
   of_row_tile,  ///< a warp has all columns of C, in the rows of its row tile
-  of_columns,   ///< a warp has columns of its own, in the rows of all row tiles
-  of_slots      ///< there is one column, and four lanes have a part each of what is added up for a row of it
+  of_columns    ///< a warp has columns of its own, in the rows of all row tiles
 };
 
-/// The row and the first of the two columns of C whose sums are number 2 * e and 2 * e + 1 of a lane; or the one column
-/// that both are of.
+/// The row and the first of the two columns of C whose sums are number 2 * e and 2 * e + 1 of a lane.
 Block place_of_sums(Sums sums) {
   const bool own_columns = sums == Sums::of_columns;
   const Expression row = own_columns
@@ -35,8 +33,7 @@ Block place_of_sums(Sums sums) {
                              : index("row_tile") * index("row_tile_height") +
                                    remainder(index("e"), index("lane_rows")) * index("row_sets") + index("row_set");
   const Expression tile = index("tile") * index("tile_columns");
-  const Expression column = sums == Sums::of_slots ? tile
-                            : own_columns
+  const Expression column = own_columns
                                 ? tile + index("consumer_group_warp") * index("warp_columns") + index("column_pair") * 2
                                 : tile + quotient(index("e"), index("lane_rows")) * 8 + index("pair") * 2;
   return {define("i", row, ScalarType::u32), define("j", column, ScalarType::u32)};
@@ -44,7 +41,6 @@ Block place_of_sums(Sums sums) {
 
 /// The updates of a slot, each for a lane's own elements of C.
 Block own_updates(const Loop& column, Sums sums) {
-  const int columns = sums == Sums::of_slots ? 1 : 2;
   return rewrite(
       column.body, {.statement = [&](const Statement& statement) -> Block {
         Statement copy = substitute(statement, column.iterator, Affine::of(column.iterator) + Affine::of("v"));
@@ -52,13 +48,13 @@ Block own_updates(const Loop& column, Sums sums) {
         copy.guard.insert(copy.guard.begin(), less(Affine::of("j") + Affine::of("v"), column.upper));
         update = {element("sums", {Affine::of("e", 2) + Affine::of("v")}), update.value, false};
         Block result = place_of_sums(sums);
-        result.push_back(Node{mapped_loop(Mapping::unrolled, "v", columns, Role::column, {Node{std::move(copy)}})});
+        result.push_back(Node{mapped_loop(Mapping::unrolled, "v", 2, Role::column, {Node{std::move(copy)}})});
         return result;
       }});
 }
 
 /// The loop over K tiles, in which a lane adds to its own sums. Warps with columns of their own have all slots of a
-/// K tile; of one column the lanes of a row have some each.
+/// K tile.
 Node k_tiles_loop(const Node& k_tiles, const Loop& column, Sums sums) {
   const Node own = unrolled_loop("e", "row_vectors", Role::none, own_updates(column, sums));
   Node result = replace_loop({k_tiles}, "u", own).front();
@@ -66,9 +62,6 @@ Node k_tiles_loop(const Node& k_tiles, const Loop& column, Sums sums) {
   if (sums == Sums::of_columns) {
     slots.lower = 0;
     slots.step = 1;
-  } else if (sums == Sums::of_slots) {
-    slots.lower = Affine::of("pair");
-    slots.step = Affine::of("column_pairs");
   }
   return result;
 }
@@ -86,33 +79,21 @@ Block share_sums_of_warps(const LoopNest& nest) {
           Node{Barrier{Scope::block}}};
 }
 
-/// Stores a lane's sums. Those of one column are added up first, for the first lane of their row.
-Block store_sums(Sums sums) {
-  const bool adds_lanes = sums == Sums::of_slots;
+/// Stores a lane's sums.
+Node store_sums(Sums sums) {
   const Perform store{"store_columns",
-                      {element("C", {Affine::of("i"), Affine::of("j")}), element("sums", {Affine::of("e", 2)}),
-                       adds_lanes ? 1 : 2, choose(less(index("j"), index("N")), index("N") - index("j"), 0)}};
-  Guard guard{less(index("i"), index("M"))};
-  Block result;
-  if (adds_lanes) {
-    guard.push_back(less(index("pair"), 1));
-    result.push_back(perform("add_lanes", {element("sums"), index("pair")}));
-  }
+                      {element("C", {Affine::of("i"), Affine::of("j")}), element("sums", {Affine::of("e", 2)}), 2,
+                       choose(less(index("j"), index("N")), index("N") - index("j"), 0)}};
   Block body = place_of_sums(sums);
-  body.push_back(Node{Statement{std::move(guard), store}});
-  result.push_back(unrolled_loop("e", "row_vectors", Role::none, std::move(body)));
-  return result;
+  body.push_back(Node{Statement{{less(index("i"), index("M"))}, store}});
+  return unrolled_loop("e", "row_vectors", Role::none, std::move(body));
 }
 
 /// Which rows and columns lanes have, in the rows of their warp's row tile.
-void give_rows_of_row_tile(LoopNest& nest, bool one_column) {
+void give_rows_of_row_tile(LoopNest& nest) {
   nest.constants.push_back({"row_sets", 8, "lane 4 g + c of a warp has rows g, g + 8, .. of a row tile"});
-  nest.constants.push_back(
-      {"column_pairs", 4,
-       one_column ? "of each k-step it has what columns 8 c to 8 c + 7 of A add to the column of C, in a pair of sums"
-                  : "and columns 2 c and 2 c + 1 of every 8"});
-  nest.constants.push_back({"n8_tiles", one_column ? Expression(1) : quotient(index("tile_columns"), 8),
-                            one_column ? "of parts of the column, which the tensor core adds up" : ""});
+  nest.constants.push_back({"column_pairs", 4, "and columns 2 c and 2 c + 1 of every 8"});
+  nest.constants.push_back({"n8_tiles", quotient(index("tile_columns"), 8), ""});
   nest.constants.push_back({"lane_rows", quotient(index("row_tile_height"), index("row_sets")), ""});
   nest.constants.push_back(
       {"row_vectors", index("lane_rows") * index("n8_tiles"), "pairs of consecutive sums of a lane"});
@@ -137,15 +118,7 @@ void check_columns(const LoopNest& nest, const FragmentColumns& directive) {
   if (directive.warp == 0) {
     check_between(directive, "columns", directive.columns, BitmapSchedule::max_columns);
     check_power_of_two(directive, "columns", directive.columns);
-    if (directive.columns == 1) {
-      refuse_if(!is_half(nest.element()), directive, "one column by itself is multiplied in 16 bits", nearest(8));
-      refuse_if(shares_k_tiles(nest), directive,
-                "with one column the lanes of a row share the products, and its warps share no K tile",
-                "leave split_k out");
-      return;
-    }
-    refuse_if(directive.columns < 8, directive, "the tensor core multiplies 8 columns, or in 16 bits the parts of one",
-              nearest(directive.columns < 4 && is_half(nest.element()) ? 1 : 8));
+    refuse_if(directive.columns < 8, directive, "the tensor core multiplies 8 columns at once", nearest(8));
     return;
   }
   const std::int64_t warps = nest.constant("consumer_group_threads") / 32;
@@ -177,7 +150,7 @@ LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive
   check_columns(nest, directive);
 
   const bool own_columns = directive.warp != 0;
-  const Sums sums = own_columns ? Sums::of_columns : directive.columns == 1 ? Sums::of_slots : Sums::of_row_tile;
+  const Sums sums = own_columns ? Sums::of_columns : Sums::of_row_tile;
   LoopNest result = nest;
   result.constants.push_back({"tile_columns", directive.columns, "columns of C that a block computes"});
   result.constants.push_back(
@@ -185,7 +158,7 @@ LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive
   if (own_columns) {
     give_columns_of_warp(result, directive.warp);
   } else {
-    give_rows_of_row_tile(result, sums == Sums::of_slots);
+    give_rows_of_row_tile(result);
   }
   result.constants.push_back({"lane_sums", 2 * index("row_vectors"), ""});
   result.constants.push_back(
@@ -202,8 +175,7 @@ LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive
   }
   if (adding_warps(result) > 1) {
     append(parts.body, share_sums_of_warps(result));
-    Block adding{add_left_sums("partial_sums", "other_warps")};
-    append(adding, store_sums(sums));
+    Block adding{add_left_sums("partial_sums", "other_warps"), store_sums(sums)};
     append(parts.body, {Node{Branch{less(number_of_warp(result), 1), std::move(adding), {}}}});
     const Expression all =
         own_columns ? index("iteration_k_tiles") : quotient(index("threads_per_block"), 32 * index("block_row_tiles"));
@@ -212,7 +184,7 @@ LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive
     declare_left_sums(result, "partial_sums", "other_warps");
     result.description.emplace_back("In the end their sums are added in shared memory.");
   } else {
-    append(parts.body, store_sums(sums));
+    parts.body.push_back(store_sums(sums));
   }
   parts.grid.push_back(mapped_loop(Mapping::grid_y, "tile", Affine::of("tiles"), Role::column));
   if (own_columns) {

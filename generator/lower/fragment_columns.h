@@ -23,13 +23,8 @@ namespace esc {
 /// all row tiles of the block, and lane 4 g + c columns 2 g and 2 g + 1 of rows 2 c and 2 c + 1 of every 8: so the
 /// transposed product is left by a tensor core that multiplies for four warps at once.
 ///
-/// With fragment(j, 1), of 16 bits, the eight columns that the tensor core multiplies are parts of the one: lane 4 g +
-/// c has sums of some of the slots for rows g and g + 8, and the four lanes of a row add theirs up before the
-/// store.
-///
 /// After mainloop(), before transform(A, sparse24). Throws ScheduleError where the nest is not streamed, and for
-/// columns other than 1, 8, 16, 32 and
-/// 64.
+/// columns other than 8, 16, 32, 64, 128 and 256.
 LoopNest fragment_columns(const LoopNest& nest, const FragmentColumns& directive);
 
 }  // namespace esc

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generator/lower/fragment_rounds.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 #include <vector>
 
@@ -8,6 +10,7 @@
 #include "generator/lower/mainloop.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/thread_nest.h"
+#include "generator/schedule/stream_schedule.h"
 
 namespace esc {
 
@@ -37,9 +40,12 @@ LoopNest store_in_fragments(const LoopNest& nest, const Directive& directive, No
       parts.thread("part") == nullptr || nest.find_array("sums") == nullptr || at == parts.body.size(), directive,
       "the lanes have no sums of a tensor core",
       "stream the rows and give the lanes their columns first: mainloop(i, row_tiles=4, warps=2); fragment(j, 8)");
-  refuse_if(nest.element() == ScalarType::f64, directive,
-            "the tensor cores that this is for multiply numbers of 16 bits and terms of float32",
-            "choose --dtype f32, tf32, f16 or bf16, or a schedule of family panel");
+  refuse_if(bytes_of(nest.element()) != StreamSchedule::element_bytes, directive,
+            fmt::format("fragments have elements of 32 bits, and {} has {}", name_of(nest.element()),
+                        8 * bytes_of(nest.element())),
+            is_half(nest.element()) ? "write transform(A, bitmap), or --schedule bitmap: that packed matrix serves "
+                                      "every number of columns"
+                                    : "choose --dtype f32 or tf32, or a schedule of family panel");
   parts.body[at] = std::move(iterations);
   insert(parts.body, at,
          {perform("find_rounds", {element("FirstRounds"), index("block")}, {"first_round", "rounds"}),

@@ -10,10 +10,6 @@ namespace esc {
 
 bool has_own_columns(const LoopNest& nest) { return nest.has_constant("warp_columns"); }
 
-bool has_one_column(const LoopNest& nest) {
-  return nest.has_constant("tile_columns") && nest.constant("tile_columns") == 1;
-}
-
 Expression lane_of_warp(const LoopNest& nest) {
   return has_own_columns(nest) ? index("column_pair") * index("row_pairs") + index("row_pair")
                                : index("row_set") * index("column_pairs") + index("pair");

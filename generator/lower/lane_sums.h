@@ -15,10 +15,6 @@ namespace esc {
 /// the number of a warp among them.
 bool has_own_columns(const LoopNest& nest);
 
-/// Whether a block has one column of C. Then the products of a row are dealt to its four lanes, each of which has a
-/// pair of sums of some of them.
-bool has_one_column(const LoopNest& nest);
-
 /// The number of a lane in its warp.
 Expression lane_of_warp(const LoopNest& nest);
 

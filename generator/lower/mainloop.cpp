@@ -78,7 +78,7 @@ LoopNest mainloop(const LoopNest& nest, const Mainloop& directive) {
     parts.add_warps("part", "iteration_k_tiles", Role::reduction);
   }
   const std::int64_t k_tile_columns =
-      directive.k_tile != 0 ? directive.k_tile : StreamSchedule::k_tile_columns(bytes_of(nest.element()));
+      directive.k_tile != 0 ? directive.k_tile : StreamSchedule::k_tile_bytes / bytes_of(nest.element());
   parts.body = {define("row_tile", index("block") * index("block_row_tiles") + index("place"), ScalarType::u32),
                 k_tile_loop(*product, directive.warps > 1, directive.share, column->upper)};
 

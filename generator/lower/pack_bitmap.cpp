@@ -173,7 +173,7 @@ LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive) {
   refuse_if(!is_half(nest.element()), directive, "the words of registers hold two elements of 16 bits",
             "choose --dtype f16 or bf16");
   refuse_if(nest.constant("row_tile_height") != BitmapSchedule::row_tile_rows || shares_k_tiles(nest) ||
-                has_own_columns(nest) || has_one_column(nest),
+                has_own_columns(nest),
             directive, "a warp does not have all columns of C in 16 rows",
             "write mainloop(i, row_tiles=2, warps=8); fragment(j, 8)");
   check_products(nest, directive);

@@ -26,15 +26,10 @@ std::vector<Expression> with_place(std::vector<Expression> packed) {
   return packed;
 }
 
-/// The products of steps: of 16 bits, which the tensor core takes as they are, for columns of C or for one, of float32
-/// as terms, or of float32 that may be rounded.
+/// The products of steps: of float32 as terms, or of float32 that may be rounded.
 const char* multiply_steps(const LoopNest& nest, bool dense) {
-  const ScalarType element = nest.element();
-  if (is_half(element)) {
-    return dense ? "multiply_dense_steps" : has_one_column(nest) ? "multiply_column_steps" : "multiply_steps";
-  }
-  return element == ScalarType::tf32 ? (dense ? "multiply_rounded_dense_steps" : "multiply_rounded_steps")
-                                     : (dense ? "multiply_split_dense_steps" : "multiply_split_steps");
+  return nest.element() == ScalarType::tf32 ? (dense ? "multiply_rounded_dense_steps" : "multiply_rounded_steps")
+                                            : (dense ? "multiply_split_dense_steps" : "multiply_split_steps");
 }
 
 /// An unrolled loop over the steps of a packed tile from one on, some at once.
@@ -94,12 +89,11 @@ Block products_of_warp(const LoopNest& nest, bool dense) {
   }
   const bool shares = shares_k_tiles(nest);
   Block result = residuals_of_warp(nest);
-  append(result,
-         {steps_loop(nest, dense),
-          perform(has_one_column(nest) ? "add_column_residuals" : "add_residuals",
-                  with_place({index(shares ? "own_first_residual" : "first_residual"),
-                              index(shares ? "own_residuals_end" : "residuals_end"), of_packed_tile("ResidualSlots"),
-                              of_packed_tile("ResidualRows"), of_packed_tile("ResidualValues")}))});
+  append(result, {steps_loop(nest, dense),
+                  perform("add_residuals", with_place({index(shares ? "own_first_residual" : "first_residual"),
+                                                       index(shares ? "own_residuals_end" : "residuals_end"),
+                                                       of_packed_tile("ResidualSlots"), of_packed_tile("ResidualRows"),
+                                                       of_packed_tile("ResidualValues")}))});
   return result;
 }
 
@@ -111,13 +105,13 @@ Node rounds_loop(const LoopNest& nest, bool dense) {
 }
 
 /// How the columns of a K tile are stored.
-std::string description_of_order(bool has_16_bits, int step_slots) {
+std::string description_of_order(int step_slots) {
   return fmt::format(
       "Each row tile stores the columns of a K tile in an order of its own (a column permutation), in which no row has "
-      "more than {1} of {0} consecutive columns. So they are operands of the sparse tensor core as they are, {2} "
-      "columns of A at a time with half of their positions. Non-zeros that do not fit, the residuals, are stored "
+      "more than one non-zero of two consecutive columns. So they are operands of the sparse tensor core as they are, "
+      "{} columns of A at a time with half of their positions. Non-zeros that do not fit, the residuals, are stored "
       "beside them and multiplied one by one.",
-      has_16_bits ? "four" : "two", has_16_bits ? "two non-zeros" : "one non-zero", step_slots);
+      step_slots);
 }
 std::string description_of_dense_steps(int step_slots) {
   return fmt::format(
@@ -136,10 +130,10 @@ std::string description_of_listed_values(int step_slots) {
 /// What steps are of.
 enum class Steps { sparse, dense, listed };
 
-std::string description_of(Steps steps, ScalarType element, int step_slots) {
+std::string description_of(Steps steps, int step_slots) {
   switch (steps) {
     case Steps::sparse:
-      return description_of_order(is_half(element), step_slots);
+      return description_of_order(step_slots);
     case Steps::dense:
       return description_of_dense_steps(step_slots);
     case Steps::listed:
@@ -153,8 +147,6 @@ template <typename Directive>
 LoopNest pack(const LoopNest& nest, const Directive& directive, Steps steps) {
   const bool dense = steps != Steps::sparse;
   check_sparse(nest, directive, directive.array);
-  refuse_if(has_one_column(nest) && dense, directive, "dense steps multiply 8 columns of C at once",
-            "store sparse steps: transform(A, sparse24); or fragment(j, 8)");
   refuse_if(has_own_columns(nest), directive,
             "the warps have columns of their own, in which they multiply what is placed in shared memory",
             "place it there: transform(A, decompress)");
@@ -164,8 +156,7 @@ LoopNest pack(const LoopNest& nest, const Directive& directive, Steps steps) {
   LoopNest result = store_in_fragments(nest, directive, rounds_loop(nest, dense));
   result.packed.dense_steps = dense;
   result.packed.listed_values = steps == Steps::listed;
-  const bool has_16_bits = is_half(nest.element());
-  const int step_slots = (has_16_bits ? 32 : 16) / (dense ? 2 : 1);
+  const int step_slots = dense ? 8 : 16;
   constexpr int chained_columns = 32;
   result.constants.push_back({"unrolled_steps", dense ? chained_columns / step_slots : 2, "k-steps that are unrolled"});
   if (shares_k_tiles(nest)) {
@@ -173,10 +164,8 @@ LoopNest pack(const LoopNest& nest, const Directive& directive, Steps steps) {
         {"steps_at_once", index("unrolled_steps") * index("k_tile_warps"), "of the warps that share a K tile"});
   }
   result.constants.push_back({"step_slots", step_slots, "columns of A that the tensor core takes at once"});
-  result.description.push_back(description_of(steps, nest.element(), step_slots));
-  if (!has_16_bits) {
-    result.description.emplace_back(description_of_digits(nest.element()));
-  }
+  result.description.push_back(description_of(steps, step_slots));
+  result.description.emplace_back(description_of_digits(nest.element()));
   return result;
 }
 
@@ -186,14 +175,7 @@ LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive) {
   return pack(nest, directive, Steps::sparse);
 }
 
-LoopNest pack_dense(const LoopNest& nest, const PackDense& directive) {
-  refuse_if(
-      is_half(nest.element()), directive,
-      "of 16 bits steps of the sparse tensor core have fewer bytes, whatever the matrix is",
-      "store them so: transform(A, sparse24), or list those that are not zero: transform(A, compressed); or choose "
-      "--dtype f32 or tf32");
-  return pack(nest, directive, Steps::dense);
-}
+LoopNest pack_dense(const LoopNest& nest, const PackDense& directive) { return pack(nest, directive, Steps::dense); }
 
 LoopNest pack_listed(const LoopNest& nest, const PackListed& directive) { return pack(nest, directive, Steps::listed); }
 

@@ -19,15 +19,14 @@ namespace esc {
 ///
 /// A block has a round for each K tile, and more of one where what a row tile has there does not fit; its rounds begin
 /// at different K tiles from block to block, so that they do not all read the same rows of B. After fragment(). Throws
-/// ScheduleError where elements are of 64 bits, which this tensor core does not multiply.
+/// ScheduleError where elements are not of 32 bits.
 LoopNest pack_fragments(const LoopNest& nest, const PackFragments& directive);
 
 /// The same for the dense tensor core: all elements of a K tile are packed, of each column in its place, 8 columns a
-/// step, so that there are no residuals and a block has one round for each K tile. Throws ScheduleError where elements
-/// are not of 32 bits, too: of 16 bits steps of the sparse tensor core have fewer bytes.
+/// step, so that there are no residuals and a block has one round for each K tile.
 LoopNest pack_dense(const LoopNest& nest, const PackDense& directive);
 
-/// The same, 16 columns a step of 16 bits, where of all elements each lane has a list of those that are not zero; a
+/// The same where of all elements each lane has a list of those that are not zero; a
 /// block has more than one round for a K tile where what a row tile has there does not fit in its lists.
 LoopNest pack_listed(const LoopNest& nest, const PackListed& directive);
 

@@ -54,8 +54,6 @@ Node iterations_of_warp(const LoopNest& nest) {
 
 LoopNest pack_placed(const LoopNest& nest, const PackPlaced& directive) {
   check_sparse(nest, directive, directive.array);
-  refuse_if(is_half(nest.element()), directive, "numbers of 16 bits are not placed for the tensor core",
-            "list them: transform(A, compressed); or choose --dtype f32 or tf32");
   refuse_if(
       !has_own_columns(nest), directive, "the warps have no columns of their own",
       "stream the rows and give the warps their columns first: mainloop(i, row_tiles=2, warps=8, warp_m=32, split_k=4, "

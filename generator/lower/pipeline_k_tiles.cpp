@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <utility>
@@ -75,22 +74,10 @@ Node store_held(const Expression& iteration, const Expression& stage, Guard guar
                                                   {}}}};
 }
 
-/// A warp's K tile of B into its registers and, in rows, from there to shared memory.
-Node load_k_tile(const Expression& iteration) {
-  return perform("load_k_tile",
-                 {element("fetched"), element("B"), element("KTiles"), index("first_round"), index("rounds"),
-                  index("rotation"), iteration, index("tile"), index("copy"), index("lane"), index("K"), index("N")});
-}
-Node transpose_k_tile(const Expression& iteration, const Expression& stage) {
-  return perform("transpose_k_tile", {element("fetched"), element("StagedB"), index("rounds"), iteration, stage,
-                                      index("copy"), index("lane")});
-}
-
 /// Which instruction copies K tiles as they are.
 const char* copy_of_k_tiles(const LoopNest& nest) {
   const std::optional<Layout>& layout = nest.array(ArrayRole::dense).layout;
-  return has_one_column(nest)           ? "stage_columns"
-         : !layout                      ? "stage_k_tiles"
+  return !layout                        ? "stage_k_tiles"
          : has_contiguous_rows(*layout) ? "stage_columns"
          : k_tile_patches(nest)         ? "stage_patches"
                                         : "stage_elements";
@@ -102,7 +89,6 @@ struct Copies {
   Block first;
   Block held;
   Block ahead;
-  const char* k_tile_stage;  ///< which copy of the K tiles an iteration multiplies
 };
 
 Block ahead_of(Block copies) {
@@ -113,8 +99,7 @@ Block ahead_of(Block copies) {
   return result;
 }
 
-/// Where B lies in rows, or where its elements are read one by one, K tiles are copied as they are, as many iterations
-/// ahead as packed tiles.
+/// K tiles are copied as they are, as many iterations ahead as packed tiles.
 Copies copied_k_tiles(const char* instruction) {
   Block early{stage_k_tiles(instruction, index("s"), index("s")), commit_copies()};
   Block first{early_loop({stage_packed_tile(index("s"), index("s"))})};
@@ -128,36 +113,18 @@ Copies copied_k_tiles(const char* instruction) {
   first.push_back(early_loop(std::move(early)));
   return {std::move(first), std::move(held),
           ahead_of({stage_packed_tile(index("ahead"), index("stage_ahead")),
-                    stage_k_tiles(instruction, index("ahead"), index("stage_ahead")), commit_copies()}),
-          "stage"};
+                    stage_k_tiles(instruction, index("ahead"), index("stage_ahead")), commit_copies()})};
 }
 
-/// Where it lies in another way, they go through registers, which one iteration later is early enough: what is on its
-/// way in one iteration is stored in the next and multiplied in the one after. So the barrier of each iteration is
-/// between who stores a K tile and who reads it, and between who reads one and who stores another in its place.
-Copies transposed_k_tiles() {
-  const Expression next = index("iteration") + 1;
-  Copies copies{{early_loop({stage_packed_tile(index("s"), index("s")), commit_copies()}), Node{Declare{"fetched"}},
-                 load_k_tile(0), transpose_k_tile(0, 0), load_k_tile(1)},
-                {},
-                ahead_of({stage_packed_tile(index("ahead"), index("stage_ahead")), commit_copies()}),
-                "k_tile_stage"};
-  append(copies.ahead,
-         {transpose_k_tile(next, remainder(next, index("k_tile_stages"))), load_k_tile(index("iteration") + 2),
-          define("k_tile_stage", remainder(index("iteration"), index("k_tile_stages")))});
-  return copies;
-}
-
-/// What a warp does for its packed tile or K tile is done by one of those that share it.
+/// What a warp does for its packed tile is done by one of those that share it.
 Block once_for_k_tile(const LoopNest& nest, const Block& block) {
   if (!shares_k_tiles(nest)) {
     return block;
   }
-  constexpr std::array names{"stage_packed_tile", "load_k_tile", "transpose_k_tile"};
   return rewrite(block, {.statement = [&](const Statement& statement) -> Block {
                    const auto* perform = std::get_if<Perform>(&statement.action);
                    Statement guarded = statement;
-                   if (perform != nullptr && std::ranges::find(names, perform->instruction) != names.end()) {
+                   if (perform != nullptr && perform->instruction == "stage_packed_tile") {
                      guarded.guard.push_back(less(index("member"), 1));
                    }
                    return {Node{std::move(guarded)}};
@@ -165,7 +132,7 @@ Block once_for_k_tile(const LoopNest& nest, const Block& block) {
 }
 
 /// The products of an iteration with operands in shared memory.
-Block from_shared_memory(const Block& block, const std::string& k_tile_stage) {
+Block from_shared_memory(const Block& block) {
   Block result = rewrite(block, {.statement = [&](const Statement& statement) -> Block {
                            const auto* perform = std::get_if<Perform>(&statement.action);
                            if (perform == nullptr || !instruction(perform->instruction).reads_packed_tile) {
@@ -175,7 +142,7 @@ Block from_shared_memory(const Block& block, const std::string& k_tile_stage) {
                            for (Expression& argument : copy.arguments) {
                              const Access* part = argument.access();
                              if (part != nullptr && part->array == "B") {
-                               argument = element("StagedB", {Affine::of(k_tile_stage), Affine::of("part")});
+                               argument = element("StagedB", {Affine::of("stage"), Affine::of("part")});
                              } else if (part != nullptr && part->subscripts.size() == 2) {
                                argument = element(staged_name(part->array), {Affine::of("stage"), Affine::of("copy")});
                              }
@@ -185,7 +152,7 @@ Block from_shared_memory(const Block& block, const std::string& k_tile_stage) {
                                                                              {"first_column", 0},
                                                                              {"columns", index("tile_columns")},
                                                                              {"stage", index("stage")},
-                                                                             {"k_tile_stage", index(k_tile_stage)}};
+                                                                             {"k_tile_stage", index("stage")}};
                            const std::vector<Instruction::Parameter>& parameters =
                                instruction(copy.instruction).parameters;
                            for (std::size_t at = 0; at < parameters.size(); ++at) {
@@ -207,14 +174,14 @@ Block from_shared_memory(const Block& block, const std::string& k_tile_stage) {
 
 /// What an iteration does with them. Where threads wait for each other in it, they do so in consumer groups, and in its
 /// end no more: the next iteration begins with that.
-Block products_of_iteration(const Loop& iterations, const std::string& k_tile_stage, Scope meeting) {
+Block products_of_iteration(const Loop& iterations, Scope meeting) {
   Block result = iterations.body;
   if (std::holds_alternative<Barrier>(result.back().content)) {
     result.pop_back();
   }
   for (Node& node : result) {
     if (auto* branch = std::get_if<Branch>(&node.content)) {
-      branch->then = from_shared_memory(branch->then, k_tile_stage);
+      branch->then = from_shared_memory(branch->then);
     } else if (auto* barrier = std::get_if<Barrier>(&node.content)) {
       barrier->scope = meeting;
     }
@@ -236,18 +203,6 @@ void declare_held_pieces(LoopNest& nest) {
   nest.arrays.push_back({"held", extents, ArrayRole::registers, nest.element(), "Vector<vector_width>"});
 }
 
-/// What a warp has in registers of its next K tile.
-void declare_fetched_k_tile(LoopNest& nest) {
-  nest.constants.push_back({"k_tile_stages", 2, "K tiles of a warp: one is multiplied while the next is stored"});
-  nest.constants.push_back({"row_tiles", quotient(index("k_tile_columns"), 32), "tiles of 32 rows of B"});
-  nest.constants.push_back({"k_tile_tiles", index("row_tiles") * index("n8_tiles"), "and 8 columns"});
-  nest.constants.push_back({"k_tile_fetches",
-                            quotient(index("k_tile_tiles") + index("block_row_tiles") - 1, index("block_row_tiles")),
-                            "tiles of a warp"});
-  const std::vector<Affine> extents{Affine::of("k_tile_fetches"), Affine::of("vector_width")};
-  nest.arrays.push_back({"fetched", extents, ArrayRole::registers, nest.element(), "uint4"});
-}
-
 }  // namespace
 
 LoopNest pipeline_k_tiles(const LoopNest& nest, const PipelineKTiles& directive) {
@@ -259,15 +214,14 @@ LoopNest pipeline_k_tiles(const LoopNest& nest, const PipelineKTiles& directive)
   ThreadNest parts = take_apart(nest, directive);
   const std::size_t at = find_place(parts.body, Role::reduction);
   auto iterations = std::get<Loop>(parts.body[at].content);
-  const bool transposes = nest.array(ArrayRole::dense).layout && is_half(nest.element()) && !has_one_column(nest);
-  const Copies copies = transposes ? transposed_k_tiles() : copied_k_tiles(copy_of_k_tiles(nest));
+  const Copies copies = copied_k_tiles(copy_of_k_tiles(nest));
   Block iteration = copies.held;
   const bool has_consumer_groups = waits_in_consumer_groups(nest);
   const Scope meeting = has_consumer_groups ? Scope::consumer_group : Scope::block;
   append(iteration, {perform("wait_for_stage", {index("early_stages") - 1}), Node{Barrier{meeting}}});
   append(iteration, once_for_k_tile(nest, copies.ahead));
   iteration.push_back(define("stage", remainder(index("iteration"), index("stages"))));
-  append(iteration, products_of_iteration(iterations, copies.k_tile_stage, meeting));
+  append(iteration, products_of_iteration(iterations, meeting));
   iterations.body = std::move(iteration);
   parts.body[at] = Node{std::move(iterations)};
   const Expression of_k_tile = remainder(index("copy"), index("block_row_tiles"));
@@ -291,26 +245,19 @@ LoopNest pipeline_k_tiles(const LoopNest& nest, const PipelineKTiles& directive)
       {"block_copies", index("iteration_k_tiles") * index("block_row_tiles"), "packed tiles of an iteration"});
   std::vector<ArrayDeclaration> staged =
       staged_copies(nest, packed_tile_arrays(), {Affine::of("stages"), Affine::of("block_copies")}, "packed_tile");
-  const Affine k_tile_stages = Affine::of(transposes ? "k_tile_stages" : "stages");
-  staged.push_back(
-      {"StagedB",
-       {k_tile_stages, Affine::of("iteration_k_tiles"), Affine::of("k_tile_columns"), Affine::of("tile_columns")},
-       ArrayRole::shared,
-       nest.element(),
-       "k_tile"});
+  staged.push_back({"StagedB",
+                    {Affine::of("stages"), Affine::of("iteration_k_tiles"), Affine::of("k_tile_columns"),
+                     Affine::of("tile_columns")},
+                    ArrayRole::shared,
+                    nest.element(),
+                    "k_tile"});
   // Before the sums, as in the memory of the block.
   result.arrays.insert(result.arrays.begin(), staged.begin(), staged.end());
-  if (transposes) {
-    declare_fetched_k_tile(result);
-  }
   if (!copies.held.empty()) {
     declare_held_pieces(result);
   }
   result.description.emplace_back(
-      transposes ? "The packed matrix is copied to shared memory with cp.async, several iterations ahead of its use. B "
-                   "goes through registers, where a warp transposes its K tile, so that rows of B are in shared memory "
-                   "one iteration ahead."
-                 : "Both operands are copied to shared memory with cp.async, several iterations ahead of their use.");
+      "Both operands are copied to shared memory with cp.async, several iterations ahead of their use.");
   return result;
 }
 

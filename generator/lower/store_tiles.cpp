@@ -102,7 +102,7 @@ LoopNest store_tiles(const LoopNest& nest, const StoreTiles& directive) {
             fmt::format("write store({})", output.name));
   refuse_if(!is_half(nest.element()), directive, "sums of other than 16 bits fill sectors as lanes have them",
             "leave store(C) out");
-  refuse_if(!nest.has_constant("lane_products") || has_own_columns(nest) || has_one_column(nest) ||
+  refuse_if(!nest.has_constant("lane_products") || has_own_columns(nest) ||
                 nest.constant("row_tile_height") != BitmapSchedule::row_tile_rows,
             directive, "lanes do not have the sums of tiles of 16 rows",
             "give it after mainloop(i, row_tiles=2, warps=8); fragment(j, 8)");

@@ -7,11 +7,7 @@ namespace esc {
 namespace {
 
 constexpr int steps[] = {BitmapSchedule::half_tile, BitmapSchedule::tile_columns_of_a};
-
-/// Where a block has no room for more warps of a row tile, another block may have them.
-int most_blocks_of_cluster(int row_tiles, int warps) {
-  return 2 * row_tiles * warps > BitmapSchedule::max_warps ? 2 : 1;
-}
+constexpr int clusters[] = {1, 2};  ///< larger ones were never faster
 
 void add_warps(int columns, std::vector<BitmapSchedule>& space) {
   constexpr int most_row_tiles = 8, most_stages = 4, most_packed_tiles = 3;
@@ -20,7 +16,7 @@ void add_warps(int columns, std::vector<BitmapSchedule>& space) {
       for (int stages = 2; stages <= most_stages; ++stages) {
         for (int packed_tiles = 2; packed_tiles <= most_packed_tiles; ++packed_tiles) {
           for (const int step : steps) {
-            for (int cluster = 1; cluster <= most_blocks_of_cluster(row_tiles, warps); ++cluster) {
+            for (const int cluster : clusters) {
               space.push_back({.columns = columns,
                                .row_tiles = row_tiles,
                                .warps = warps,
@@ -37,7 +33,7 @@ void add_warps(int columns, std::vector<BitmapSchedule>& space) {
 }
 
 /// Tiles of B in shared memory: two that are in use, and as many on their way as hide the latency of L2, at least two.
-/// More were never faster, nor larger clusters.
+/// More were never faster.
 int most_stages_of_warpgroups(int columns) {
   constexpr int in_use = 2, least_on_the_way = 2;
   constexpr int bytes_on_the_way = 32 * 1024;
@@ -49,7 +45,7 @@ void add_warpgroups(int columns, std::vector<BitmapSchedule>& space) {
   constexpr int least_stages = 3;
   for (const int row_tiles : {4, 8}) {
     for (const int warps : {1, 2, 4}) {
-      for (const int cluster : {1, 2}) {
+      for (const int cluster : clusters) {
         for (const int packed_tiles : {2, 3}) {
           for (int stages = most_stages_of_warpgroups(columns); stages >= least_stages; --stages) {
             space.push_back({.columns = columns,

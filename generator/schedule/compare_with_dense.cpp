@@ -3,15 +3,15 @@
 
 #include <cmath>
 
+#include "generator/schedule/bitmap_speeds.h"
 #include "generator/schedule/dense_cost.h"
-#include "generator/schedule/half_speeds.h"
 #include "generator/schedule/measurement.h"
 
 namespace esc {
 
 std::optional<DenseComparison> compare_with_dense(const LayerShape& shape, const Schedule& schedule,
                                                   const TargetDevice& device, const DeviceCatalog& catalog) {
-  if (const std::optional<HalfSpeed> known = half_speed(shape, schedule);
+  if (const std::optional<BitmapSpeed> known = bitmap_speed(shape, schedule);
       known && known->is_like && is_measured_on(device, known->device)) {
     return DenseComparison{.over_dense = known->over_dense};
   }

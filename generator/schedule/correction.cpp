@@ -54,7 +54,6 @@ void add(std::vector<double>& point, const StreamSchedule& schedule) {
     point.push_back(octaves(value));
   }
   point.push_back(schedule.ahead ? 1 : 0);
-  point.push_back(schedule.sparse14 ? 1 : 0);
   // Each kind of copies, and of steps, is as far from the others as these from each other.
   for (const auto copies :
        {StreamSchedule::Copies::cp_async, StreamSchedule::Copies::bulk_a, StreamSchedule::Copies::tma}) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <span>
@@ -117,14 +118,17 @@ UserMeasurements read_measurements(const fs::path& file_or_folder) {
   for (const fs::path& file :
        fs::is_directory(file_or_folder, ignored) ? files_of(file_or_folder) : std::vector{file_or_folder}) {
     const std::string text = read_file(file);
+    std::size_t gone = 0;
     switch (content_of(file, text).value_or(Content::database)) {
-      case Content::database:
-        for (ScheduleDatabase& database : databases_in(text, file.string())) {
-          found.databases.push_back(std::move(database));
-        }
+      case Content::database: {
+        ReadDatabases read = read_databases(text, file.string());
+        std::ranges::move(read.databases, std::back_inserter(found.databases));
+        gone = read.gone;
         break;
+      }
       case Content::corrections:
         found.corrections.push_back(measurements_in(text, file.string()));
+        gone = found.corrections.back().gone;
         break;
       case Content::device:
         found.devices.push_back(parse_device(text, file.string()));
@@ -134,6 +138,9 @@ UserMeasurements read_measurements(const fs::path& file_or_folder) {
         }
         devices.add(found.devices.back(), file.string());
         break;
+    }
+    if (gone > 0) {
+      found.gone.push_back({file.string(), gone});
     }
   }
   found.corrections = merged(std::move(found.corrections));

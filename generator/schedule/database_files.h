@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "generator/schedule/device_catalog.h"
+#include "generator/schedule/gone_schedules.h"
 #include "generator/schedule/schedule_database.h"
 
 namespace esc {
@@ -18,6 +19,7 @@ struct UserMeasurements {
   std::vector<DeviceMeasurements> corrections = {};  ///< one for each device
   /// What this program knows, with those devices and corrections laid over it.
   std::shared_ptr<const DeviceCatalog> catalog = std::make_shared<DeviceCatalog>();
+  std::vector<GoneEntries> gone = {};  ///< of the files that have any
 
   /// Whether there is anything by which schedules are chosen otherwise than by this program alone.
   bool is_empty() const { return databases.empty() && devices.empty() && corrections.empty(); }

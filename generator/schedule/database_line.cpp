@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "generator/schedule/gone_schedules.h"
 #include "generator/support/error.h"
 
 namespace esc {
@@ -122,8 +123,11 @@ std::optional<double> DatabaseLine::positive(const char* what) {
   return value;
 }
 
-Schedule DatabaseLine::schedule_for(const std::string& layout, long long bcol) {
-  return without_place([&, text = word()] {
+std::optional<Schedule> DatabaseLine::schedule_for(const std::string& layout, long long bcol) {
+  return without_place([&, text = word()]() -> std::optional<Schedule> {
+    if (is_gone(text)) {
+      return std::nullopt;
+    }
     const Schedule result = parse_schedule(text);
     // Whether columns are one after the other the name of another layout does not say: the schedule is fitted to
     // them when it is taken.
@@ -132,8 +136,9 @@ Schedule DatabaseLine::schedule_for(const std::string& layout, long long bcol) {
   });
 }
 
-Schedule DatabaseLine::schedule() {
-  return without_place([&, text = rest()] { return parse_schedule(text); });
+std::optional<Schedule> DatabaseLine::schedule() {
+  return without_place(
+      [&, text = rest()] { return is_gone(text) ? std::nullopt : std::optional(parse_schedule(text)); });
 }
 
 std::vector<CandidateLoss> DatabaseLine::losses() {

@@ -34,12 +34,12 @@ class DatabaseLine {
   std::optional<double> ratio();
   /// A number above 0, which is what the phrase says; absent for "-".
   std::optional<double> positive(const char* what);
-  /// One that is legal for these columns in this layout.
-  Schedule schedule_for(const std::string& layout, long long bcol);
+  /// One that is legal for these columns in this layout; absent where it is gone whatever the type.
+  std::optional<Schedule> schedule_for(const std::string& layout, long long bcol);
   /// All losses that are left in the line.
   std::vector<CandidateLoss> losses();
-  /// What is left of the line.
-  Schedule schedule();
+  /// What is left of the line; absent where it is gone whatever the type.
+  std::optional<Schedule> schedule();
   /// The first digits of a pattern's SHA-256.
   std::string pattern();
   ScheduleEvidence evidence();

@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <map>
 #include <sstream>
+#include <tuple>
+#include <utility>
 
 #include "generator/schedule/database_line.h"
 #include "generator/schedule/element_types.h"
+#include "generator/schedule/gone_schedules.h"
 #include "generator/schedule/schedule_database.h"
 #include "generator/schedule/schedule_text.h"
 #include "generator/support/error.h"
@@ -109,7 +112,7 @@ class Reading {
     }
   }
 
-  std::vector<ScheduleDatabase> databases(const std::string& file) && {
+  ReadDatabases databases(const std::string& file) && {
     for (const char* needed : {"the device", "the dtype", "the evidence"}) {
       if (!lines_.contains(needed)) {
         throw UserError(file, fmt::format("does not say {}, so it is not a schedule database", needed),
@@ -121,7 +124,7 @@ class Reading {
     while (!parts_.empty()) {
       take(file, std::string(parts_.begin()->first), databases);
     }
-    return databases;
+    return {std::move(databases), gone_};
   }
 
  private:
@@ -139,6 +142,10 @@ class Reading {
     check_candidates(part, file, layout);
     check_losses(part, file, layout);
     add_library_times(part, file, layout);
+    leave_out_gone(part.entries);
+    if (layout != "kn" && part.entries == DatabaseEntries()) {
+      return;
+    }
     DatabaseHead head = head_;
     head.layout = layout;
     databases.emplace_back(std::move(head), std::move(part.entries));
@@ -147,11 +154,10 @@ class Reading {
   // Each reads a line after its first word and returns what it is an entry for.
   std::string read_candidate(DatabaseLine& line) {
     const std::string layout = line.layout();
-    CandidateEntry entry{.bcol = line.bcol(), .number = static_cast<int>(line.number(0, 999)), .schedule = {}};
-    entry.schedule = line.schedule_for(layout, entry.bcol);
+    const CandidateEntry entry{.bcol = line.bcol(), .number = static_cast<int>(line.number(0, 999)), .schedule = {}};
     Part& part = parts_[layout];
     ++part.candidates[entry.bcol];
-    part.entries.candidates.push_back(entry);
+    keep(part.entries.candidates, entry, line.schedule_for(layout, entry.bcol));
     return name_of(layout, entry.bcol, entry.number);
   }
   std::string read_class(DatabaseLine& line) {
@@ -177,19 +183,19 @@ class Reading {
   std::string read_default(DatabaseLine& line) {
     const std::string layout = line.layout();
     DefaultEntry entry{.bcol = line.bcol(), .schedule = {}};
-    entry.schedule = line.schedule_for(layout, entry.bcol);
+    const std::optional<Schedule> schedule = line.schedule_for(layout, entry.bcol);
     entry.evidence = line.evidence();
-    parts_[layout].entries.defaults.push_back(entry);
+    keep(parts_[layout].entries.defaults, entry, schedule);
     return fmt::format("bCol {}{}", entry.bcol, in_layout(layout));
   }
   std::string read_layer(DatabaseLine& line) {
     const std::string layout = line.layout();
     LayerEntry entry{.bcol = line.bcol(), .pattern = line.pattern(), .schedule = {}};
-    entry.schedule = line.schedule_for(layout, entry.bcol);
+    const std::optional<Schedule> schedule = line.schedule_for(layout, entry.bcol);
     entry.gain = line.ratio();
     entry.over_exact = line.ratio();
     entry.over_tf32 = line.ratio();
-    parts_[layout].entries.layers.push_back(entry);
+    keep(parts_[layout].entries.layers, entry, schedule);
     return fmt::format("layer {} at bCol {}{}", entry.pattern, entry.bcol, in_layout(layout));
   }
   std::string read_head(const std::string& kind, DatabaseLine& line) {
@@ -215,6 +221,47 @@ class Reading {
           "begins with '{}', not with device, dtype, evidence, candidate, class, library, default or layer", kind));
     }
     return "the " + kind;
+  }
+
+  /// Keeps an entry with its schedule, unless that is gone.
+  template <typename Entry>
+  void keep(std::vector<Entry>& entries, Entry entry, const std::optional<Schedule>& schedule) {
+    if (!schedule) {
+      ++gone_;
+      return;
+    }
+    entry.schedule = *schedule;
+    entries.push_back(std::move(entry));
+  }
+
+  /// Leaves out what is gone for the type, which any line may say.
+  void leave_out_gone(DatabaseEntries& entries) {
+    const auto leave_out = [this](auto& some) {
+      gone_ += std::erase_if(some, [this](const auto& entry) { return is_gone(entry.schedule, head_.dtype); });
+    };
+    leave_out(entries.candidates);
+    leave_out(entries.layers);
+    leave_out(entries.defaults);
+    number_anew(entries);
+  }
+
+  /// Closes the gaps between the candidates that are left, with their losses alone in the classes.
+  static void number_anew(DatabaseEntries& entries) {
+    std::ranges::sort(entries.candidates, {},
+                      [](const CandidateEntry& entry) { return std::tuple(entry.bcol, entry.number); });
+    std::map<long long, std::vector<std::size_t>> numbers;  // that they had, by bCol
+    for (CandidateEntry& entry : entries.candidates) {
+      std::vector<std::size_t>& of_bcol = numbers[entry.bcol];
+      of_bcol.push_back(static_cast<std::size_t>(std::exchange(entry.number, static_cast<int>(of_bcol.size()))));
+    }
+    for (ClassEntry& entry : entries.classes) {
+      std::vector<CandidateLoss> left;
+      for (const std::size_t number : numbers[entry.layers.bcol]) {
+        left.push_back(entry.losses[number]);
+      }
+      entry.losses = std::move(left);
+    }
+    std::erase_if(entries.classes, [](const ClassEntry& entry) { return entry.losses.empty(); });
   }
 
   // What a line is an entry for.
@@ -270,6 +317,7 @@ class Reading {
   DatabaseHead head_;
   std::map<std::string, Part> parts_;  ///< by layout
   std::map<std::string, int> lines_;   ///< by what is in them
+  std::size_t gone_ = 0;               ///< entries whose schedules are gone
 };
 
 }  // namespace
@@ -279,6 +327,10 @@ ScheduleDatabase ScheduleDatabase::parse(std::string_view text, const std::strin
 }
 
 std::vector<ScheduleDatabase> databases_in(std::string_view text, const std::string& file) {
+  return read_databases(text, file).databases;
+}
+
+ReadDatabases read_databases(std::string_view text, const std::string& file) {
   Reading reading;
   std::istringstream lines{std::string(text)};
   int number = 0;

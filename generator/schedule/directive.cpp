@@ -217,11 +217,6 @@ void form(PackBitmap& directive, Form& parts) {
   parts.keyed_unless_usual("warps", directive.warps, 1);
 }
 template <typename Form>
-void form(Sparse14Steps& directive, Form& parts) {
-  parts.directive({"sparse14", "quarter"});
-  parts.name("ARRAY", directive.array);
-}
-template <typename Form>
 void form(PipelineKTiles& directive, Form& parts) {
   parts.directive("pipeline");
   parts.name("LOOP", directive.loop);

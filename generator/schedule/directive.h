@@ -203,12 +203,6 @@ struct PackBitmap {
   int warps = 1;
   bool operator==(const PackBitmap&) const = default;
 };
-/// sparse14(A): of the steps in which fragments are multiplied those whose columns allow it store one of four elements,
-/// in place of two.
-struct Sparse14Steps {
-  std::string array;
-  bool operator==(const Sparse14Steps&) const = default;
-};
 /// pipeline(k, 4): K tiles of the dense array and what the packed one has for them are copied to shared memory,
 /// `stages` of them at a time.
 struct PipelineKTiles {
@@ -252,13 +246,12 @@ struct StoreTiles {
   std::string array;
   bool operator==(const StoreTiles&) const = default;
 };
-using Directive =
-    std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns, AssignRowTiles,
-                 TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
-                 BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue,
-                 Mainloop, FragmentColumns, PackFragments, PackDense, PackListed, PackPlaced, Sparse14Steps,
-                 PipelineKTiles, CopyInBulk, CopyPackedTiles, ClusterIterations, WarpSpecialize, PackGathered,
-                 PackBitmap, PipelineTiles, StoreTiles>;
+using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns,
+                               AssignRowTiles, TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums,
+                               PackRegions, Vectorize, BatchColumns, Prefetch, StageRegions, Overlap, CutRows,
+                               PackTasks, AssignTasks, PlaceEpilogue, Mainloop, FragmentColumns, PackFragments,
+                               PackDense, PackListed, PackPlaced, PipelineKTiles, CopyInBulk, CopyPackedTiles,
+                               ClusterIterations, WarpSpecialize, PackGathered, PackBitmap, PipelineTiles, StoreTiles>;
 
 /// "unroll(i, 4)", "map(i, grid)", "row_tiles(i, block=4, warp=2)", "merge()", ...
 std::string print(const Directive& directive);

@@ -34,8 +34,7 @@ Schedule fit(AtomicSchedule schedule, const ProductColumns& columns) {
 }
 
 Schedule fit(StreamSchedule schedule, const ProductColumns& columns) {
-  const bool keeps_one = schedule.has_one_column() && columns.count == 1;
-  schedule.columns = keeps_one ? 1 : std::clamp(schedule.columns, 8, std::max(8, widest_tile(columns)));
+  schedule.columns = std::clamp(schedule.columns, 8, std::max(8, widest_tile(columns)));
   return schedule;
 }
 

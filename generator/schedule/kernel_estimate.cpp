@@ -104,30 +104,23 @@ KernelFacts estimated_kernel(const AtomicSchedule& schedule, const LayerShape& s
           .packed_bytes = whole_up(16 * counts.lists + column_bytes(shape) * counts.columns) + 4 * shape.nonzeros};
 }
 
-/// Of a row tile. Of 16 bits most matrices take 8 steps, of 32 more the more non-zeros there are.
+/// Of a row tile: the more steps the more non-zeros there are.
 int estimated_packed_tile_bytes(const StreamSchedule& schedule, const LayerShape& shape) {
-  constexpr int of_8_steps = 4608;
-  constexpr int of_columns = 256;
-  if (schedule.dense != StreamSchedule::Dense::off) {
-    return static_cast<int>(dense_packed_tile_bytes(schedule.dense, shape.dtype, shape.density(), schedule.rows));
-  }
-  return is_half_type(shape.dtype) && !schedule.sparse14
-             ? of_8_steps * schedule.row_m16_tiles() + of_columns
-             : schedule.row_m16_tiles() *
-                   static_cast<int>(streamed_packed_tile_bytes(shape.dtype, shape.density(), schedule.sparse14));
+  return static_cast<int>(schedule.dense == StreamSchedule::Dense::off
+                              ? schedule.row_m16_tiles() * streamed_packed_tile_bytes(shape.density())
+                              : dense_packed_tile_bytes(schedule.dense, shape.density(), schedule.rows));
 }
 
 KernelFacts estimated_kernel(const StreamSchedule& schedule, const LayerShape& shape) {
   const int packed_tile_bytes = estimated_packed_tile_bytes(schedule, shape);
   const std::int64_t row_tiles = whole_up(static_cast<double>(shape.rows) / schedule.rows);
-  const std::int64_t k_tiles =
-      whole_up(static_cast<double>(shape.columns) / schedule.columns_of_k_tile(bytes_of_type(shape.dtype)));
+  const std::int64_t k_tiles = whole_up(static_cast<double>(shape.columns) / schedule.columns_of_k_tile());
   const int registers =
       64 + (schedule.is_placed() ? schedule.block_rows() / 2 : schedule.columns * schedule.row_m16_tiles());
   return {.registers =
               schedule.ahead ? std::min(registers, StreamSchedule::thread_registers(schedule.threads())) : registers,
-          .shared_bytes = static_cast<int>(
-              shared_bytes(schedule, packed_tile_bytes, staged_k_tile_bytes(schedule, shape.dtype, shape.layout))),
+          .shared_bytes =
+              static_cast<int>(shared_bytes(schedule, packed_tile_bytes, staged_k_tile_bytes(schedule, shape.layout))),
           .threads = schedule.threads(),
           .blocks = schedule.cluster * whole_up(static_cast<double>(row_tiles) / schedule.row_tiles) *
                     whole_up(static_cast<double>(shape.bcol) / schedule.columns),

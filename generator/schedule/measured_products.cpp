@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "generator/schedule/database_line.h"
+#include "generator/schedule/gone_schedules.h"
 #include "generator/schedule/schedule_text.h"
 #include "generator/schedule/settings.h"
 #include "generator/support/error.h"
@@ -34,16 +35,17 @@ constexpr const char* introduction =
 
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
-/// The schedules of a file by their numbers.
-using NumberedSchedules = std::map<int, Schedule>;
+/// The schedules of a file by their numbers; absent are those that are gone whatever the type.
+using NumberedSchedules = std::map<int, std::optional<Schedule>>;
 
 NumberedSchedules::value_type schedule_in(DatabaseLine& line) {
   const int number = static_cast<int>(line.number(0, std::numeric_limits<int>::max()));
   return {number, line.schedule()};
 }
 
-/// "12:3.45".
-TimedSchedule timed_in(std::string_view word, const NumberedSchedules& schedules, const DatabaseLine& line) {
+/// "12:3.45"; absent where the schedule is gone for the type.
+std::optional<TimedSchedule> timed_in(std::string_view word, std::string_view dtype, const NumberedSchedules& schedules,
+                                      const DatabaseLine& line) {
   const std::size_t colon = std::min(word.find(':'), word.size());
   const std::optional<int> number = number_in<int>(word.substr(0, colon));
   const std::optional<double> microseconds = finite_in(word.substr(std::min(colon + 1, word.size())));
@@ -54,10 +56,12 @@ TimedSchedule timed_in(std::string_view word, const NumberedSchedules& schedules
   if (schedule == schedules.end()) {
     line.refuse(fmt::format("there is no schedule {} before it", *number));
   }
-  return {schedule->second, *microseconds};
+  const std::optional<Schedule>& known = schedule->second;
+  return known && !is_gone(*known, dtype) ? std::optional(TimedSchedule{*known, *microseconds}) : std::nullopt;
 }
 
-TimedProduct product_in(DatabaseLine& line, const NumberedSchedules& schedules) {
+/// Adds the product of a line, unless all of its schedules are gone.
+void add_product(DatabaseLine& line, const NumberedSchedules& schedules, DeviceMeasurements& measurements) {
   TimedProduct product;
   LayerShape& shape = product.shape;
   shape.dtype = line.word();
@@ -77,9 +81,15 @@ TimedProduct product_in(DatabaseLine& line, const NumberedSchedules& schedules) 
   }
   const std::string times = line.rest();
   for (const std::string_view word : split(times, ' ')) {
-    product.schedules.push_back(timed_in(word, schedules, line));
+    if (std::optional<TimedSchedule> timed = timed_in(word, shape.dtype, schedules, line)) {
+      product.schedules.push_back(*std::move(timed));
+    } else {
+      ++measurements.gone;
+    }
   }
-  return product;
+  if (!product.schedules.empty()) {
+    measurements.products.push_back(std::move(product));
+  }
 }
 
 std::string text_of(const TimedProduct& product, const std::map<std::string, int>& numbers) {
@@ -140,7 +150,7 @@ DeviceMeasurements measurements_in(std::string_view text, const std::string& fil
         line.refuse(fmt::format("is a second schedule {}", known->first));
       }
     } else if (kind == "product") {
-      measurements.products.push_back(product_in(line, schedules));
+      add_product(line, schedules, measurements);
     } else {
       line.refuse("a line is of a device, a schedule or a product, and not of '" + kind + "'");
     }

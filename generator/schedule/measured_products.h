@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,14 +29,15 @@ struct TimedProduct {
 struct DeviceMeasurements {
   DeviceKey key = {};
   std::vector<TimedProduct> products = {};
+  std::size_t gone = 0;  ///< times that were left out when a text was read
 };
 
 /// The product with as many schedules of each family as say something of those nearby: the fastest of them, and some of
 /// the others.
 TimedProduct thinned(TimedProduct product);
 
-/// The measurements in the text of a file. Throws UserError (place: file and line) for anything but what `print`
-/// writes.
+/// The measurements in the text of a file, without times of schedules that are gone (`is_gone`) and products that have
+/// no others. Throws UserError (place: file and line) for anything but what `print` writes.
 DeviceMeasurements measurements_in(std::string_view text, const std::string& file);
 
 /// The text of a file: the device, the schedules by their numbers, and a product in each line, sorted. The same

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -152,6 +153,14 @@ class ScheduleDatabase {
 /// `print` writes; lines may be in any order, so that two files can be merged line by line. Throws UserError (place:
 /// file and line) for anything else, and for what the constructor takes for a defect.
 std::vector<ScheduleDatabase> databases_in(std::string_view text, const std::string& file);
+
+/// The same, with what was left out of them: candidates, defaults and layers whose schedules are gone (`is_gone`). The
+/// other candidates are numbered anew, and a class without a candidate goes, too.
+struct ReadDatabases {
+  std::vector<ScheduleDatabase> databases;
+  std::size_t gone = 0;  ///< entries that named such schedules
+};
+ReadDatabases read_databases(std::string_view text, const std::string& file);
 
 /// The text of a file: the head and one entry a line, sorted, after comments that say what the columns are. The
 /// databases are of one device and element type, and each of another layout, in any order; those of kn name none. The

@@ -36,8 +36,8 @@ const std::vector<ScheduleFamily>& schedule_families() {
       {"stream",
        "weights stream from memory through the sparse tensor cores (mma.sp)",
        {{"tile", "MxKxN",
-         "rows of C, columns of A of a K tile and columns of C of a block; K is 256, which in 32 bits are 128 columns, "
-         "or 32 with format=decompress",
+         "rows of C, columns of A of a K tile and columns of C of a block; K is 256, which stand for 128 columns, or "
+         "32 with format=decompress",
          "panels rows columns"},
         {"warp_m", "NUMBER", "rows of C of a warp (default: all of the tile up to 32, else 16)", "rows"},
         {"warps", "NUMBER", "warps of a block; those with the same rows take K tiles in turn (split-K)", "warps"},
@@ -49,9 +49,8 @@ const std::vector<ScheduleFamily>& schedule_families() {
         {"cluster", "NUMBER", "blocks of a cluster that take K tiles in turn", "cluster"},
         {"warp_specialized", "on|off", "as many warps again copy and decompress, an iteration ahead", "ahead"},
         {"format", "sparse24|dense|bitmap|decompress",
-         "A in shared memory: two of four columns, all of them, a bit for each, or non-zeros that warps decompress",
+         "A in shared memory: one of two columns, all of them, a bit for each, or non-zeros that warps decompress",
          "dense"},
-        {"sparse14", "on|off", "steps that allow it store one of four columns", "quarters"},
         pdl}},
       {"gather",
        "each row has a list of its own and gathers rows of B from shared memory",

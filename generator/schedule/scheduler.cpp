@@ -77,7 +77,7 @@ void add_own_measurements(Ranking& ranking, const LayerShape& shape, const std::
 std::vector<Schedule> space_of_form(const LayerShape& shape, const std::string& form) {
   std::vector<Schedule> space;
   std::ranges::copy_if(usual_space(shape), std::back_inserter(space),
-                       [&](const Schedule& schedule) { return packed_form(schedule, shape) == form; });
+                       [&](const Schedule& schedule) { return packed_form(schedule) == form; });
   return space;
 }
 
@@ -161,7 +161,7 @@ std::vector<ScheduleChoice> ranked_schedules(const LayerShape& shape,
   ranking.put_oversized_last(shape);
   std::vector<ScheduleChoice> choices = std::move(ranking).choices();
   if (!form.empty()) {
-    std::erase_if(choices, [&](const ScheduleChoice& choice) { return packed_form(choice.schedule, shape) != form; });
+    std::erase_if(choices, [&](const ScheduleChoice& choice) { return packed_form(choice.schedule) != form; });
   }
   return choices;
 }

@@ -59,11 +59,10 @@ struct StreamSpace {
   static constexpr int least_warps = 2;  ///< of a block
   static constexpr int most_warps = 16;
   static constexpr int stages[] = {2, 3, 4, 5};
-  static constexpr int shares[] = {1, 2, 4};  ///< of 32 bits; in 16 bits a warp's part of a K tile is too short
+  static constexpr int shares[] = {1, 2, 4};
   static constexpr int rows[] = {16, 32};
   static constexpr int placed_rows[] = {32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192};
-  static constexpr StreamSchedule::Copies copies[] = {StreamSchedule::Copies::cp_async, StreamSchedule::Copies::bulk_a,
-                                                      StreamSchedule::Copies::tma};
+  static constexpr StreamSchedule::Copies copies[] = {StreamSchedule::Copies::cp_async, StreamSchedule::Copies::tma};
   static constexpr int clusters[] = {1, 2, 4};
 };
 
@@ -189,61 +188,41 @@ void add_atomic_family(LegalSchedules& found) {
   }
 }
 
-/// A stream with each kind of steps that its elements have.
-void add_steps(StreamSchedule schedule, bool is_half, LegalSchedules& found) {
-  found.add(schedule);
-  StreamSchedule listed = schedule;
-  listed.dense = StreamSchedule::Dense::listed;
-  found.add(listed);
-  schedule.sparse14 = is_half;
-  schedule.dense = is_half ? StreamSchedule::Dense::off : StreamSchedule::Dense::on;
-  found.add(schedule);
+/// The stream with each kind of steps, but of values that are placed.
+void add_steps(StreamSchedule schedule, LegalSchedules& found) {
+  for (const auto dense : {StreamSchedule::Dense::off, StreamSchedule::Dense::listed, StreamSchedule::Dense::on}) {
+    schedule.dense = dense;
+    found.add(schedule);
+  }
 }
 
 /// The stream with all stages, rows, copies and clusters.
-void add_pipelines(StreamSchedule schedule, bool is_half, LegalSchedules& found) {
+void add_pipelines(StreamSchedule schedule, LegalSchedules& found) {
   for (const int stages : StreamSpace::stages) {
     for (const int rows : StreamSpace::rows) {
       for (const auto copies : StreamSpace::copies) {
-        // In 32 bits boxes are the faster ones by far, and of narrow K tiles there are none.
-        if (copies == StreamSchedule::Copies::bulk_a &&
-            (!is_half || schedule.columns < StreamSchedule::least_columns_of_boxes)) {
-          continue;
-        }
         for (const int cluster : StreamSpace::clusters) {
           schedule.stages = stages;
           schedule.rows = rows;
           schedule.copies = copies;
           schedule.cluster = cluster;
-          add_steps(schedule, is_half, found);
+          add_steps(schedule, found);
         }
       }
     }
   }
 }
 
-/// Columns of C that a block may compute: no more than there are.
-std::vector<int> stream_widths(bool is_half, long long bcol) {
-  std::vector<int> widths;
-  if (is_half && bcol == 1) {
-    widths.push_back(1);
-  }
+void add_stream_family(long long bcol, LegalSchedules& found) {
   for (int columns = 8; columns <= widest_stream(bcol); columns *= 2) {
-    widths.push_back(columns);
-  }
-  return widths;
-}
-
-void add_stream_family(bool is_half, long long bcol, LegalSchedules& found) {
-  for (const int columns : stream_widths(is_half, bcol)) {
     for (const int row_tiles : StreamSpace::row_tiles) {
       for (const int warps : StreamSpace::warps) {
         if (row_tiles * warps < StreamSpace::least_warps || row_tiles * warps > StreamSpace::most_warps) {
           continue;
         }
         for (const int share : StreamSpace::shares) {
-          if (warps % share == 0 && (!is_half || share == 1)) {
-            add_pipelines({.columns = columns, .row_tiles = row_tiles, .warps = warps, .share = share}, is_half, found);
+          if (warps % share == 0) {
+            add_pipelines({.columns = columns, .row_tiles = row_tiles, .warps = warps, .share = share}, found);
           }
         }
       }
@@ -251,7 +230,7 @@ void add_stream_family(bool is_half, long long bcol, LegalSchedules& found) {
   }
 }
 
-/// Of 32 bits with placed values: blocks of one row tile, in consumer groups of four or eight warps, which multiply the
+/// With placed values: blocks of one row tile, in consumer groups of four or eight warps, which multiply the
 /// same K tiles; two consumer groups or more, or placed ahead.
 void add_placed_streams(long long bcol, LegalSchedules& found) {
   for (int columns = StreamSchedule::max_placed_columns / 2; columns <= widest_placed_stream(bcol); columns *= 2) {
@@ -308,7 +287,7 @@ std::set<std::string> families_for(const std::set<std::string>& families, const 
   if (is_half_type(dtype)) {
     usable.erase("atomic");  // which adds parts of sums in C
   }
-  if (!can_stream(dtype, layout)) {
+  if (!can_stream(dtype)) {
     usable.erase("stream");
   }
   if (!can_use_bitmap(dtype)) {
@@ -320,8 +299,7 @@ std::set<std::string> families_for(const std::set<std::string>& families, const 
   return usable;
 }
 
-std::vector<Schedule> search_space(const ProductColumns& columns, const std::set<std::string>& families,
-                                   const std::string& dtype) {
+std::vector<Schedule> search_space(const ProductColumns& columns, const std::set<std::string>& families) {
   if (columns.count < 1) {
     throw UserError(fmt::format("--bcol {}", columns.count), "is less than 1", "B has at least one column");
   }
@@ -342,9 +320,9 @@ std::vector<Schedule> search_space(const ProductColumns& columns, const std::set
     add_atomic_family(found);
   }
   if (families.contains("stream")) {
-    add_stream_family(is_half_type(dtype), columns.count, found);
+    add_stream_family(columns.count, found);
     constexpr long long few_columns = 32;
-    if (!is_half_type(dtype) && columns.count > few_columns) {
+    if (columns.count > few_columns) {
       add_placed_streams(columns.count, found);
     }
   }
@@ -362,8 +340,7 @@ const std::vector<Schedule>& usual_space(const LayerShape& shape) {
   const auto [place, is_new] =
       spaces.try_emplace({shape.dtype, shape.layout, shape.bcol, shape.contiguous}, std::vector<Schedule>());
   if (is_new) {
-    place->second =
-        search_space(shape.product(), families_for(usual_families(), shape.dtype, shape.layout), shape.dtype);
+    place->second = search_space(shape.product(), families_for(usual_families(), shape.dtype, shape.layout));
   }
   return place->second;
 }

@@ -10,7 +10,7 @@
 
 namespace esc {
 
-/// "atomic", "bitmap", "gather", "row tile", "rows", "stream".
+/// "atomic", "bitmap", "gather", "panel", "rows", "stream".
 const std::set<std::string>& all_families();
 
 /// Those that are tried where nothing else is said: all but "atomic", whose kernels are the paper's, for comparisons.
@@ -22,11 +22,10 @@ std::set<std::string> families_for(const std::set<std::string>& families, const 
 
 /// The schedules among which the fastest one for a product's columns is looked for: for each family the values of its
 /// parameters that measurements found worth a try, as far as the family's own rules allow them for these columns;
-/// without repetitions, in a fixed order, with programmatic dependent launches, for elements of this type. Where
+/// without repetitions, in a fixed order, with programmatic dependent launches. Where
 /// columns are not one after the other, a lane has 8 or 16 of them, and lanes that share a column of A take other
 /// columns of A rather than of C. Throws UserError for a family that there is not and for less than one column.
-std::vector<Schedule> search_space(const ProductColumns& columns, const std::set<std::string>& families,
-                                   const std::string& dtype = "f32");
+std::vector<Schedule> search_space(const ProductColumns& columns, const std::set<std::string>& families);
 
 /// That of a layer's product in the usual families. A model of many layers asks for few spaces, many times: each thread
 /// keeps those that it has asked for.

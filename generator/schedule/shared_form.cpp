@@ -26,7 +26,7 @@ std::map<std::string, FormOfProduct> forms_of(const LayerShape& shape, const Ker
   std::map<std::string, FormOfProduct> forms;
   constexpr std::size_t least_of_family = 48;  // whose forms may be the fastest for other numbers of columns
   for (const ExpectedSchedule& one : model.ranked(usual_space(shape), shape, target, {}, least_of_family)) {
-    const auto [entry, is_fastest] = forms.try_emplace(packed_form(one.schedule, shape));
+    const auto [entry, is_fastest] = forms.try_emplace(packed_form(one.schedule));
     if (is_fastest) {
       entry->second = {one.at_most, static_cast<double>(estimated_kernel(one.schedule, shape).packed_bytes)};
     }

@@ -7,7 +7,6 @@
 #include <initializer_list>
 #include <limits>
 
-#include "generator/schedule/element_types.h"
 #include "generator/schedule/occupancy.h"
 #include "generator/schedule/stream_schedule.h"
 
@@ -22,25 +21,13 @@ constexpr double of_boxes = 0.52;         ///< more where it copies K tiles of B
 constexpr double of_placing = 1.34;       ///< more where values are placed in shared memory
 constexpr double of_copy = 0.27;  ///< latency of an iteration's copies, shared by the iterations that are on their way
 constexpr double of_adding_warps = 0.065;
-constexpr double of_sparse14 = 0.4;  ///< of an iteration that waits for nothing else, as the first two: finding places
-constexpr double of_copied_column = 0.012;  ///< of a K tile of B that lanes copy, for each column of C
-constexpr double of_column_apart = 0.0294;  ///< the same where columns are not one after the other
-constexpr double of_box_row = 0.00105;      ///< of a K tile of B that the engine copies
-constexpr double of_line = 1.2;             ///< of several rows, in place of one of these
-
-/// What depends on the size of elements.
-struct ElementTimes {
-  double of_first_iteration;    ///< the latency of memory, and storing sums: of each block
-  double of_cluster;            ///< to begin together, and to wait for each other's sums
-  double bytes_of_microsecond;  ///< that a multiprocessor gets
-};
-
-ElementTimes element_times(const std::string& dtype) {
-  return is_half_type(dtype) ? ElementTimes{1.24, 0.466, 208'700} : ElementTimes{1.014, 1.39, 68'300};
-}
-
-constexpr double packed_tile_bytes =
-    4864;  ///< of 16 rows and 8 steps of 16 bits: a packed tile of this many takes `of_bytes`
+constexpr double of_copied_column = 0.012;       ///< of a K tile of B that lanes copy, for each column of C
+constexpr double of_column_apart = 0.0294;       ///< the same where columns are not one after the other
+constexpr double of_box_row = 0.00105;           ///< of a K tile of B that the engine copies
+constexpr double of_first_iteration = 1.014;     ///< the latency of memory, and storing sums: of each block
+constexpr double of_cluster = 1.39;              ///< to begin together, and to wait for each other's sums
+constexpr double bytes_of_microsecond = 68'300;  ///< that a multiprocessor gets
+constexpr double packed_tile_bytes = 4864;       ///< a packed tile of this many takes `of_bytes`
 
 /// What the packed tiles of a kind of steps take: what the warp takes that has it, and what it takes of a
 /// multiprocessor on which all warps are busy.
@@ -54,9 +41,6 @@ struct StepTimes {
 
 StepTimes step_times(const StreamSchedule& schedule, const LayerShape& shape) {
   using Dense = StreamSchedule::Dense;
-  if (is_half_type(shape.dtype)) {
-    return {0.331, 0.313, 0.000164, 0.0805, 0.00195};
-  }
   const bool is_rounded = shape.dtype == "tf32";
   switch (schedule.dense) {
     case Dense::on:
@@ -82,16 +66,9 @@ StepTimes step_times(const StreamSchedule& schedule, const LayerShape& shape) {
                               : StepTimes{0.0037, 0.409, 0.0434, 0.0134, 0.00538};
 }
 
-/// Rows of a K tile of B that the engine copies, as long as one of these takes each; 0 where lanes copy them.
-double box_rows(const StreamSchedule& schedule, const LayerShape& shape) {
-  if (!copies_boxes(schedule, shape.layout)) {
-    return 0;
-  }
-  const double rows = schedule.columns_of_k_tile(bytes_of_type(shape.dtype));
-  const std::int64_t lines = shape.layout == "kn" && is_half_type(shape.dtype)
-                                 ? line_rows_of_boxes(schedule.columns, shape.columns, shape.bcol)
-                                 : 1;
-  return lines > 1 ? rows * of_line / static_cast<double>(lines) : rows;
+/// Rows of a K tile of B that the engine copies; 0 where lanes copy them.
+int box_rows(const StreamSchedule& schedule, const LayerShape& shape) {
+  return copies_boxes(schedule, shape.layout) ? schedule.columns_of_k_tile() : 0;
 }
 
 /// Times that overlap in part.
@@ -116,19 +93,17 @@ struct Iteration {
 Iteration iteration_of(const StreamSchedule& schedule, const LayerShape& shape, double packed_tile_share,
                        double resident, double k_tiles) {
   const StepTimes steps = step_times(schedule, shape);
-  const int element_bytes = bytes_of_type(shape.dtype);
-  const double k_tile_share =
-      static_cast<double>(schedule.columns_of_k_tile(element_bytes)) / StreamSchedule::k_tile_columns(element_bytes);
+  const double k_tile_share = static_cast<double>(schedule.columns_of_k_tile()) / StreamSchedule::k_tile_columns;
   const double of_iteration = std::min<double>(schedule.iteration_k_tiles(), k_tiles);
-  const double columns = schedule.product_columns() * k_tile_share * schedule.row_m16_tiles();
-  const double rows = box_rows(schedule, shape);
+  const double columns = schedule.columns * k_tile_share * schedule.row_m16_tiles();
+  const int rows = box_rows(schedule, shape);
   const double copied = schedule.columns * k_tile_share * (shape.layout == "kn" ? of_copied_column : of_column_apart);
   // Warps that have a K tile together share its steps, but not evenly.
   constexpr double even_share = 0.8;
   return {.bytes = resident * of_iteration *
                    (schedule.row_tiles * packed_tile_share * packed_tile_bytes +
                     StreamSchedule::k_tile_bytes * k_tile_share * schedule.columns) /
-                   element_times(shape.dtype).bytes_of_microsecond,
+                   bytes_of_microsecond,
           .boxes = resident * of_iteration * rows * of_box_row,
           .issue = resident * of_iteration *
                    (schedule.row_tiles * (steps.of_busy_packed_tile + steps.of_busy_column * columns) +
@@ -148,8 +123,7 @@ Cost stream_cost(const StreamSchedule& schedule, const LayerShape& shape, const 
     cost.microseconds = std::numeric_limits<double>::infinity();
     return cost;
   }
-  const double all_k_tiles =
-      std::ceil(static_cast<double>(shape.columns) / schedule.columns_of_k_tile(bytes_of_type(shape.dtype)));
+  const double all_k_tiles = std::ceil(static_cast<double>(shape.columns) / schedule.columns_of_k_tile());
   const double k_tiles = std::ceil(all_k_tiles / schedule.cluster);
   const double iterations = std::ceil(k_tiles / std::max(1, schedule.iteration_k_tiles()));
   const double blocks = static_cast<double>(std::max<std::int64_t>(1, kernel.blocks));
@@ -163,14 +137,12 @@ Cost stream_cost(const StreamSchedule& schedule, const LayerShape& shape, const 
       kernel.packed_bytes == 0 ? schedule.row_m16_tiles()
                                : static_cast<double>(kernel.packed_bytes) / (all_packed_tiles * packed_tile_bytes);
   const Iteration iteration = iteration_of(schedule, shape, packed_tile_share, beside, k_tiles);
-  const ElementTimes elements = element_times(shape.dtype);
-  const double of_block_start = elements.of_first_iteration + (schedule.is_placed() ? of_placing : 0) +
+  const double of_block_start = of_first_iteration + (schedule.is_placed() ? of_placing : 0) +
                                 (schedule.copies == StreamSchedule::Copies::tma ? of_bulk_copies : 0) +
                                 (copies_boxes(schedule, shape.layout) ? of_boxes : 0);
 
-  cost.launch = launch + of_block * blocks + (schedule.cluster > 1 ? elements.of_cluster : 0);
-  cost.waiting = rounds * (of_block_start + iterations * iteration.latency) +
-                 (schedule.sparse14 ? of_sparse14 * std::min(iterations, 2.0) : 0);
+  cost.launch = launch + of_block * blocks + (schedule.cluster > 1 ? of_cluster : 0);
+  cost.waiting = rounds * (of_block_start + iterations * iteration.latency);
   cost.traffic = rounds * iterations * iteration.bytes;
   cost.loads = rounds * iterations * iteration.boxes;
   cost.arithmetic = rounds * iterations * std::max(iteration.issue, iteration.warp);

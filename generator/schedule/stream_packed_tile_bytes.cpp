@@ -4,19 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "generator/schedule/element_types.h"
-
 namespace esc {
 
-std::int64_t streamed_packed_tile_bytes(std::string_view dtype, double density, bool sparse14) {
+std::int64_t streamed_packed_tile_bytes(double density) {
   // Of a random pattern: 8 steps from 70 % zeros on, with an extra now and then, more of both where there are fewer
-  // zeros. The more zeros, the more of the steps are 1:4 steps.
-  const double bytes = !is_half_type(dtype) ? 4944 + 11000 * std::max(0.0, density - 0.3)
-                       : sparse14           ? 2100 + 7700 * density
-                       : density <= 0.3     ? 4864
-                       : density <= 0.4     ? 4864 + 2560 * (density - 0.3)
-                                            : 5120 + 11520 * (density - 0.4);
-  return static_cast<std::int64_t>(bytes);
+  // zeros.
+  return static_cast<std::int64_t>(4944 + 11000 * std::max(0.0, density - 0.3));
 }
 
 namespace {
@@ -41,16 +34,17 @@ std::int64_t placed_packed_tile_bytes(double density, int rows) {
 
 }  // namespace
 
-std::int64_t listed_packed_tile_bytes(std::string_view dtype, double density, int rows) {
+std::int64_t listed_packed_tile_bytes(double density, int rows) {
   constexpr double bits_and_begins = 80.0 / 512;  // of an element, in bytes
-  const double elements = static_cast<double>(StreamSchedule::k_tile_bytes) / bytes_of_type(dtype) * rows;
-  return static_cast<std::int64_t>(elements * bits_and_begins + fullest(elements, density) * bytes_of_type(dtype));
+  const double elements = static_cast<double>(StreamSchedule::k_tile_columns) * rows;
+  return static_cast<std::int64_t>(elements * bits_and_begins +
+                                   fullest(elements, density) * StreamSchedule::element_bytes);
 }
 
-std::int64_t dense_packed_tile_bytes(StreamSchedule::Dense dense, std::string_view dtype, double density, int rows) {
+std::int64_t dense_packed_tile_bytes(StreamSchedule::Dense dense, double density, int rows) {
   switch (dense) {
     case StreamSchedule::Dense::listed:
-      return listed_packed_tile_bytes(dtype, density, rows);
+      return listed_packed_tile_bytes(density, rows);
     case StreamSchedule::Dense::placed:
       return placed_packed_tile_bytes(density, rows);
     default:

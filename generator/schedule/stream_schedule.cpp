@@ -49,9 +49,9 @@ std::string name_of(Value value, const ValueName<Value> (&names)[count]) {
   return std::string(std::ranges::find(names, value, &ValueName<Value>::value)->name);
 }
 
-/// Columns of A of a K tile, in elements of 16 bits, or of what is placed.
+/// The K of a tile in a text.
 int tile_k(const StreamSchedule& schedule) {
-  return schedule.is_placed() ? StreamSchedule::placed_columns : StreamSchedule::k_tile_columns(2);
+  return schedule.is_placed() ? StreamSchedule::placed_columns : StreamSchedule::k_tile_in_texts;
 }
 
 /// "tile=64x256x8", with other rows or columns than the schedule's.
@@ -71,7 +71,6 @@ void read_old_settings(StreamSchedule& schedule, const Settings& given) {
   schedule.share = given.number("share", schedule.share);
   schedule.rows = given.number("rows", schedule.rows);
   schedule.ahead = given.flag("ahead", schedule.ahead);
-  schedule.sparse14 = given.flag("quarters", schedule.sparse14);
 }
 
 void read_settings(StreamSchedule& schedule, const Settings& given) {
@@ -87,7 +86,6 @@ void read_settings(StreamSchedule& schedule, const Settings& given) {
                                "tile M / warp_m", schedule.row_tiles);
   schedule.share = given.number("split_k", schedule.share);
   schedule.ahead = given.flag("warp_specialized", schedule.ahead);
-  schedule.sparse14 = given.flag("sparse14", schedule.sparse14);
 }
 
 Directive transformed(StreamSchedule::Dense dense) {
@@ -105,7 +103,23 @@ Directive transformed(StreamSchedule::Dense dense) {
 
 }  // namespace
 
+namespace {
+
+/// Refuses what kernels of 16 bits had.
+void refuse_sparse14(std::string_view text, std::string_view settings) {
+  for (const std::string_view key : {"sparse14", "quarters"}) {
+    if (settings.find(key) != std::string_view::npos) {
+      throw ScheduleError(std::string(text),
+                          fmt::format("family stream has no key '{}' any more, nor kernels of 16 bits", key),
+                          "write bitmap, whose packed matrix serves every number of columns in 16 bits");
+    }
+  }
+}
+
+}  // namespace
+
 StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
+  refuse_sparse14(text, settings);
   const Settings given(text, schedule_family("stream"), settings);
   StreamSchedule schedule;
   schedule.stages = given.number("stages", schedule.stages);
@@ -130,7 +144,6 @@ std::string print(const StreamSchedule& schedule) {
            : key == "cluster"          ? unless(schedule.cluster, 1)
            : key == "warp_specialized" ? schedule.ahead ? "on" : ""
            : key == "format"           ? schedule.dense == Dense::off ? "" : name_of(schedule.dense, format_names)
-           : key == "sparse14"         ? schedule.sparse14 ? "on" : ""
                                        : on_or_off(schedule.pdl);
   });
 }
@@ -188,32 +201,14 @@ void check_ahead(const StreamSchedule& schedule, const ScheduleText& text) {
   }
 }
 
-/// What one column by itself asks for.
-void check_one_column(const StreamSchedule& schedule, const ScheduleText& text) {
-  if (schedule.dense != StreamSchedule::Dense::off) {
-    throw ScheduleError(text.str(), "dense steps multiply 8 columns of C at once",
-                        "leave format out, or choose a tile N of 8");
-  }
-  if (schedule.share > 1 || schedule.cluster > 1) {
-    throw ScheduleError(text.str(),
-                        "of one column of C the lanes of a row deal the products to each other, and neither warps nor "
-                        "blocks divide K tiles",
-                        "leave split_k and cluster out, or choose a tile N of 8");
-  }
-}
-
 }  // namespace
 
 void check_ranges(const StreamSchedule& schedule) {
   const ScheduleText text(schedule);
-  if (schedule.has_one_column()) {
-    check_one_column(schedule, text);
-  } else {
-    check_power_of_two(
-        text, "tile N", schedule.columns, 8,
-        schedule.is_placed() ? StreamSchedule::max_placed_columns : StreamSchedule::max_columns,
-        [&](long long columns) { return tile_text(schedule, 1LL * schedule.row_tiles * schedule.rows, columns); });
-  }
+  check_power_of_two(
+      text, "tile N", schedule.columns, 8,
+      schedule.is_placed() ? StreamSchedule::max_placed_columns : StreamSchedule::max_columns,
+      [&](long long columns) { return tile_text(schedule, 1LL * schedule.row_tiles * schedule.rows, columns); });
   check_range(text, "tile M / warp_m", schedule.row_tiles, 1, StreamSchedule::max_row_tiles, 1,
               [&](long long row_tiles) { return tile_text(schedule, row_tiles * schedule.rows, schedule.columns); });
   check_range(text, "warps", bounded_product(schedule.row_tiles, schedule.warps), schedule.row_tiles,
@@ -250,9 +245,7 @@ void check_legal(const StreamSchedule& schedule, const ProductColumns& columns) 
   }
 }
 
-bool can_stream(std::string_view dtype, std::string_view layout) {
-  return dtype == "f32" || dtype == "tf32" || (is_half_type(dtype) && (layout == "kn" || layout == "nk"));
-}
+bool can_stream(std::string_view dtype) { return dtype == "f32" || dtype == "tf32"; }
 
 bool has_taps(std::string_view layout) { return layout != "nk" && layout.find("nk") != layout.npos; }
 
@@ -271,20 +264,13 @@ bool copies_boxes(const StreamSchedule& schedule, std::string_view layout) {
          layout == "kn";
 }
 
-std::int64_t staged_k_tile_bytes(const StreamSchedule& schedule, std::string_view dtype, std::string_view layout) {
-  const int padding = copies_boxes(schedule, layout) && !is_half_type(dtype) ? StreamSchedule::padding_of_boxes : 0;
-  const int bytes = bytes_of_type(dtype);
-  const std::int64_t whole = std::int64_t{schedule.columns_of_k_tile(bytes)} * bytes * (schedule.columns + padding);
+std::int64_t staged_k_tile_bytes(const StreamSchedule& schedule, std::string_view layout) {
+  constexpr std::int64_t bytes = StreamSchedule::element_bytes;
+  const int padding = copies_boxes(schedule, layout) ? StreamSchedule::padding_of_boxes : 0;
+  const std::int64_t whole = schedule.columns_of_k_tile() * bytes * (schedule.columns + padding);
   constexpr std::int64_t channels = 16;
   const std::int64_t positions = schedule.columns * 3 / 2 + 64;
-  return is_half_type(dtype) || !has_taps(layout) ? whole
-                                                  : std::min(whole, channels * positions * bytes_of_type(dtype));
-}
-
-std::int64_t line_rows_of_boxes(std::int64_t columns, std::int64_t rows_of_b, std::int64_t columns_of_b) {
-  constexpr std::int64_t line_elements = 64;
-  const std::int64_t rows = std::max<std::int64_t>(1, line_elements / columns);
-  return columns == columns_of_b && rows_of_b % rows == 0 ? rows : 1;
+  return has_taps(layout) ? std::min(whole, channels * positions * bytes) : whole;
 }
 
 std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t packed_tile_bytes, std::int64_t k_tile_bytes) {
@@ -296,7 +282,7 @@ std::int64_t shared_bytes(const StreamSchedule& schedule, std::int64_t packed_ti
                                                    : 0;
   const int adding_warps = schedule.is_placed() ? schedule.iteration_k_tiles() : schedule.warps;
   const std::int64_t sums =
-      (adding_warps - 1 + schedule.cluster - 1) * value * schedule.block_rows() * schedule.product_columns();
+      (adding_warps - 1 + schedule.cluster - 1) * value * schedule.block_rows() * schedule.columns;
   const bool sums_stand_behind = schedule.cluster > 1 && !schedule.is_placed();
   return sums_stand_behind ? staged + sums : std::max(staged + placed, sums);
 }
@@ -307,9 +293,6 @@ std::vector<Directive> expand(const StreamSchedule& schedule) {
                schedule.is_placed() ? StreamSchedule::placed_columns : 0},
       FragmentColumns{"j", schedule.columns, schedule.is_placed() ? StreamSchedule::warp_columns : 0}};
   directives.push_back(transformed(schedule.dense));
-  if (schedule.sparse14) {
-    directives.emplace_back(Sparse14Steps{"A"});
-  }
   directives.emplace_back(PipelineKTiles{"k", schedule.stages});
   if (schedule.copies == StreamSchedule::Copies::tma) {
     directives.emplace_back(CopyInBulk{});

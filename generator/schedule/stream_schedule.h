@@ -13,12 +13,12 @@
 namespace esc {
 
 /// A schedule for weights that are streamed from memory through the sparse tensor cores. A block owns `row_tiles` row
-/// tiles of `rows` rows and goes through all columns of A, a K tile of 256 of 16 bits or 128 of 32 bits at a time;
+/// tiles of `rows` rows and goes through all columns of A, of 32 bits, a K tile of 128 at a time;
 /// `warps` warps of each row tile take K tiles in turn, `share` of them the same one, of which each has a part. The
 /// rows of B for a K tile and what the row tiles have there are copied to shared memory, `stages` iterations of the
 /// warps at once.
 struct StreamSchedule {
-  int columns = 8;    ///< columns of C that a block computes: one, in 16 bits, or 8 to 64
+  int columns = 8;    ///< columns of C that a block computes: 8 to 64
   int row_tiles = 4;  ///< row tiles of a block
   int warps = 2;      ///< warps of a row tile
   int stages = 4;     ///< iterations whose operands are in shared memory or on their way
@@ -36,13 +36,10 @@ struct StreamSchedule {
   int cluster = 1;
   bool ahead =
       false;  ///< whether as many warps again copy, and place values an iteration ahead of those that multiply them
-  bool sparse14 =
-      false;  ///< whether steps of 16 bits may store one of four elements in place of two: fewer bytes to read, more to
-              ///< do with them
-  /// Whether steps are of the dense tensor core, which take columns in their order: of 32 bits with all elements
-  /// stored, the least to do where many are not zero, or with those alone that are not zero, the fewest bytes. Placed
-  /// in shared memory, in K tiles of 32 columns of 32 bits, the tensor core multiplies them for four warps at once: for
-  /// many columns of C, of which each warp then has 16.
+  /// Whether steps are of the dense tensor core, which take columns in their order: with all elements stored, the
+  /// least to do where many are not zero, or with those alone that are not zero, the fewest bytes. Placed in shared
+  /// memory, in K tiles of 32 columns, the tensor core multiplies them for four warps at once: for many columns of C,
+  /// of which each warp then has 16.
   enum class Dense { off, on, listed, placed } dense = Dense::off;
 
   static constexpr int m16_tile_rows = 16;  ///< that mma.sp multiplies
@@ -68,12 +65,14 @@ struct StreamSchedule {
   }
   static constexpr int max_share = 8;
   static constexpr int least_columns_of_boxes =
-      16;  ///< with fewer a row of a K tile is so short that lanes copy it faster than the engine, unless several are a
-           ///< line
+      16;  ///< with fewer a row of a K tile is so short that lanes copy it faster than the engine
   static constexpr int padding_of_boxes =
-      8;  ///< columns of float32 after those of a row, so that four rows lie in different banks
-  static constexpr int k_tile_bytes = 512;   ///< of a row of a K tile: columns that 8 bits tell apart
-  static constexpr int placed_columns = 32;  ///< of a K tile whose values are placed
+      8;  ///< columns of B after those of a row, so that four rows lie in different banks
+  static constexpr int element_bytes = 4;
+  static constexpr int k_tile_columns = 128;                           ///< of A
+  static constexpr int k_tile_bytes = k_tile_columns * element_bytes;  ///< of a row of a K tile
+  static constexpr int k_tile_in_texts = 256;  ///< that texts of schedules have, since K tiles of 16 bits had so many
+  static constexpr int placed_columns = 32;    ///< of a K tile whose values are placed
   static constexpr int placed_architecture =
       90;  ///< which alone has the instruction that multiplies for four warps; others go on warp by warp
   static constexpr int product_warps = 4;  ///< that the tensor core multiplies for at once
@@ -92,10 +91,6 @@ struct StreamSchedule {
 
   int row_m16_tiles() const { return rows / m16_tile_rows; }
   bool is_placed() const { return dense == Dense::placed; }
-  bool has_one_column() const { return columns == 1; }
-  int product_columns() const {
-    return std::max(columns, 8);
-  }  ///< that the tensor core multiplies, of one column its parts
   int block_rows() const { return row_tiles * rows; }
   int consumer_group_warps() const { return row_tiles * share; }  ///< that multiply the same K tiles
   int iteration_k_tiles() const { return warps / share; }         ///< that a block has in an iteration
@@ -104,11 +99,7 @@ struct StreamSchedule {
   int most_block_rows() const {
     return most_placed_rows(ahead ? multiplying_registers(threads()) : thread_registers(threads()));
   }  ///< whose values are placed
-  /// Columns of a K tile of elements of so many bytes.
-  static constexpr int k_tile_columns(int element_bytes) { return k_tile_bytes / element_bytes; }
-  int columns_of_k_tile(int element_bytes) const {
-    return is_placed() ? placed_columns : k_tile_columns(element_bytes);
-  }
+  int columns_of_k_tile() const { return is_placed() ? placed_columns : k_tile_columns; }
 
   bool operator==(const StreamSchedule&) const = default;
 };
@@ -116,8 +107,8 @@ struct StreamSchedule {
 /// Reads the settings after "stream:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 StreamSchedule parse_stream(std::string_view text, std::string_view settings);
 
-/// "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, pdl=on", with warp_m, split_k, cluster, warp_specialized,
-/// format and sparse14 where they are not the usual ones.
+/// "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, pdl=on", with warp_m, split_k, cluster, warp_specialized
+/// and format where they are not the usual ones.
 std::string print(const StreamSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for
@@ -125,9 +116,8 @@ std::string print(const StreamSchedule& schedule);
 void check_ranges(const StreamSchedule& schedule);
 void check_legal(const StreamSchedule& schedule, const ProductColumns& columns);
 
-/// Whether the family is made for elements of this type where B and C lie as this layout says: in float32 in any, in 16
-/// bits in rows or in columns. Other layouts of halves have kernels too, which take B's elements one by one.
-bool can_stream(std::string_view dtype, std::string_view layout);
+/// Whether the family is made for elements of this type: float32 and TF32, in any layout.
+bool can_stream(std::string_view dtype);
 
 /// Whether rows of B share elements, as the taps of a filter do: its class of layouts has a dimension that both a row
 /// and a column index.
@@ -142,15 +132,9 @@ int widest_placed_stream(long long columns);
 /// Whether K tiles of B come as boxes by tensor copies, where B lies as this layout says and a call allows vectors.
 bool copies_boxes(const StreamSchedule& schedule, std::string_view layout);
 
-/// Rows of B that boxes of 16 bits have in a line of 128 bytes where a block computes so many columns: as many as there
-/// can be where B, of so many rows and columns, has no others and no gaps between rows. The engine takes as long for a
-/// row of a box as for a line. Else 1.
-std::int64_t line_rows_of_boxes(std::int64_t columns, std::int64_t rows_of_b, std::int64_t columns_of_b);
-
-/// Bytes of a K tile of B in shared memory. What float32 of a filter's taps share is there once; that is about what
-/// filters of three by three take of images of
-/// 7 to 56 rows.
-std::int64_t staged_k_tile_bytes(const StreamSchedule& schedule, std::string_view dtype, std::string_view layout);
+/// Bytes of a K tile of B in shared memory. What a filter's taps share is there once; that is about what filters of
+/// three by three take of images of 7 to 56 rows.
+std::int64_t staged_k_tile_bytes(const StreamSchedule& schedule, std::string_view layout);
 
 /// Bytes of a block in shared memory: packed tiles and K tiles of all stages, values that are placed, and the sums that
 /// the warps of a row tile and the blocks of a cluster leave for each other. These take the places of the others, but

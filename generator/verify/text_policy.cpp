@@ -128,9 +128,10 @@ constexpr std::array<std::string_view, 106> words_of_cuda = {"__device__",
                                                              "uint8_t"};
 
 /// Of the C library what a transformer may use beside what is generated.
-constexpr std::array<std::string_view, 17> words_of_the_library = {
-    "memcpy",  "memmove", "memset",   "memcmp",   "size_t",   "ptrdiff_t", "int8_t",    "int16_t", "int32_t",
-    "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intptr_t",  "uintptr_t", "offsetof"};
+constexpr std::array<std::string_view, 21> words_of_the_library = {
+    "memcpy",   "memmove",   "memset",   "memcmp",    "size_t",    "ptrdiff_t",  "int8_t",
+    "int16_t",  "int32_t",   "int64_t",  "uint8_t",   "uint16_t",  "uint32_t",   "uint64_t",
+    "intptr_t", "uintptr_t", "offsetof", "INT32_MAX", "INT64_MAX", "UINT32_MAX", "UINT64_MAX"};
 
 template <class Range>
 bool is_among(const Range& words, std::string_view word) {

@@ -76,17 +76,16 @@ TEST_P(DtypeOfAFamily, MakesBundlesThatAreVerifiedAndCurrent) {
 
 INSTANTIATE_TEST_SUITE_P(
     DtypeOption, DtypeOfAFamily,
-    ::testing::Values(DtypeCase{"Auto", "f16", "auto", "__half"},
-                      DtypeCase{"Panel", "bf16",
-                                "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=on",
-                                "__nv_bfloat16"},
-                      DtypeCase{"Rows", "f16", "rows:columns=16,vector=4,unroll=4,task=32,light=8", "__half"},
-                      DtypeCase{"Stream", "f16", "stream:columns=16,panels=1,warps=2,stages=3", "__half"},
-                      DtypeCase{"StreamOfOneColumn", "bf16", "stream:columns=1,panels=2,warps=2,stages=3,copies=bulk",
-                                "__nv_bfloat16"},
-                      DtypeCase{"StreamOfBrainFloats", "bf16",
-                                "stream: tile=32x256x8, warp_m=16, warps=2, stages=2, copy=cp_async, pdl=off",
-                                "__nv_bfloat16"}),
+    ::testing::Values(
+        DtypeCase{"Auto", "f16", "auto", "__half"},
+        DtypeCase{"Panel", "bf16", "panel:ufi=4,columns=16,vector=4,groups=4,warps=2,panels=4,ufk=4,stage=on",
+                  "__nv_bfloat16"},
+        DtypeCase{"Rows", "f16", "rows:columns=16,vector=4,unroll=4,task=32,light=8", "__half"},
+        DtypeCase{"Bitmap", "f16", "bitmap: tile=16x256x16, warps=2, stages=3, stages_a=2, pdl=on", "__half"},
+        DtypeCase{"BitmapOfWarpgroups", "f16",
+                  "bitmap: tile=64x256x32, warps=4, stages=3, stages_a=2, mma=wgmma, pdl=on", "__half"},
+        DtypeCase{"BitmapOfBrainFloats", "bf16", "bitmap: tile=32x256x8, warps=2, stages=2, stages_a=2, pdl=off",
+                  "__nv_bfloat16"}),
     [](const auto& one) { return one.param.name; });
 
 TEST_F(DtypeOption, HeaderIsCAndCpp) {
@@ -111,12 +110,6 @@ TEST_F(DtypeOption, OfALargeWeightIsRefused) {
   EXPECT_EQ(manifest("out/large")["rounding"], (nlohmann::json{{"became_zero", 0}, {"became_infinite", 0}}));
   generate("large.mtx", "f16", {"--allow-nonfinite"});
   EXPECT_EQ(manifest("out/large")["rounding"], (nlohmann::json{{"became_zero", 0}, {"became_infinite", 2}}));
-  expect_refusal({"generate", "large.mtx", "--bcol", "1", "-o", "none", "--dtype", "f16", "--allow-nonfinite",
-                  "--schedule", "stream:columns=1"},
-                 "stream: tile=64x256x1, warps=8, stages=4, copy=cp_async, pdl=on: multiplies each value by an "
-                 "element of B and by "
-                 "seven zeros, whose products are added up, and infinity times zero is no number; "
-                 "choose a tile N of 8 for values that are not finite");
 }
 
 TEST_F(DtypeOption, CountsWhatBecomesZero) {
@@ -145,19 +138,36 @@ TEST_F(DtypeOption, RefusesWhatAddsUpPartsOfSumsInC) {
   }
 }
 
-TEST_F(DtypeOption, StreamsNumbersOfSixteenBitsAndOfThirtyTwo) {
-  const std::string stream = "stream:columns=8,panels=1,warps=1,stages=2";
+TEST_F(DtypeOption, StreamsNumbersOfThirtyTwoBitsAlone) {
+  const std::string stream = "stream: tile=16x256x8, warps=1, stages=2, pdl=on";
   expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "none", "--dtype", "f64", "--schedule", stream},
-                 "the tensor cores that this is for multiply numbers of 16 bits and terms of float32; choose --dtype "
-                 "f32, tf32, f16 or bf16");
-  for (const std::string dtype : {"f16", "f32"}) {
+                 "transform(A, sparse24): fragments have elements of 32 bits, and f64 has 64; choose --dtype f32 or "
+                 "tf32, or a schedule of family panel");
+  for (const std::string dtype : {"f16", "bf16"}) {
+    for (const auto& [format, transformed] : std::vector<std::pair<std::string, std::string>>{
+             {"sparse24", "sparse24"}, {"dense", "dense"}, {"bitmap", "compressed"}}) {
+      expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "none", "--dtype", dtype, "--schedule",
+                      stream + ", format=" + format},
+                     "transform(A, " + transformed + "): fragments have elements of 32 bits, and " + dtype +
+                         " has 16; write transform(A, bitmap), or --schedule bitmap: that packed matrix serves every "
+                         "number of columns");
+    }
+    for (const std::string gone : {"sparse14=on", "quarters=on"}) {
+      expect_refusal(
+          {"generate", "a.mtx", "--bcol", "40", "-o", "none", "--dtype", dtype, "--schedule", "stream:" + gone},
+          "family stream has no key '" + gone.substr(0, gone.find('=')) +
+              "' any more, nor kernels of 16 bits; write bitmap, whose packed matrix serves every number of "
+              "columns in 16 bits");
+    }
+  }
+  for (const std::string dtype : {"tf32", "f32"}) {
     for (const std::string layout : {"kn", "nk"}) {
       const ProcessResult generated = escgen({"generate", "a.mtx", "--bcol", "40", "-o", dtype + layout, "--dtype",
                                               dtype, "--layout", layout, "--schedule", stream});
       EXPECT_EQ(generated.status, 0) << generated.errors;
     }
   }
-  expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "none", "--dtype", "f16", "--schedule",
+  expect_refusal({"generate", "a.mtx", "--bcol", "40", "-o", "none", "--dtype", "tf32", "--schedule",
                   "stream:columns=64,panels=1,warps=16,stages=8"},
                  "choose fewer stages or warps, or a smaller tile");
 }
@@ -189,11 +199,11 @@ TEST_F(DtypeOption, ChoosesFamiliesByTheirTimesInTheTypeAndTheLayout) {
   // A database of either type of 16 bits comes before the model, and f32's layers do not see it.
   write("mine.txt",
         "device sm90-132sm-60mib My GPU\ndtype f16\nevidence measured\n"
-        "candidate 8 0 stream:columns=8,panels=2,warps=2,stages=3\nclass 8 18 18 15 15 3 - - 0.0\n");
+        "candidate 8 0 bitmap:columns=8,panels=2,warps=2,stages=3,units=2\nclass 8 18 18 15 15 3 - - 0.0\n");
   const nlohmann::json own = chosen("z0.7.mtx", {"--dtype", "f16", "--database", "mine.txt"});
   EXPECT_THAT(own["schedule_source"].get<std::string>(), ::testing::StartsWith("database: one My GPU"));
-  EXPECT_EQ(own["schedule"], "stream: tile=32x256x8, warp_m=16, warps=4, stages=3, copy=cp_async, pdl=on");
-  EXPECT_TRUE(own["notes"].empty());
+  EXPECT_EQ(own["schedule"], "bitmap: tile=32x256x8, warps=4, stages=3, stages_a=2, pdl=on");
+  EXPECT_THAT(own["notes"].dump(), Not(HasSubstr("no measurements")));
   EXPECT_THAT(chosen("z0.7.mtx", {"--dtype", "bf16", "--database", "mine.txt"})["notes"].dump(),
               HasSubstr("no measurements in bf16: the schedule is the one for f16"));
   const nlohmann::json single = chosen("z0.7.mtx", {"--database", "mine.txt"});

@@ -182,7 +182,7 @@ TEST_F(EsctuneRecords, TheShippedJournalServesWhereThereIsNoGpu) {
   }
   EXPECT_EQ(commands, 7U);
   EXPECT_THAT(output,
-              HasSubstr("speed      about 1.58 x the faster of cuBLAS and cuSPARSE, 2.0 us in place of 3.1; measured"));
+              HasSubstr("speed      about 1.18 x the faster of cuBLAS and cuSPARSE, 2.7 us in place of 3.1; measured"));
   EXPECT_THAT(shown, AllOf(HasSubstr("over cuBLAS f16"), HasSubstr("| challenger |"),
                            HasSubstr("the best challenger with the one that held before"), Not(HasSubstr("FP32"))));
   const json of_journal = json::parse(output_of({"show", "again.jsonl", "--json"}));

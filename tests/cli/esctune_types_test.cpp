@@ -19,7 +19,7 @@ using testing::Not;
 using tuning::CandidateRecord;
 using tuning::Record;
 
-constexpr const char* streamed = "stream: tile=16x256x32, warps=1, stages=2, copy=cp_async, pdl=on";
+constexpr const char* of_bitmaps = "bitmap: tile=16x256x32, warps=1, stages=2, stages_a=2, pdl=on";
 
 class EsctuneTypes : public TunerWorkshop {
  protected:
@@ -36,7 +36,7 @@ class EsctuneTypes : public TunerWorkshop {
     return result.status == 0 ? json::parse(result.output).at("items") : json::array();
   }
 
-  /// What the recorded device has measured, as of float16 with its library, and a streamed kernel that is the fastest.
+  /// What the recorded device has measured, as of float16 with its library, and a kernel of bitmaps that is fastest.
   void write_halves() const {
     std::string text;
     for (Record record : records_in("measured.jsonl").records) {
@@ -49,14 +49,14 @@ class EsctuneTypes : public TunerWorkshop {
         candidate.candidate = "cublas-f16";
       }
       text += print(record) + "\n";
-      candidate.candidate = streamed;
+      candidate.candidate = of_bitmaps;
       candidate.samples.assign(25, 1.0);
       candidate.outcome = tuning::Outcome::ok;
       candidate.detail.clear();
       text += print(record) + "\n";
     }
     write("halves.jsonl", text);
-    write("halves.txt", read("space.txt") + streamed + "\n");
+    write("halves.txt", read("space.txt") + of_bitmaps + "\n");
   }
   std::vector<std::string> run_of_halves(const std::string& journal) const {
     return {"run",     "layers",     "--bcol",   "32",           "--dtype", "f16",
@@ -79,7 +79,7 @@ TEST_F(EsctuneTypes, AreListedWithFamiliesThatHaveKernels) {
   ASSERT_EQ(half.size(), 2U);
   EXPECT_EQ(single[0]["dtype"], "f32");
   EXPECT_EQ(half[0]["dtype"], "f16");
-  for (const std::string dtype : {"f32", "bf16"}) {
+  for (const std::string dtype : {"f32", "tf32"}) {
     for (const std::string layout : {"kn", "nk"}) {
       EXPECT_GT(listed({"layers", "--bcol", "32", "--families", "stream", "--dtype", dtype, "--layout",
                         layout})[0]["candidates"],
@@ -103,11 +103,13 @@ TEST_F(EsctuneTypes, AreListedWithFamiliesThatHaveKernels) {
   EXPECT_GT(listed({"layers", "--bcol", "32", "--kernel", "batch_float.c", "--families", "stream"})[0]["candidates"],
             20);
   expect_refusal({"run", "layers", "--bcol", "32", "--kernel", "batch__Float16.c", "--families", "stream", "--list"},
-                 "stream is in 16 bits for layouts kn and nk, bitmap for f16 and bf16, gather for f32 and tf32 in "
-                 "layout kn, atomic for f32 and tf32; choose panel or rows");
+                 "stream and atomic are for f32 and tf32, gather is for both in layout kn, and bitmap for f16 and "
+                 "bf16; choose panel or rows");
   expect_refusal({"run", "layers", "--bcol", "32", "--families", "atomic", "--dtype", "f16", "--list"},
                  "has no kernels for f16");
   for (const std::string dtype : {"f16", "bf16"}) {
+    expect_refusal({"run", "layers", "--bcol", "32", "--families", "stream", "--dtype", dtype, "--list"},
+                   "has no kernels for " + dtype + " in layout kn");
     for (const std::string layout : {"kn", "nk"}) {
       EXPECT_GT(listed({"layers", "--bcol", "32", "--families", "bitmap", "--dtype", dtype, "--layout",
                         layout})[0]["candidates"],
@@ -179,7 +181,7 @@ TEST_F(EsctuneTypes, ReachADatabaseOfTheirOwnAndFromThereTheGenerator) {
   for (const Record& record : records_in("half.jsonl").records) {
     EXPECT_EQ(item_of(record).dtype, "f16");
     if (const auto* decision = std::get_if<tuning::DecisionRecord>(&record)) {
-      EXPECT_EQ(decision->winner, streamed);
+      EXPECT_EQ(decision->winner, of_bitmaps);
       EXPECT_EQ(decision->fastest_peer, "cublas-f16");
     }
   }
@@ -193,20 +195,20 @@ TEST_F(EsctuneTypes, ReachADatabaseOfTheirOwnAndFromThereTheGenerator) {
   const std::string of_floats = read("database/sm90-132sm-60mib_f32.txt");
   ASSERT_EQ(esctune({"publish", "night.jsonl", "half.jsonl", "-o", "database"}).status, 0);
   EXPECT_EQ(read("database/sm90-132sm-60mib_f32.txt"), of_floats);
-  EXPECT_THAT(
-      read("database/sm90-132sm-60mib_f16.txt"),
-      HasSubstr(fmt::format("\ndtype f16\nevidence measured\ncandidate 32 0 {}\n", compact(parse_schedule(streamed)))));
+  EXPECT_THAT(read("database/sm90-132sm-60mib_f16.txt"),
+              HasSubstr(fmt::format("\ndtype f16\nevidence measured\ncandidate 32 0 {}\n",
+                                    compact(parse_schedule(of_bitmaps)))));
 
   const std::string database = path("database").string();
   const json half = generated({"--dtype", "f16", "--database", database});
-  EXPECT_EQ(half["schedule"], streamed);
+  EXPECT_EQ(half["schedule"], of_bitmaps);
   EXPECT_THAT(half["schedule_source"], HasSubstr("measured"));
   EXPECT_THAT(half["notes"].dump(), Not(HasSubstr("no measurements")));
   const json brain = generated({"--dtype", "bf16", "--database", database});
-  EXPECT_EQ(brain["schedule"], streamed);
+  EXPECT_EQ(brain["schedule"], of_bitmaps);
   EXPECT_THAT(brain["notes"].dump(), HasSubstr("no measurements in bf16: the schedule is the one for f16"));
   EXPECT_EQ(generated({"--database", database})["family"], "panel");
-  // On a GPU without sparse tensor cores the next candidate holds.
+  // On a GPU without the instructions the next candidate holds.
   EXPECT_EQ(generated({"--dtype", "f16", "--database", database, "--gpu", "t4"})["family"], "panel");
 }
 

@@ -295,7 +295,7 @@ TEST_F(HostileBundle, OfWhichTextThatWouldLeaveTheProcessFails) {
 
 /// Host code is compiled without __CUDA_ARCH__, by nvcc as here: what bulk copies depend on is another value there.
 TEST_F(HostileBundle, WhoseHostCodeAsksForTheArchitecture) {
-  ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "16", "--dtype", "f16", "-o", "bulk", "--schedule",
+  ASSERT_EQ(escgen({"generate", "a.mtx", "--bcol", "16", "--dtype", "tf32", "-o", "bulk", "--schedule",
                     "stream: tile=16x256x16, warps=1, stages=2, copy=tma, pdl=off", "--no-verify"})
                 .status,
             0);

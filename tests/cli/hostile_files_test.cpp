@@ -148,7 +148,7 @@ TEST_F(HostileFiles, MatricesOfWhichNearlyNothingIsThere) {
   const ProcessResult chosen = shell(within + "--dtype f16 -v");
   EXPECT_EQ(chosen.status, 0) << chosen.errors;
   EXPECT_THAT(chosen.output, Not(HasSubstr("schedule   stream")));
-  const ProcessResult named = shell(within + "--dtype f16 --force --schedule stream:panels=4");
+  const ProcessResult named = shell(within + "--dtype tf32 --force --schedule stream:panels=4");
   EXPECT_EQ(named.status, 2) << named.output << named.errors;
   EXPECT_THAT(named.errors, HasSubstr("as CSR, into"));
 }

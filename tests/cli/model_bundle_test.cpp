@@ -185,7 +185,7 @@ TEST_F(ModelBundles, SayTheirBytes) {
 /// A stream of few rows fills its row tiles with zeros.
 TEST_F(ModelBundles, LeaveLayersDenseThatWouldBeLarger) {
   const std::vector<std::string> larger{
-      "--no-verify", "--bcol", "16", "--dtype", "f16", "--schedule", "stream:columns=8,panels=8,warps=1,stages=2"};
+      "--no-verify", "--bcol", "16", "--dtype", "tf32", "--schedule", "stream:columns=8,panels=8,warps=1,stages=2"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), larger.begin(), larger.end());
     return generate(more);
@@ -217,7 +217,7 @@ TEST_F(ModelBundles, HaveTheLayersThatAreWorthItByTheWeightsOfTheColumns) {
     more.insert(more.begin(), {"--no-verify", "--dtype", "f16", "--bcol", bcol});
     return generate(more);
   };
-  const std::string dense = "stays dense: 0.95 x a library's speed where that is known, 2 of 2 numbers of columns";
+  const std::string dense = "stays dense: 0.93 x a library's speed where that is known, 2 of 2 numbers of columns";
 
   const ProcessResult alike = by("1,1024");
   ASSERT_EQ(alike.status, 0) << alike.errors;

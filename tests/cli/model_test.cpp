@@ -57,38 +57,37 @@ TEST_F(Models, AreEstimatedForMachines) {
   EXPECT_FALSE(elsewhere["total"].contains("bound_microseconds")) << "a bandwidth that is not known";
 }
 
-/// Two layers of 512 x 512 elements in 16 bits, three of ten of them not zero, which are like layers that were
+/// Two layers of 512 x 512 elements in float32, three of ten of them not zero, which are like layers that were
 /// measured.
 std::string model_like_measured_ones() {
-  const std::string header = R"({"down": {"dtype": "F16", "shape": [512, 512], "data_offsets": [0, 524288]},
-                                 "up": {"dtype": "F16", "shape": [512, 512], "data_offsets": [524288, 1048576]}})";
+  const std::string header = R"({"down": {"dtype": "F32", "shape": [512, 512], "data_offsets": [0, 1048576]},
+                                 "up": {"dtype": "F32", "shape": [512, 512], "data_offsets": [1048576, 2097152]}})";
   std::string file(8, '\0');
   file[0] = static_cast<char>(header.size());
   file += header;
   std::mt19937 random(1);
   for (int element = 0; element < 2 * 512 * 512; ++element) {
-    file += random() % 10 < 3 ? std::string("\x00\x3c", 2) : std::string(2, '\0');
+    file += random() % 10 < 3 ? std::string("\x00\x00\x80\x3f", 4) : std::string(4, '\0');
   }
   return file;
 }
 
 TEST_F(Models, LikeMeasuredOnesSayWhatTheyAreExpectedToTake) {
   write("net.safetensors", model_like_measured_ones());
-  const ProcessResult estimate =
-      escgen({"inspect", "net.safetensors", "--estimate", "--bcol", "8", "--dtype", "f16", "--gpu", "h200"});
-  EXPECT_THAT(estimate.output, ContainsRegex(R"( ~1\.[0-9]+ x)"));
-  EXPECT_THAT(estimate.output, ContainsRegex(R"(about [0-9]\.[0-9] us in place of [0-9]\.[0-9] for 2 of them)"));
+  const ProcessResult estimate = escgen({"inspect", "net.safetensors", "--estimate", "--bcol", "64", "--gpu", "h200"});
+  EXPECT_THAT(estimate.output, ContainsRegex(R"( ~[1-3]\.[0-9]+ x)"));
+  EXPECT_THAT(estimate.output, ContainsRegex(R"(about [0-9]\.[0-9] us in place of [0-9]+\.[0-9] for 2 of them)"));
   EXPECT_THAT(estimate.output, HasSubstr("2 faster than a library, 0 slower, 0 not measured\n"));
-  std::vector<std::string> generate{"generate", "net.safetensors", "--bcol", "8",  "--dtype", "f16", "--gpu",
+  std::vector<std::string> generate{"generate", "net.safetensors", "--bcol", "64", "--gpu",
                                     "h200",     "--no-verify",     "-o",     "out"};
   const ProcessResult made = escgen(generate);
-  EXPECT_THAT(made.output, ContainsRegex(R"( 8: ~1\.[0-9]+ x)"));
+  EXPECT_THAT(made.output, ContainsRegex(R"( 64: ~[1-3]\.[0-9]+ x)"));
   const std::string speed =
-      R"(speed      N = 8: about [0-9]\.[0-9] us in place of [0-9]\.[0-9] with the faster of cuBLAS and)";
+      R"(speed      N = 64: about [0-9]\.[0-9] us in place of [0-9]+\.[0-9] with the faster of cuBLAS and)";
   EXPECT_THAT(made.output, ContainsRegex(speed));
   // Without a GPU's name the times are those of the same GPU, and of no architecture.
   const std::string unnamed =
-      escgen({"generate", "net.safetensors", "--bcol", "8", "--no-verify", "-o", "unnamed"}).output;
+      escgen({"generate", "net.safetensors", "--bcol", "64", "--no-verify", "-o", "unnamed"}).output;
   EXPECT_THAT(unnamed, AllOf(ContainsRegex(speed), HasSubstr("no GPU was named (--gpu): built for sm_80 and sm_90")));
   EXPECT_EQ(unnamed.find("speed      sm_"), unnamed.npos);
   // What was kept of an earlier run says the same.
@@ -97,11 +96,11 @@ TEST_F(Models, LikeMeasuredOnesSayWhatTheyAreExpectedToTake) {
   EXPECT_THAT(again.output, AllOf(ContainsRegex(speed), HasSubstr("kept       2 of 2")));
   ASSERT_EQ(escgen({"report", "out/net", "-o", "page.html"}).status, 0);
   EXPECT_THAT(read("page.html"), AllOf(HasSubstr("Expected, by measurements of layers like these:"),
-                                       ContainsRegex("<td>8: 1\\.[0-9]+ x</td>")));
+                                       ContainsRegex("<td>64: [1-3]\\.[0-9]+ x</td>")));
   generate.push_back("--json");
   const nlohmann::json kernel = parse_json(escgen(generate).output)["layers"][0]["kernels"][0];
-  EXPECT_THAT(keys(kernel["measured"]),
-              UnorderedElementsAre("over_exact", "exact_microseconds", "expected_microseconds", "where", "device"));
+  EXPECT_THAT(keys(kernel["measured"]), UnorderedElementsAre("over_exact", "over_tf32", "exact_microseconds",
+                                                             "expected_microseconds", "where", "device"));
   EXPECT_EQ(parse_json(read("out/net/manifest.json"))["layers"][0]["variants"][0]["measured"], kernel["measured"]);
 }
 

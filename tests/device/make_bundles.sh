@@ -123,14 +123,16 @@ double_bundle() {
 
 # How warps and rows of a stream's panels, and blocks of a cluster, go together, in turn.
 stream_shapes=("" ",share=2,cluster=2" ",rows=32" ",share=2,rows=32,cluster=4")
-column_shapes=("" ",rows=32")
 
-# What is stored of steps of 32 and of 16 bits, in turn, so that every shape meets several.
+# What is stored of a stream's steps, in turn, so that every shape meets several.
 float_steps=("" ",dense=on" "" ",dense=listed")
 placed_streams=("stream:columns=64,panels=2,warps=4,stages=2,share=2,rows=32,dense=placed" "stream:columns=64,panels=4,warps=4,stages=2,cluster=2,dense=placed"
   "stream:columns=64,panels=2,warps=2,stages=2,share=2,rows=32,cluster=4,dense=placed" "stream:columns=64,panels=1,warps=8,stages=2,share=4,rows=80,dense=placed"
   "stream:columns=64,panels=1,warps=4,stages=2,share=4,rows=176,cluster=2,dense=placed" "stream:columns=64,panels=2,warps=4,stages=2,share=2,rows=48,dense=placed")
-half_steps=(",quarters=on" ",dense=listed" "")
+
+# How long the K steps of a bitmap are, and how many blocks a cluster has, in turn.
+bitmap_shapes=("" ", cluster=2" ", step=256" ", step=256, cluster=2")
+warpgroup_shapes=("" ", cluster=2")
 
 # The bundle in f32 or tf32 of the sparse tensor cores, or with dense steps: rows of B as they are and behind bulk copies of units, columns of B, and images: patches where nine divides the columns.
 float_bundle() {
@@ -153,20 +155,17 @@ float_bundle() {
   esac
 }
 
-# The bundle in 16 bits, of the tensor cores, of another family, and of PyTorch's layout in turn.
+# The bundle in 16 bits, of bitmaps that warps or warpgroups multiply, of another family, and of PyTorch's layout in turn.
 half_bundle() {
   local matrix=$1 bcol=$2 name=$3 type=f16 columns=16 nest=(--layout nk --epilogue bias+relu)
   [ $((index % 2)) = 0 ] || type=bf16
   [ "$bcol" -gt 8 ] || columns=8
-  local streamed="stream:columns=$columns,panels=2,warps=2,stages=3,pdl=on${stream_shapes[$((index / 8 % 4))]}"
-  local forms=("${half_steps[@]}")
-  if [ "$bcol" = 1 ]; then  # one column by itself, which neither warps nor blocks share
-    streamed="stream:columns=1,panels=2,warps=2,stages=3,pdl=on${column_shapes[$((index / 8 % 2))]}"
-    forms=(",quarters=on" "" "")
-  fi
+  local of_warps="bitmap: tile=32x256x$columns, warps=4, stages=3, stages_a=2, pdl=on${bitmap_shapes[$((index / 8 % 4))]}"
+  local of_groups="bitmap: tile=64x256x32, warps=4, stages=4, stages_a=2, mma=wgmma, pdl=on${warpgroup_shapes[$((index / 8 % 2))]}"
+  [ "$bcol" -gt 16 ] || of_groups=$of_warps
   case $((index / 2 % 4)) in
-    0) bundle "$matrix" "$bcol" "$streamed${forms[$((index / 16 % 2))]}" "$name" --dtype $type --arch sm_90 --no-verify ;;
-    1) bundle "$matrix" "$bcol" "$streamed,copies=bulk${forms[$((1 + index / 8 % 2))]}" "$name" --dtype $type --arch sm_90 --no-verify ;;
+    0) bundle "$matrix" "$bcol" "$of_warps" "$name" --dtype $type --arch sm_90 --no-verify ;;
+    1) bundle "$matrix" "$bcol" "$of_groups" "$name" --dtype $type --arch sm_90 --no-verify ;;
     2) first_legal panel "$matrix" "$bcol" "$name" $((index * 41)) 13 --dtype $type ;;
     3)
       bundle "$matrix" "$bcol" auto "$name" --dtype $type --no-verify "${nest[@]}"

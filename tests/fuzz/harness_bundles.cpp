@@ -359,8 +359,7 @@ Harness packed_harness() {
   add_packed(harness.seeds, TaskCut{.longest = 64, .light = 8, .block_heavy = 1, .block_light = 2});
   add_packed(harness.seeds, FragmentCut{.block_row_tiles = 2, .steps = 1, .residuals = 2});
   add_packed(harness.seeds, FragmentCut{.block_row_tiles = 1, .steps = 3, .residuals = 0});
-  add_packed(harness.seeds, FragmentCut{.block_row_tiles = 2, .steps = 3, .sparse14_steps = 2, .residuals = 1},
-             transformer::ScalarType::f16);
+  add_packed(harness.seeds, FragmentCut{.block_row_tiles = 2, .steps = 3, .residuals = 1});
   add_packed(harness.seeds, FragmentCut{.block_row_tiles = 2, .dense = 1, .listed = 9});
   add_packed(harness.seeds, FragmentCut{.block_row_tiles = 2, .dense = 1, .listed = 9, .placed = 1},
              transformer::ScalarType::f32);

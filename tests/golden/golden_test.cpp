@@ -47,8 +47,10 @@ INSTANTIATE_TEST_SUITE_P(
         Golden{"lower_rows.txt",
                {"lower", "--schedule", "rows:columns=8,vector=2,unroll=2,task=64,light=4,warps=2", "--dump-steps"}},
         Golden{"lower_stream.txt",
+               {"lower", "--schedule", "stream:columns=16,panels=2,warps=2,stages=3", "--dump-steps"}},
+        Golden{"lower_bitmap.txt",
                {"lower", "--kernel", ESC_SOURCE_DIR "/tests/data/small/spmm_f16.c", "--schedule",
-                "stream:columns=16,panels=2,warps=2,stages=3", "--dump-steps"}}),
+                "bitmap: tile=32x256x16, warps=4, stages=2, stages_a=2, pdl=on", "--dump-steps"}}),
     [](const auto& golden) {
       std::string name = golden.param.file.substr(0, golden.param.file.size() - 4);
       std::replace(name.begin(), name.end(), '-', '_');

@@ -59,18 +59,20 @@ class Draw {
 
   /// One of those that such elements may have.
   Schedule schedule(std::int64_t bcol, ScalarType element) {
+    const int columns = bcol <= 8 || below(2) == 0 ? 8 : 16;
+    const int row_tiles = 1 + static_cast<int>(below(3));
+    const int warps = 1 + static_cast<int>(below(2));
     if (is_half(element) && below(2) == 0) {
-      const bool one_tile = bcol <= 8;
-      const int warps = 1 + static_cast<int>(below(2));
-      const bool one_column = one_tile && below(3) == 0;
-      return StreamSchedule{.columns = one_column                  ? 1
-                                       : one_tile || below(2) == 0 ? 8
-                                                                   : 16,
-                            .row_tiles = 1 + static_cast<int>(below(3)),
+      return BitmapSchedule{
+          .columns = columns, .row_tiles = row_tiles, .warps = warps, .stages = 2, .pdl = below(2) == 0};
+    }
+    if (element == ScalarType::f32 && below(3) == 0) {
+      return StreamSchedule{.columns = columns,
+                            .row_tiles = row_tiles,
                             .warps = warps,
                             .stages = 2,
                             .pdl = below(2) == 0,
-                            .share = !one_column && below(2) == 0 ? warps : 1,
+                            .share = below(2) == 0 ? warps : 1,
                             .rows = below(2) == 0 ? 16 : 32};
     }
     if (below(2) == 0) {

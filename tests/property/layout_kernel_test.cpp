@@ -147,8 +147,21 @@ void check_streams(const Case& drawn) {
 RC_GTEST_PROP(LayoutKernel, OfFamilyStreamAgreesWithTheNest, ()) {
   check_streams(draw_case(rc::gen::just(ScalarType::f32)));
 }
-RC_GTEST_PROP(LayoutKernel, OfFamilyStreamAndSixteenBitsAgreesWithTheNest, ()) {
-  check_streams(draw_case(half_numbers()));
+RC_GTEST_PROP(LayoutKernel, OfFamilyStreamAndTf32AgreesWithTheNest, ()) {
+  check_streams(draw_case(rc::gen::just(ScalarType::tf32)));
+}
+
+RC_GTEST_PROP(LayoutKernel, OfFamilyBitmapAgreesWithTheNest, ()) {
+  const Case drawn = draw_case(half_numbers());
+  const auto from = [](int least, int most) { return rc::gen::inRange(least, most + 1); };
+  const BitmapSchedule schedule{
+      .columns = std::min(*rc::gen::element(8, 16).as("columns of a tile"), widest_stream(drawn.columns)),
+      .row_tiles = *from(1, 3).as("row tiles"),
+      .warps = *from(1, 2).as("warps"),
+      .stages = *from(2, 3).as("stages"),
+      .packed_tiles = 2,
+      .pdl = *rc::gen::arbitrary<bool>()};
+  check_all_calls(drawn, schedule);
 }
 
 RC_GTEST_PROP(LayoutKernel, OfFamilyAtomicAgreesWithTheNest, ()) {

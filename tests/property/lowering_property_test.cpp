@@ -104,8 +104,7 @@ LoopNest drawn_product(ScalarType element) {
   return canonicalize(transposed ? linear_nk_nest(element) : spmm_nest(element));
 }
 
-/// The first stage that does not compute what the input computes; empty where there is none. The nest of a schedule for
-/// numbers of 16 bits rounds its sums, which the interpreter has in double; that of one for float32 stores them.
+/// The first stage that does not compute what the input computes; empty where there is none.
 std::string wrong_stage_of_stream(const SparseMatrix& matrix, std::int64_t bcol, const StreamSchedule& schedule,
                                   const LoopNest& product) {
   const auto steps = lower_by_steps(product, directives_of({schedule, "user"}, product.finishes_sums()));

@@ -172,29 +172,20 @@ std::vector<MutationSubject> mutation_subjects() {
        matrix_of(21, 45, ScalarType::f64), 2,
        "rows: tile=1x8, thread=1x1, unroll_k=2, task=16, light=4, warps=2, pdl=on"},
       // Some packed tiles have residuals; the second matrix has rounds beside those of its K tiles.
-      streamed("streamed", of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::f16)),
-      streamed("bulk", of_many_k_tiles(SampleStructure::blocks, 0.95, ScalarType::f16), "copy=tma"),
-      // One row tile has more in a row than the steps of others have room for.
-      {"lines", spmm_nest(ScalarType::f16),
-       with_full_row_tile(of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::f16),
-                          [](std::int64_t column) { return column % 256 < 88; }),
-       16, "stream: tile=48x256x16, warps=6, stages=4, copy=tma, pdl=on"},
-      streamed("quartered", of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::bf16),
-               "copy=cp_async, sparse14=on"),
-      // Of one column, whose residuals and sums lanes deal to each other.
-      {"column", spmm_nest(ScalarType::f16),
-       with_full_row_tile(of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::f16),
-                          [](std::int64_t column) { return column % 256 < 88; }),
-       1, "stream: tile=48x256x1, warps=6, stages=4, copy=tma, sparse14=on, pdl=on"},
+      streamed("streamed", of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::tf32)),
+      streamed("bulk", of_many_k_tiles(SampleStructure::blocks, 0.95, ScalarType::f32), "copy=tma"),
+      // Two warps have a part each of a K tile.
+      {"shared", spmm_nest(ScalarType::f32), of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::f32), 36,
+       "stream: tile=64x256x16, warp_m=32, warps=8, stages=3, copy=cp_async, split_k=2, pdl=on"},
       // As few stages as there can be, so that half of the K tiles are iterations beyond the first ones.
-      {"clustered", spmm_nest(ScalarType::f16), of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::f16), 36,
+      {"clustered", spmm_nest(ScalarType::tf32), of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::tf32), 36,
        "stream: tile=48x256x16, warps=6, stages=2, copy=cp_async, cluster=2, pdl=on"},
       streamed("split", of_many_k_tiles(SampleStructure::blocks, 0.95, ScalarType::f32)),
       {"dense", spmm_nest(ScalarType::f32), of_many_k_tiles(SampleStructure::uniform, 0.92, ScalarType::f32), 36,
        "stream: tile=48x256x16, warps=6, stages=3, copy=cp_async, format=dense, pdl=on"},
       // One row tile has all of a K tile, which takes it further rounds.
-      {"listed", spmm_nest(ScalarType::f16),
-       with_full_row_tile(of_many_k_tiles(SampleStructure::uniform, 0.98, ScalarType::f16),
+      {"listed", spmm_nest(ScalarType::f32),
+       with_full_row_tile(of_many_k_tiles(SampleStructure::uniform, 0.98, ScalarType::f32),
                           [](std::int64_t) { return true; }),
        36, "stream: tile=16x256x8, warps=2, stages=3, copy=cp_async, format=bitmap, pdl=on"},
       // One row tile has so much of a K tile that it takes further rounds.

@@ -76,10 +76,13 @@ DrawnScript ScriptDraw::next() {
   }
   drawn.matrix = matrix();
   const auto streams = [](const Directive& directive) { return std::holds_alternative<Mainloop>(directive); };
-  const auto places = [](const Directive& directive) { return std::holds_alternative<PackPlaced>(directive); };
-  if (std::ranges::any_of(drawn.directives, streams) &&
-      chance(std::ranges::any_of(drawn.directives, places) ? 10 : 90)) {
-    round_values(drawn.matrix, chance(50) ? ScalarType::f16 : ScalarType::bf16);
+  if (std::ranges::any_of(drawn.directives, streams)) {
+    // Fragments have elements of 32 bits: those of 16 are refused.
+    if (chance(10)) {
+      round_values(drawn.matrix, chance(50) ? ScalarType::f16 : ScalarType::bf16);
+    } else if (chance(50)) {
+      round_values(drawn.matrix, ScalarType::tf32);
+    }
   }
   drawn.bcol = chance(30) ? one_of<std::int64_t>({1, 2, 31, 32, 33, 64}) : 1 + below(70);
   return drawn;
@@ -162,13 +165,10 @@ std::vector<Directive> ScriptDraw::stream() {
   const int row_tiles = 1 + below(4);
   const int share = chance(30) ? 2 : 1;
   std::vector<Directive> script{Mainloop{"i", row_tiles, share * (1 + below(4 / share)), chance(50) ? 32 : 16, share},
-                                FragmentColumns{"j", chance(20) ? 1 : 8 << below(3)}};
+                                FragmentColumns{"j", 8 << below(3)}};
   script.push_back(chance(75)   ? Directive(PackFragments{"A"})
                    : chance(50) ? Directive(PackDense{"A"})
                                 : Directive(PackListed{"A"}));
-  if (chance(25)) {
-    script.emplace_back(Sparse14Steps{"A"});
-  }
   script.emplace_back(PipelineKTiles{"k", 2 + below(3)});
   if (chance(50)) {
     script.push_back(chance(70) ? Directive(CopyInBulk{}) : Directive(CopyPackedTiles{}));

@@ -13,7 +13,7 @@ SparseMatrix with_full_row_tile(const SparseMatrix& sparse, const std::function<
     const auto begin = static_cast<std::ptrdiff_t>(sparse.offsets[static_cast<std::size_t>(row)]);
     const auto end = static_cast<std::ptrdiff_t>(sparse.offsets[static_cast<std::size_t>(row) + 1]);
     if (row / StreamSchedule::m16_tile_rows == 1) {
-      for (std::int32_t column = 0; column < StreamSchedule::k_tile_columns(bytes_of(sparse.element)); ++column) {
+      for (std::int32_t column = 0; column < StreamSchedule::k_tile_columns; ++column) {
         if (has_column(column)) {
           matrix.column_of.push_back(column);
           matrix.values.push_back(static_cast<double>((row + column) % 3 + 1));

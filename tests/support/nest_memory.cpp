@@ -134,10 +134,8 @@ Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, co
         }
         for (std::uint32_t group = 0; group < transformer::step_groups && !format.is_placed(); ++group) {
           for (std::uint32_t row = 0; row < format.shape.height; ++row) {
-            for (std::uint32_t number = 0; number < format.element().group_values(); ++number) {
-              const transformer::SlotValue found = reader.value(packed_tile, step, group, row, number);
-              put(step * format.step_slots() + found.slot, row, found.value);
-            }
+            const transformer::SlotValue found = reader.value(packed_tile, step, group, row);
+            put(step * format.step_slots() + found.slot, row, found.value);
           }
         }
       }

@@ -34,7 +34,7 @@ enum class Elements { whole, half, streamed };
 /// A third of the matrices have the less usual one of two; of those that are streamed each type has as many.
 ScalarType element_of(Elements elements, std::uint64_t seed) {
   if (elements == Elements::streamed) {
-    constexpr std::array types{ScalarType::f16, ScalarType::bf16, ScalarType::f32, ScalarType::tf32};
+    constexpr std::array types{ScalarType::f32, ScalarType::tf32};
     return types[seed % types.size()];
   }
   const bool unusual = seed % 3 == 0;
@@ -117,26 +117,16 @@ rc::Gen<SparseMatrix> awkward_streamed_matrix(std::int64_t most) {
 rc::Gen<SparseMatrix> wide_streamed_matrix() { return wide_matrix(Elements::streamed); }
 
 rc::Gen<SparseMatrix> windowed_matrix(std::int64_t most_rows) {
-  constexpr std::int64_t k_tile = StreamSchedule::k_tile_columns(2);
-  constexpr std::int64_t of_singles = StreamSchedule::k_tile_columns(4);
-  const auto columns =
-      rc::gen::oneOf(rc::gen::element<std::int64_t>(of_singles - 1, of_singles, of_singles + 1, k_tile - 1, k_tile,
-                                                    k_tile + 1, 2 * k_tile, 3 * k_tile - 8),
-                     rc::gen::inRange<std::int64_t>(k_tile, 3 * k_tile), awkward_size(k_tile));
+  constexpr std::int64_t k_tile = StreamSchedule::k_tile_columns;
+  const auto columns = rc::gen::oneOf(rc::gen::element<std::int64_t>(k_tile - 1, k_tile, k_tile + 1, 2 * k_tile - 1,
+                                                                     2 * k_tile, 2 * k_tile + 1, 3 * k_tile - 8),
+                                      rc::gen::inRange<std::int64_t>(k_tile, 3 * k_tile), awkward_size(k_tile));
   return awkward_matrix(awkward_size(most_rows), columns, Elements::streamed);
-}
-
-rc::Gen<SparseMatrix> lined_matrix(std::int64_t most_rows) {
-  constexpr std::int64_t lines = StreamSchedule::k_tile_columns(2) / 8;
-  const auto columns = rc::gen::map(rc::gen::oneOf(rc::gen::element<std::int64_t>(1, lines - 1, lines, lines + 1),
-                                                   rc::gen::inRange<std::int64_t>(1, 3 * lines)),
-                                    [](std::int64_t of_eight) { return 8 * of_eight; });
-  return awkward_matrix(awkward_size(most_rows), columns, Elements::half);
 }
 
 rc::Gen<SparseMatrix> bursting_matrix() {
   constexpr std::int64_t height = StreamSchedule::max_rows;
-  constexpr std::int64_t k_tile = StreamSchedule::k_tile_columns(2);
+  constexpr std::int64_t k_tile = StreamSchedule::k_tile_columns;
   return rc::gen::map(
       rc::gen::tuple(rc::gen::inRange<std::int64_t>(12, 16), rc::gen::inRange<std::int64_t>(1, k_tile),
                      rc::gen::inRange<std::uint64_t>(5, 60), rc::gen::inRange<std::uint64_t>(700, 1001),
@@ -242,11 +232,10 @@ rc::Gen<RowsSchedule> legal_rows_schedule(std::int64_t bcol) {
 
 rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, const SparseMatrix& matrix) {
   constexpr std::int64_t most_placed_columns = 2000;
-  const ScalarType element = matrix.element;
-  const bool may_be_placed = !is_half(element) && matrix.columns <= most_placed_columns;
+  const bool may_be_placed = matrix.columns <= most_placed_columns;
   return rc::gen::map(
       rc::gen::tuple(rc::gen::container<std::array<int, 4>>(rc::gen::inRange(0, 240)), rc::gen::arbitrary<bool>()),
-      [bcol, element, may_be_placed](const std::tuple<std::array<int, 4>, bool>& drawn) {
+      [bcol, may_be_placed](const std::tuple<std::array<int, 4>, bool>& drawn) {
         const auto& [numbers, pdl] = drawn;
         StreamSchedule schedule{.pdl = pdl};
         const auto widest =
@@ -266,18 +255,9 @@ rc::Gen<StreamSchedule> legal_stream_schedule(std::int64_t bcol, const SparseMat
                                                    : StreamSchedule::Copies::tma;
         schedule.cluster = numbers[1] / 6 % 3 == 0 ? 2 << numbers[0] / 48 % 3 : 1;
         const auto form = numbers[0] / 16 % 8;
-        schedule.sparse14 = is_half(element) && form % 2 == 0;
-        schedule.dense = form == 1                            ? StreamSchedule::Dense::listed
-                         : !is_half(element) && form % 4 == 0 ? StreamSchedule::Dense::on
-                                                              : StreamSchedule::Dense::off;
-        // One column by itself has a tile for each column of B.
-        constexpr std::int64_t most_tiles = 33;
-        if (is_half(element) && bcol <= most_tiles && (numbers[0] % 5 == 2 || (bcol == 1 && numbers[0] % 2 == 0))) {
-          schedule.columns = 1;
-          schedule.share = 1;
-          schedule.cluster = 1;
-          schedule.dense = StreamSchedule::Dense::off;
-        }
+        schedule.dense = form == 1       ? StreamSchedule::Dense::listed
+                         : form % 4 == 0 ? StreamSchedule::Dense::on
+                                         : StreamSchedule::Dense::off;
         if (numbers[0] % 5 == 2 && may_be_placed) {
           schedule = with_placed_values(schedule, numbers[2], bcol > 64);
         }

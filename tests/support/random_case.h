@@ -23,16 +23,12 @@ rc::Gen<SparseMatrix> wide_matrix();
 rc::Gen<SparseMatrix> awkward_half_matrix(std::int64_t most);
 rc::Gen<SparseMatrix> wide_half_matrix();
 
-/// The same of numbers of 16 or 32 bits, which family stream takes.
+/// The same of numbers of 32 bits, which family stream takes, half of them tf32.
 rc::Gen<SparseMatrix> awkward_streamed_matrix(std::int64_t most);
 rc::Gen<SparseMatrix> wide_streamed_matrix();
 
 /// A matrix of such numbers: of one to three K tiles of columns, the last one often in part.
 rc::Gen<SparseMatrix> windowed_matrix(std::int64_t most_rows);
-
-/// A matrix of numbers of 16 bits of one to three such K tiles, whose columns are a multiple of 8, so that B may have
-/// lines of several rows.
-rc::Gen<SparseMatrix> lined_matrix(std::int64_t most_rows);
 
 /// A matrix as windowed_matrix has them, with many row tiles of few non-zeros, one of which has nearly all of a K tile:
 /// it takes several rounds.

@@ -485,7 +485,7 @@ TEST(BitmapUnpacking, RefusesUnitsThatDoNotFollowEachOther) {
 }
 
 TEST(BitmapUnpacking, RefusesNumbersThatDisagree) {
-  Damaged(one_packed_tile).put_number("height", 32).expect_refused("field height is 32; it can be 16 to 16");
+  Damaged(one_packed_tile).put_number("height", 32).expect_refused("field height is 32; it can only be 16");
   Damaged(one_packed_tile)
       .put_number("element", static_cast<std::uint64_t>(ScalarType::f32))
       .expect_refused("field element is 5; it can be 7 to 8");

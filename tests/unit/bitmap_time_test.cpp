@@ -115,8 +115,7 @@ TEST(BitmapTime, IsLongerWhereMemoryIsSlower) {
 
 /// The best bitmap of a layer.
 BitmapSchedule chosen_bitmap(const LayerShape& shape, const KernelTarget& target) {
-  return std::get<BitmapSchedule>(
-      ranked_schedules(shape, {}, target, packed_form(BitmapSchedule{}, shape)).front().schedule);
+  return std::get<BitmapSchedule>(ranked_schedules(shape, {}, target, packed_form(BitmapSchedule{})).front().schedule);
 }
 
 TEST(BitmapChoice, HasWarpgroupsForManyColumnsOfSm90Alone) {
@@ -137,7 +136,7 @@ TEST(BitmapChoice, HasClustersOfWarpsFromHopperOnAlone) {
                          .contiguous = false,
                          .dtype = "f16"};
   const auto has_clusters = [&](const KernelTarget& target) {
-    const auto ranking = ranked_schedules(shape, {}, target, packed_form(BitmapSchedule{}, shape));
+    const auto ranking = ranked_schedules(shape, {}, target, packed_form(BitmapSchedule{}));
     return std::ranges::any_of(
         ranking, [](const ScheduleChoice& choice) { return std::get<BitmapSchedule>(choice.schedule).cluster > 1; });
   };

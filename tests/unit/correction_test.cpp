@@ -95,7 +95,6 @@ TEST(Correction, ComparesSchedulesByAllTheirParameters) {
        {"stream:columns=16,panels=4,warps=2,stages=4", "stream:columns=8,panels=2,warps=2,stages=4",
         "stream:columns=8,panels=4,warps=2,stages=4,rows=32", "stream:columns=8,panels=4,warps=2,stages=4,copies=bulk",
         "stream:columns=8,panels=4,warps=2,stages=4,cluster=2",
-        "stream:columns=8,panels=4,warps=2,stages=4,quarters=on",
         "stream:columns=8,panels=4,warps=2,stages=4,dense=on"}) {
     EXPECT_NE(schedule_point(parse_schedule("stream:columns=8,panels=4,warps=2,stages=4"), shape).schedule,
               schedule_point(parse_schedule(other), shape).schedule)

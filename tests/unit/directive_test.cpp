@@ -56,7 +56,6 @@ const std::vector<Written>& one_of_each() {
       {PackPlaced{"A"}, "transform(A, decompress)"},
       {PackGathered{"A"}, "transform(A, gathered)"},
       {PackBitmap{"A"}, "transform(A, bitmap)"},
-      {Sparse14Steps{"A"}, "sparse14(A)"},
       {PipelineKTiles{"k", 3}, "pipeline(k, 3)"},
       {PipelineTiles{"k", 4, 3}, "pipeline(k, stages=4, stages_a=3)"},
       {StoreTiles{"C"}, "store(C)"},
@@ -104,6 +103,11 @@ TEST(Directive, OfStreamsHasNumbersWhereTheyAreNotTheUsualOnes) {
               testing::HasSubstr("is not of the form of mainloop"));
 }
 
+TEST(Directive, OfStepsOfOneOfFourElementsIsGone) {
+  EXPECT_THAT(refusal("sparse14(A)"), testing::HasSubstr("there is no directive 'sparse14'"));
+  EXPECT_THAT(refusal("quarter(A)"), testing::HasSubstr("there is no directive 'quarter'"));
+}
+
 TEST(Directive, IsReadAsItIsPrinted) {
   for (const Written& written : one_of_each()) {
     EXPECT_EQ(print(written.directive), written.text);
@@ -125,7 +129,6 @@ TEST(Directive, IsReadInTheWordsOfTheReleaseBefore) {
       {PackFragments{"A"}, "transform(A, fragments)"},
       {PackListed{"A"}, "transform(A, listed)"},
       {PackPlaced{"A"}, "transform(A, placed)"},
-      {Sparse14Steps{"A"}, "quarter(A)"},
       {PipelineTiles{"k", 4, 3, 256}, "pipeline(k, tiles=4, units=3, step=256)"},
       {CopyInBulk{}, "copy(bulk)"},
       {CopyPackedTiles{}, "copy(units)"},

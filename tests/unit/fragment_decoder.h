@@ -37,36 +37,32 @@ class Bytes {
 
 using Places = std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t>;
 
-/// Packed tiles as a kernel reads them: lane by lane and register by register, as PTX defines mma.sp.m16n8k32, and for
-/// elements of 32 bits m16n8k16, or mma.m16n8k16 and m16n8k8 where steps are dense.
+/// Packed tiles as a kernel reads them: lane by lane and register by register, as PTX defines mma.sp.m16n8k16, or
+/// mma.m16n8k8 where steps are dense.
 class Decoder {
  public:
   Decoder(const Packed<FragmentFormat>& packed) : format_(packed.format), bytes_(packed.bytes.span()) {
     const FragmentShape& shape = format_.shape;
-    wide_ = shape.element == ScalarType::f32;
     dense_ = shape.dense != 0;
     placed_ = shape.placed != 0;
     place_bytes_ = shape.placed == 2 ? 2 : 4;
-    lists_ = (wide_ ? 4 : 8) * shape.height / 16;
+    lists_ = 4 * shape.height / 16;
     steps_ = shape.steps;
     m16_tiles_ = shape.height / 16;
-    half_steps_ = steps_ - shape.sparse14_steps;
-    metadata_at_ = half_steps_ * m16_tiles_ * 512 + shape.sparse14_steps * m16_tiles_ * 256;
-    sparse14_metadata_at_ = metadata_at_ + half_steps_ * m16_tiles_ * 64;
-    columns_at_ = sparse14_metadata_at_ + shape.sparse14_steps * m16_tiles_ * 32;
-    ends_at_ = columns_at_ + steps_ * (wide_ ? 16 : 32);
+    metadata_at_ = steps_ * m16_tiles_ * 512;
+    columns_at_ = metadata_at_ + steps_ * m16_tiles_ * 64;
+    ends_at_ = columns_at_ + steps_ * 16;
     room_ = shape.listed / 2 * 2;
-    packed_tile_bytes_ =
-        placed_             ? (32 + room_ * 6 + 31) / 32 * 32
-        : shape.listed != 0 ? (lists_ * 80 + shape.listed * (wide_ ? 4 : 2) + 31) / 32 * 32
-        : dense_            ? 16 * m16_tiles_ * 512
-                 : (ends_at_ + (shape.residuals == 0 ? 0 : 8 + (wide_ ? 8 : 4) * shape.residuals) + 31) / 32 * 32;
+    packed_tile_bytes_ = placed_             ? (32 + room_ * 6 + 31) / 32 * 32
+                         : shape.listed != 0 ? (lists_ * 80 + shape.listed * 4 + 31) / 32 * 32
+                         : dense_ ? 16 * m16_tiles_ * 512
+                                  : (ends_at_ + (shape.residuals == 0 ? 0 : 8 + 8 * shape.residuals) + 31) / 32 * 32;
   }
 
   /// Everything that is stored, as bits. Records a problem where the bytes are not as the definition says.
   Places decode() {
     const FragmentShape& shape = format_.shape;
-    const std::int64_t width = placed_ ? 32 : wide_ ? 128 : 256;
+    const std::int64_t width = placed_ ? 32 : 128;
     const std::uint64_t k_tiles = static_cast<std::uint64_t>((shape.columns + width - 1) / width);
     const std::uint64_t row_tiles = (static_cast<std::uint64_t>(shape.rows) + 16 * m16_tiles_ - 1) / (16 * m16_tiles_);
     const std::uint64_t blocks = (row_tiles + shape.block_row_tiles - 1) / shape.block_row_tiles;
@@ -122,8 +118,7 @@ class Decoder {
   }
 
   std::int64_t column_of(std::uint32_t step, std::uint32_t slot) const {
-    const std::uint64_t at = wide_ ? step * 16 + slot % 4 * 4 + slot / 4 : step * 32 + slot;
-    return static_cast<std::int64_t>(bytes_.number(at_ + columns_at_ + at, 1));
+    return static_cast<std::int64_t>(bytes_.number(at_ + columns_at_ + step * 16 + slot % 4 * 4 + slot / 4, 1));
   }
 
   std::uint64_t metadata_of(std::uint64_t step, std::uint32_t m16_tile, std::uint32_t group_id,
@@ -137,7 +132,7 @@ class Decoder {
   }
 
   /// The value of a lane's register, for the two columns of K that the lane's place says.
-  void decode_wide_register(std::uint32_t step, std::uint32_t m16_tile, std::uint32_t lane, std::uint32_t number) {
+  void decode_register(std::uint32_t step, std::uint32_t m16_tile, std::uint32_t lane, std::uint32_t number) {
     const std::uint32_t group = lane % 4 + number / 2 * 4;
     const std::uint64_t word = bytes_.number(metadata_of(step, m16_tile, lane / 4, group / 4), 4);
     const std::uint64_t nibble = word >> (number % 2 * 16 + group % 4 * 4) & 15;
@@ -145,49 +140,6 @@ class Decoder {
     expect(nibble == 4 || (nibble == 14 && bits != 0), "a place that the tensor core does not know");
     if (bits != 0) {
       add(m16_tile * 16 + lane / 4 + number % 2 * 8, column_of(step, 2 * group + (nibble == 14 ? 1 : 0)), bits);
-    }
-  }
-
-  /// The only value that a register of a 1:4 steps has, of the column that two bits say: bits 0 and 2 of a digit for
-  /// the first 16 columns, 1 and 3 for the others.
-  void decode_only_value(std::uint32_t m16_tile, std::uint32_t step, std::uint32_t lane, std::uint32_t number) {
-    const std::uint64_t sparse14 = (step - half_steps_) * m16_tiles_ + m16_tile;
-    const std::uint64_t bits =
-        bytes_.number(at_ + half_steps_ * m16_tiles_ * 512 + (sparse14 * 32 + lane) * 8 + number * 2, 2);
-    const std::uint64_t word = bytes_.number(at_ + sparse14_metadata_at_ + (sparse14 * 8 + lane / 4) * 4, 4);
-    const std::uint64_t digit = word >> (number % 2 * 16 + lane % 4 * 4) >> number / 2 & 5;
-    expect(bits != 0 || digit == 0, "places of the value of a 1:4 steps");
-    if (bits != 0) {
-      const auto place = static_cast<std::uint32_t>((digit & 1) * 2 + digit / 4);
-      add(m16_tile * 16 + lane / 4 + number % 2 * 8, column_of(step, lane % 4 * 4 + number / 2 * 16 + place), bits);
-    }
-  }
-
-  /// Two values of a lane's register, for the four columns of K that the lane's place says.
-  void decode_register(std::uint32_t step, std::uint32_t m16_tile, std::uint32_t lane, std::uint32_t number) {
-    if (step >= half_steps_) {
-      decode_only_value(m16_tile, step, lane, number);
-      return;
-    }
-    const std::uint32_t group_id = lane / 4;
-    const std::uint32_t thread = lane % 4;
-    const std::uint32_t row = number % 2 == 0 ? group_id : group_id + 8;
-    const std::uint32_t first_k = thread * 4 + (number < 2 ? 0 : 16);
-    const std::uint64_t word = bytes_.number(metadata_of(step, m16_tile, group_id, first_k / 16), 4);
-    const std::uint64_t nibble = word >> (number % 2 * 16) >> (first_k % 16) & 15;
-    const std::uint64_t places[] = {nibble & 3, nibble >> 2};
-    expect(places[0] < places[1], "places that do not increase");
-    const std::uint64_t pair = bytes_.number(at_ + ((step * m16_tiles_ + m16_tile) * 32 + lane) * 16 + number * 4, 4);
-    const std::uint64_t values[] = {pair & 0xffff, pair >> 16};
-    const bool lone = (values[0] == 0) != (values[1] == 0);
-    const std::uint64_t filled = values[0] != 0 ? places[0] : places[1];
-    expect(!lone || (filled < 3 ? nibble == (filled | 12) && values[0] != 0 : nibble == 12 && values[1] != 0),
-           "places of a lone value");
-    expect(values[0] != 0 || values[1] != 0 || nibble == 4, "places of no value");
-    for (int i = 0; i < 2; ++i) {
-      if (values[i] != 0) {
-        add(m16_tile * 16 + row, column_of(step, first_k + static_cast<std::uint32_t>(places[i])), values[i]);
-      }
     }
   }
 
@@ -209,27 +161,18 @@ class Decoder {
   }
 
   /// A register of a lane of mma.m16n8k8.
-  void add_listed_float(std::uint32_t step, std::uint32_t m16_tile, std::uint32_t lane, std::uint32_t number,
-                        std::uint64_t bits) {
+  void add_listed(std::uint32_t step, std::uint32_t m16_tile, std::uint32_t lane, std::uint32_t number,
+                  std::uint64_t bits) {
     const std::uint32_t group_id = lane / 4;
     const std::uint32_t row = number == 0 || number == 2 ? group_id : group_id + 8;
     add(m16_tile * 16 + row, step * 8 + lane % 4 + (number < 2 ? 0 : 4), bits);
   }
 
-  /// The same of a0 to a7 of mma.m16n8k16, two in a register.
-  void add_listed_half(std::uint32_t step, std::uint32_t m16_tile, std::uint32_t lane, std::uint32_t i,
-                       std::uint64_t bits) {
-    const std::uint32_t group_id = lane / 4;
-    const std::uint32_t row = i < 2 || (i >= 4 && i < 6) ? group_id : group_id + 8;
-    add(m16_tile * 16 + row, step * 16 + lane % 4 * 2 + (i & 1) + (i < 4 ? 0 : 8), bits);
-  }
-
-  /// What of 32 columns and an m16 tile each lane lists, of four steps of 8 columns or two of 16.
+  /// What of 32 columns and an m16 tile each lane lists, of four steps of 8 columns.
   void decode_listed_packed_tile() {
-    const int width = wide_ ? 4 : 2;
     const std::uint64_t values_at = at_ + lists_ * 80;
     std::uint64_t next = 0;
-    const auto read_next = [&] { return bytes_.number(values_at + next++ * static_cast<std::uint64_t>(width), width); };
+    const auto read_next = [&] { return bytes_.number(values_at + 4 * next++, 4); };
     for (std::uint32_t list = 0; list < lists_; ++list) {
       const auto m16_tile = static_cast<std::uint32_t>(list % m16_tiles_);
       const auto part = static_cast<std::uint32_t>(list / m16_tiles_);
@@ -242,13 +185,12 @@ class Decoder {
             expect(next < format_.shape.listed, "more values than a packed tile lists");
             const std::uint64_t bits = next < format_.shape.listed ? read_next() : 0;
             expect(bits != 0, "a zero that is listed");
-            wide_ ? add_listed_float(part * 4 + bit / 4, m16_tile, lane, bit % 4, bits)
-                  : add_listed_half(part * 2 + bit / 8, m16_tile, lane, bit % 8, bits);
+            add_listed(part * 4 + bit / 4, m16_tile, lane, bit % 4, bits);
           }
         }
       }
     }
-    while (lists_ * 80 + next * static_cast<std::uint64_t>(width) < packed_tile_bytes_) {
+    while (lists_ * 80 + 4 * next < packed_tile_bytes_) {
       expect(read_next() == 0, "values after the last one");
     }
   }
@@ -373,13 +315,13 @@ class Decoder {
       return;
     }
     for (std::uint32_t step = 0; step < steps_; ++step) {
-      for (std::uint32_t slot = 0; slot < (wide_ ? 16 : 32); ++slot) {
+      for (std::uint32_t slot = 0; slot < 16; ++slot) {
         expect(first_column_ + column_of(step, slot) < format_.shape.columns, "a column outside the matrix");
       }
       for (std::uint32_t m16_tile = 0; m16_tile < m16_tiles_; ++m16_tile) {
         for (std::uint32_t lane = 0; lane < 32; ++lane) {
           for (std::uint32_t number = 0; number < 4; ++number) {
-            wide_ ? decode_wide_register(step, m16_tile, lane, number) : decode_register(step, m16_tile, lane, number);
+            decode_register(step, m16_tile, lane, number);
           }
         }
       }
@@ -389,13 +331,12 @@ class Decoder {
 
   void decode_residuals() {
     std::uint64_t residual = 0;
-    const int width = wide_ ? 4 : 2;
     std::uint64_t value = 0;
     std::uint64_t place = 0;
     const auto read_next = [&] {
-      const std::uint64_t at = at_ + ends_at_ + 8 + 2 * static_cast<std::uint64_t>(width) * residual;
-      value = bytes_.number(at, width);
-      place = bytes_.number(at + static_cast<std::uint64_t>(width), width);
+      const std::uint64_t at = at_ + ends_at_ + 8 + 8 * residual;
+      value = bytes_.number(at, 4);
+      place = bytes_.number(at + 4, 4);
     };
     for (std::uint32_t row_set = 0; row_set < 8 && format_.shape.residuals != 0; ++row_set) {
       const std::uint64_t end = bytes_.number(at_ + ends_at_ + row_set, 1);
@@ -417,17 +358,14 @@ class Decoder {
 
   FragmentFormat format_;
   Bytes bytes_;
-  bool wide_ = false;              ///< elements of 32 bits
   bool dense_ = false;             ///< in dense steps
   bool placed_ = false;            ///< with two bytes that say where each is
   std::uint64_t place_bytes_ = 0;  ///< of each in its place
   std::uint64_t room_ = 0;         ///< for placed values, which go in pairs
   std::uint64_t lists_ = 0;        ///< of 32 columns and an m16 tile, where values are listed
   std::uint64_t steps_ = 0;
-  std::uint64_t half_steps_ = 0;  ///< of them, in front
-  std::uint64_t m16_tiles_ = 0;   ///< of 16 rows of a row tile
+  std::uint64_t m16_tiles_ = 0;  ///< of 16 rows of a row tile
   std::uint64_t metadata_at_ = 0;
-  std::uint64_t sparse14_metadata_at_ = 0;
   std::uint64_t columns_at_ = 0;
   std::uint64_t ends_at_ = 0;
   std::uint64_t packed_tile_bytes_ = 0;

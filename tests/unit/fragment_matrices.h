@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <random>
 #include <span>
 #include <string>
@@ -16,35 +15,23 @@
 
 #include "tests/unit/fragment_decoder.h"
 #include "transformer/fragment_packing.h"
-#include "transformer/half_floats.h"
 #include "transformer/pack.h"
 #include "transformer/unpack.h"
 
 namespace esc::transformer {
 
-inline double value_of_bits(std::uint32_t bits, ScalarType element) {
-  if (element == ScalarType::f32) {
-    return std::bit_cast<float>(bits);
-  }
-  Float16 half;
-  BFloat16 brain;
-  half.bits = brain.bits = static_cast<std::uint16_t>(bits);
-  return element == ScalarType::f16 ? static_cast<double>(half) : static_cast<double>(brain);
-}
-
 /// A matrix with a non-zero, of any finite value, where `is_nonzero(row, column)`.
 template <typename IsNonzero>
-CsrMatrix matrix_where(std::int64_t rows, std::int64_t columns, ScalarType element, const IsNonzero& is_nonzero) {
-  CsrMatrix matrix{rows, columns, {0}, {}, {}, element};
+CsrMatrix matrix_where(std::int64_t rows, std::int64_t columns, const IsNonzero& is_nonzero) {
+  CsrMatrix matrix{rows, columns, {0}, {}, {}};
   std::mt19937_64 random(static_cast<std::uint64_t>(rows * 7 + columns));
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t column = 0; column < columns; ++column) {
       if (is_nonzero(row, column)) {
-        const auto half = static_cast<std::uint32_t>((random() & 0x8000) | (1 + random() % 0x7000));
-        const std::uint32_t bits =
-            element == ScalarType::f32 ? half << 16 | static_cast<std::uint32_t>(random() & 0xffff) : half;
+        const auto upper = static_cast<std::uint32_t>((random() & 0x8000) | (1 + random() % 0x7000));
+        const std::uint32_t bits = upper << 16 | static_cast<std::uint32_t>(random() & 0xffff);
         matrix.column_of.push_back(static_cast<std::int32_t>(column));
-        matrix.values.push_back(value_of_bits(bits, element));
+        matrix.values.push_back(std::bit_cast<float>(bits));
       }
     }
     matrix.offsets.push_back(std::ssize(matrix.values));
@@ -52,11 +39,10 @@ CsrMatrix matrix_where(std::int64_t rows, std::int64_t columns, ScalarType eleme
   return matrix;
 }
 
-inline CsrMatrix random_elements(std::int64_t rows, std::int64_t columns, double density, std::uint64_t seed,
-                                 ScalarType element = ScalarType::f16) {
+inline CsrMatrix random_elements(std::int64_t rows, std::int64_t columns, double density, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::bernoulli_distribution nonzero(density);
-  return matrix_where(rows, columns, element, [&](std::int64_t, std::int64_t) { return nonzero(random); });
+  return matrix_where(rows, columns, [&](std::int64_t, std::int64_t) { return nonzero(random); });
 }
 
 inline Places places_of(const CsrMatrix& matrix) {
@@ -64,33 +50,24 @@ inline Places places_of(const CsrMatrix& matrix) {
   for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
     for (auto at = static_cast<std::size_t>(matrix.offsets[row]);
          at < static_cast<std::size_t>(matrix.offsets[row + 1]); ++at) {
-      const double value = matrix.values[at];
       places[{static_cast<std::int64_t>(row), matrix.column_of[at]}] =
-          matrix.element == ScalarType::f32   ? std::bit_cast<std::uint32_t>(static_cast<float>(value))
-          : matrix.element == ScalarType::f16 ? Float16(value).bits
-                                              : BFloat16(value).bits;
+          std::bit_cast<std::uint32_t>(static_cast<float>(matrix.values[at]));
     }
   }
   return places;
 }
 
-template <typename Element>
-std::vector<Element> dense(const CsrMatrix& matrix) {
-  std::vector<Element> elements(static_cast<std::size_t>(matrix.rows * matrix.columns), Element(-0.0));
+inline std::vector<float> dense(const CsrMatrix& matrix) {
+  std::vector<float> elements(static_cast<std::size_t>(matrix.rows * matrix.columns), -0.0F);
   for (const auto& [place, bits] : places_of(matrix)) {
-    std::memcpy(&elements[static_cast<std::size_t>(place.first * matrix.columns + place.second)], &bits,
-                sizeof(Element));
+    elements[static_cast<std::size_t>(place.first * matrix.columns + place.second)] = std::bit_cast<float>(bits);
   }
   return elements;
 }
 
 inline bool packed_serially(const CsrMatrix& matrix, const FragmentFormat& format, void* bytes) {
-  const auto pack_dense = [&]<typename Element>(const std::vector<Element>& elements) {
-    return pack_serially(DenseRows<Element>{elements.data(), matrix.columns, matrix.columns}, format, bytes);
-  };
-  return matrix.element == ScalarType::f32   ? pack_dense(dense<float>(matrix))
-         : matrix.element == ScalarType::f16 ? pack_dense(dense<Float16>(matrix))
-                                             : pack_dense(dense<BFloat16>(matrix));
+  const std::vector<float> elements = dense(matrix);
+  return pack_serially(DenseRows<float>{elements.data(), matrix.columns, matrix.columns}, format, bytes);
 }
 
 /// What is wrong with the packed matrix; empty when nothing is.

@@ -390,13 +390,6 @@ INSTANTIATE_TEST_SUITE_P(
                                   {"A"});
                     },
                     "a warp does not have all columns of C in 16 rows"},
-        StepRefusal{"a bitmap of one column",
-                    [] {
-                      pack_bitmap(
-                          fragment_columns(mainloop(canonicalize(spmm_nest(ScalarType::f16)), {"i", 2, 2}), {"j", 1}),
-                          {"A"});
-                    },
-                    "a warp does not have all columns of C in 16 rows"},
         StepRefusal{"a bitmap of two warps at once", [] { pack_bitmap(of_halves, {"A", 2}); },
                     "the tensor core multiplies for one warp or for four"},
         StepRefusal{"a bitmap of four warps of two row tiles", [] { pack_bitmap(of_halves, {"A", 4}); },

@@ -14,7 +14,6 @@
 #include "generator/lower/pack_fragments.h"
 #include "generator/lower/pack_placed.h"
 #include "generator/lower/pipeline_k_tiles.h"
-#include "generator/lower/sparse14_steps.h"
 #include "generator/lower/warp_specialize.h"
 #include "generator/pipeline.h"
 #include "generator/schedule/schedule_choice.h"
@@ -332,14 +331,14 @@ INSTANTIATE_TEST_SUITE_P(
                       pack_placed(fragment_columns(streamed_in(ScalarType::f16, {"i", 4, 1, 16, 1, 32}), {"j", 64, 16}),
                                   {"A"});
                     },
-                    "numbers of 16 bits are not placed for the tensor core; list them: transform(A, compressed); or "
-                    "choose --dtype f32 or tf32"},
+                    "transform(A, decompress): fragments have elements of 32 bits, and f16 has 16; write transform(A, "
+                    "bitmap), or --schedule bitmap"},
         StepRefusal{"place doubles",
                     [] {
                       pack_placed(fragment_columns(streamed_in(ScalarType::f64, {"i", 4, 1, 16, 1, 32}), {"j", 64, 16}),
                                   {"A"});
                     },
-                    "the tensor cores that this is for multiply numbers of 16 bits and terms of float32"},
+                    "fragments have elements of 32 bits, and f64 has 64; choose --dtype f32 or tf32"},
         StepRefusal{
             "place in usual K tiles",
             [] { pack_placed(fragment_columns(streamed_in(ScalarType::f32, {"i", 4, 1}), {"j", 64, 16}), {"A"}); },
@@ -400,9 +399,7 @@ INSTANTIATE_TEST_SUITE_P(
             "deal iterations of which values are placed ahead",
             [] { cluster_iterations(placed_ahead(in_stages(of_one_consumer_group, 3)), {"k", 2}); },
             "cluster(k, 2): warps of their own place values ahead of these iterations; deal the iterations before "
-            "warp_specialize()"},
-        StepRefusal{"quarter placed values", [] { sparse14_steps(packed, {"A"}); },
-                    "sparse14(A): its steps have the columns as they are, none of which is left out"}));
+            "warp_specialize()"}));
 
 }  // namespace
 }  // namespace esc

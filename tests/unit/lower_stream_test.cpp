@@ -17,7 +17,6 @@
 #include "generator/lower/pack_fragments.h"
 #include "generator/lower/pipeline_k_tiles.h"
 #include "generator/lower/place_epilogue.h"
-#include "generator/lower/sparse14_steps.h"
 #include "generator/lower/stage_regions.h"
 #include "generator/lower/tile_columns.h"
 #include "generator/lower/unroll.h"
@@ -33,7 +32,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const LoopNest canonical = canonicalize(spmm_nest(ScalarType::f16));
+const LoopNest canonical = canonicalize(spmm_nest(ScalarType::f32));
 const LoopNest streamed = mainloop(canonical, {"i", 2, 2});
 const LoopNest fragmented = fragment_columns(streamed, {"j", 16});
 const LoopNest packed = pack_fragments(fragmented, {"A"});
@@ -41,17 +40,20 @@ const LoopNest pipelined = pipeline_k_tiles(packed, {"k", 3});
 const LoopNest bulk = copy_in_bulk(pipelined, {});
 const LoopNest clustered = cluster_iterations(bulk, {"k", 4});
 const LoopNest of_tokens = pack_fragments(
-    fragment_columns(mainloop(canonicalize(linear_nk_nest(ScalarType::f16)), {"i", 2, 2}), {"j", 16}), {"A"});
-const LoopNest finished = place_epilogue(pipelined, {});
+    fragment_columns(mainloop(canonicalize(linear_nk_nest(ScalarType::f32)), {"i", 2, 2}), {"j", 16}), {"A"});
+const LoopNest canonical_halves = canonicalize(spmm_nest(ScalarType::f16));
+const LoopNest fragmented_halves = fragment_columns(mainloop(canonical_halves, {"i", 2, 2}), {"j", 16});
+const LoopNest finished_halves = place_epilogue(fragmented_halves, {});
 
 // Must apply: a nest, and what is in the result.
 
 TEST(Canonicalize, OfHalvesHasAnEpilogueThatOnlyRounds) {
-  EXPECT_THAT(print(canonical), testing::EndsWith("for (i = 0; i < M; i++)\n"
-                                                  "  for (j = 0; j < N; j++) {\n"
-                                                  "    float sum_ = C[i][j];\n"
-                                                  "    C[i][j] = sum_;\n"
-                                                  "  }\n"));
+  EXPECT_THAT(print(canonical_halves), testing::EndsWith("for (i = 0; i < M; i++)\n"
+                                                         "  for (j = 0; j < N; j++) {\n"
+                                                         "    float sum_ = C[i][j];\n"
+                                                         "    C[i][j] = sum_;\n"
+                                                         "  }\n"));
+  EXPECT_FALSE(canonical.epilogue.has_value());
   EXPECT_FALSE(canonicalize(spmm_nest(ScalarType::f64)).epilogue.has_value());
 }
 
@@ -69,7 +71,8 @@ TEST(Mainloop, GivesPanelsToBlocksAndWindowsToWarps) {
                 "            unsigned int i = row_tile * row_tile_height + u;\n"
                 "            for (j = 0; j < N; j++)\n"
                 "              if (i < M && k < K && A[i][k] != 0) atomicAdd(&C[i][j], A[i][k] * B[k][j]);\n"));
-  EXPECT_THAT(print(streamed), HasSubstr("// blocks = ceil(M / 32)\n// k_tiles = ceil(K / 256)\n"));
+  EXPECT_THAT(print(streamed), HasSubstr("// blocks = ceil(M / 32)\n// k_tiles = ceil(K / 128)\n"));
+  EXPECT_THAT(print(mainloop(canonical_halves, {"i", 2, 2})), HasSubstr("// k_tiles = ceil(K / 256)\n"));
   EXPECT_EQ(streamed.zeroed, Zeroed::output);
 }
 
@@ -112,33 +115,10 @@ TEST(FragmentColumns, AddsTheSumsOfThePanelsWarps) {
   EXPECT_THAT(alone, Not(HasSubstr("barrier")));
 }
 
-TEST(FragmentColumns, DealsTheProductsOfOneColumnToFourLanes) {
-  const LoopNest one = fragment_columns(streamed, {"j", 1});
-  const std::string text = print(one);
-  EXPECT_THAT(text, HasSubstr("for (slot = pair; slot < k_tile_columns; slot += column_pairs) {\n"));
-  EXPECT_THAT(text, HasSubstr("unsigned int j = tile * tile_columns;\n"));
-  EXPECT_THAT(text,
-              HasSubstr("if (j + v < N && i < M && k < K && A[i][k] != 0) sums[2*e + v] += A[i][k] * B[k][j + v];"));
-  EXPECT_THAT(text, HasSubstr("add_lanes(sums, pair);\n"));
-  EXPECT_THAT(text, HasSubstr("if (i < M && pair < 1) store_columns(C[i][j], sums[2*e], 1, j < N ? N - j : 0);"));
-  EXPECT_EQ(one.constant("lane_sums"), fragment_columns(streamed, {"j", 8}).constant("lane_sums"))
-      << "the tensor core multiplies 8 columns";
-}
-
-TEST(PackFragments, MultipliesTheStepsOfOneColumn) {
-  const std::string text = print(pack_fragments(fragment_columns(streamed, {"j", 1}), {"A"}));
-  EXPECT_THAT(text, HasSubstr("multiply_column_steps("));
-  EXPECT_THAT(text, HasSubstr("add_column_residuals("));
-}
-
-TEST(PipelineKTiles, CopiesOneColumnAsItLiesInEitherLayout) {
-  for (const LoopNest& nest : {canonical, canonicalize(linear_nk_nest(ScalarType::f16))}) {
-    const std::string text = print(
-        pipeline_k_tiles(pack_fragments(fragment_columns(mainloop(nest, {"i", 2, 2}), {"j", 1}), {"A"}), {"k", 3}));
-    EXPECT_THAT(text, HasSubstr("stage_columns("));
-    EXPECT_THAT(text, Not(HasSubstr("store_held(")));
-    EXPECT_THAT(text, Not(HasSubstr("transpose_k_tile(")));
-  }
+TEST(PackFragments, OfTf32RoundsTheirFactors) {
+  const LoopNest rounded = canonicalize(spmm_nest(ScalarType::tf32));
+  EXPECT_THAT(print(pack_fragments(fragment_columns(mainloop(rounded, {"i", 2, 2}), {"j", 16}), {"A"})),
+              HasSubstr("multiply_rounded_steps("));
 }
 
 TEST(PackFragments, MultipliesUnitsOfRounds) {
@@ -146,9 +126,10 @@ TEST(PackFragments, MultipliesUnitsOfRounds) {
   EXPECT_THAT(text, HasSubstr("first_round, rounds = find_rounds(FirstRounds, block);\n"));
   EXPECT_THAT(text, HasSubstr("unsigned int rotation = block * rounds / blocks;\n"));
   EXPECT_THAT(text, HasSubstr("k_tile = k_tile_at(KTiles, round, first_round);\n"));
-  EXPECT_THAT(text, HasSubstr("multiply_steps(Slots[round][place], Values[round][place], step, packed_tile_steps, 0, "
-                              "n8_tiles, B, k_tile * k_tile_columns, "
-                              "tile * tile_columns, N, row_set, pair, sums, 0, 0, part, place);\n"));
+  EXPECT_THAT(text,
+              HasSubstr("multiply_split_steps(Slots[round][place], Values[round][place], step, packed_tile_steps, 0, "
+                        "n8_tiles, B, k_tile * k_tile_columns, "
+                        "tile * tile_columns, N, row_set, pair, sums, 0, 0, part, place);\n"));
   EXPECT_THAT(text, HasSubstr("add_residuals(first_residual, residuals_end, ResidualSlots[round][place], "
                               "ResidualRows[round][place], ResidualValues[round][place], B, "));
   EXPECT_THAT(text, Not(HasSubstr("A[i]")));
@@ -158,9 +139,7 @@ TEST(PackFragments, MultipliesUnitsOfRounds) {
 }
 
 TEST(PackDense, MultipliesConsecutiveColumnsAndNothingBesideThem) {
-  const LoopNest of_floats =
-      fragment_columns(mainloop(canonicalize(spmm_nest(ScalarType::f32)), {"i", 2, 2}), {"j", 16});
-  const LoopNest dense = pack_dense(of_floats, {"A"});
+  const LoopNest dense = pack_dense(fragmented, {"A"});
   const std::string text = print(dense);
   EXPECT_THAT(
       text, HasSubstr("multiply_split_dense_steps(Slots[round][place], Values[round][place], step, packed_tile_steps, "
@@ -171,35 +150,28 @@ TEST(PackDense, MultipliesConsecutiveColumnsAndNothingBesideThem) {
   EXPECT_EQ(dense.constant("unrolled_steps") * dense.constant("step_slots"), 32)
       << "as many columns as two steps of the sparse tensor core";
   EXPECT_TRUE(dense.packed.dense_steps);
-  EXPECT_FALSE(pack_fragments(of_floats, {"A"}).packed.dense_steps);
+  EXPECT_FALSE(packed.packed.dense_steps);
   const LoopNest rounded =
       fragment_columns(mainloop(canonicalize(spmm_nest(ScalarType::tf32)), {"i", 2, 2}), {"j", 16});
   EXPECT_THAT(print(pack_dense(rounded, {"A"})), HasSubstr("multiply_rounded_dense_steps("));
-  EXPECT_THAT([] { pack_dense(fragmented, {"A"}); },
-              ThrowsMessage<ScheduleError>(HasSubstr("transform(A, dense): of 16 bits")));
 }
 
-TEST(PackListed, MultipliesConsecutiveColumnsOfEveryType) {
-  const auto fragments_of = [](ScalarType element) {
-    return fragment_columns(mainloop(canonicalize(spmm_nest(element)), {"i", 2, 2}), {"j", 16});
-  };
+TEST(PackListed, MultipliesConsecutiveColumnsOfEitherType) {
   const LoopNest listed = pack_listed(fragmented, {"A"});
   const std::string text = print(listed);
-  EXPECT_THAT(text,
-              HasSubstr("multiply_dense_steps(Slots[round][place], Values[round][place], step, packed_tile_steps, 0, "
-                        "n8_tiles, B, k_tile * k_tile_columns, "
-                        "tile * tile_columns, N, row_set, pair, sums, 0, 0, part, place);\n"));
+  EXPECT_THAT(text, HasSubstr("multiply_split_dense_steps(Slots[round][place], Values[round][place], step, "
+                              "packed_tile_steps, 0, n8_tiles, B, k_tile * k_tile_columns, "
+                              "tile * tile_columns, N, row_set, pair, sums, 0, 0, part, place);\n"));
   EXPECT_THAT(text, Not(HasSubstr("residuals(")));
-  EXPECT_EQ(listed.constant("step_slots"), 16);
-  EXPECT_EQ(listed.constant("unrolled_steps"), 2);
+  EXPECT_EQ(listed.constant("step_slots"), 8);
+  EXPECT_EQ(listed.constant("unrolled_steps"), 4);
   EXPECT_TRUE(listed.packed.dense_steps && listed.packed.listed_values);
-  EXPECT_THAT(print(pipeline_k_tiles(listed, {"k", 3})), HasSubstr("multiply_dense_steps(StagedSlots[stage][copy], "));
-  const LoopNest of_floats = pack_listed(fragments_of(ScalarType::f32), {"A"});
-  EXPECT_THAT(print(of_floats), HasSubstr("multiply_split_dense_steps("));
-  EXPECT_EQ(of_floats.constant("step_slots"), 8);
-  EXPECT_EQ(of_floats.constant("unrolled_steps"), 4);
-  EXPECT_FALSE(pack_dense(fragments_of(ScalarType::f32), {"A"}).packed.listed_values);
-  EXPECT_THAT(print(pack_listed(fragments_of(ScalarType::tf32), {"A"})), HasSubstr("multiply_rounded_dense_steps("));
+  EXPECT_THAT(print(pipeline_k_tiles(listed, {"k", 3})),
+              HasSubstr("multiply_split_dense_steps(StagedSlots[stage][copy], "));
+  EXPECT_FALSE(pack_dense(fragmented, {"A"}).packed.listed_values);
+  const LoopNest rounded = canonicalize(spmm_nest(ScalarType::tf32));
+  EXPECT_THAT(print(pack_listed(fragment_columns(mainloop(rounded, {"i", 2, 2}), {"j", 16}), {"A"})),
+              HasSubstr("multiply_rounded_dense_steps("));
 }
 
 TEST(PipelineKTiles, CopiesBothOperandsAheadOfTheirUse) {
@@ -208,10 +180,9 @@ TEST(PipelineKTiles, CopiesBothOperandsAheadOfTheirUse) {
   EXPECT_THAT(text, HasSubstr("unsigned int ahead = early_stages + iteration;\n"));
   EXPECT_THAT(text, HasSubstr("stage_k_tiles(held, B, KTiles, StagedB, first_round, rounds, rotation, ahead, "
                               "stage_ahead, part, tile, consumer_group_thread, K, N);\n"));
-  EXPECT_THAT(text,
-              HasSubstr("multiply_steps(StagedSlots[stage][copy], StagedValues[stage][copy], step, packed_tile_steps, "
-                        "0, n8_tiles, StagedB[stage][part], 0, 0, "
-                        "tile_columns, row_set, pair, sums, stage, stage, part, place);\n"));
+  EXPECT_THAT(text, HasSubstr("multiply_split_steps(StagedSlots[stage][copy], StagedValues[stage][copy], step, "
+                              "packed_tile_steps, 0, n8_tiles, StagedB[stage][part], 0, 0, "
+                              "tile_columns, row_set, pair, sums, stage, stage, part, place);\n"));
   EXPECT_THAT(text, Not(HasSubstr("k_tile_at")));
 }
 
@@ -226,34 +197,19 @@ TEST(PipelineKTiles, StoresWhatItHoldsInFrontOfTheBarrierOfTheNextTurn) {
   EXPECT_THAT(text, HasSubstr("held_pieces = k_tile_pieces\n"));
   const std::string of_one_warp = print(
       pipeline_k_tiles(pack_fragments(fragment_columns(mainloop(canonical, {"i", 1, 1}), {"j", 32}), {"A"}), {"k", 3}));
-  EXPECT_THAT(of_one_warp, HasSubstr("held_pieces = 1\n")) << "of 32 pieces of 256 rows that a thread would have";
+  EXPECT_THAT(of_one_warp, HasSubstr("held_pieces = 1\n")) << "of 32 pieces of 128 rows that a thread would have";
 }
 
-TEST(PipelineKTiles, TakesColumnsOfBThroughRegisters) {
+TEST(PipelineKTiles, CopiesColumnsOfBAsTheyLie) {
   const std::string text = print(pipeline_k_tiles(of_tokens, {"k", 3}));
-  EXPECT_THAT(text, HasSubstr("registers fetched;\n"));
-  EXPECT_THAT(
-      text,
-      HasSubstr(
-          "load_k_tile(fetched, B, KTiles, first_round, rounds, rotation, iteration + 2, tile, copy, lane, K, N);\n"));
-  EXPECT_THAT(
-      text,
-      HasSubstr(
-          "transpose_k_tile(fetched, StagedB, rounds, iteration + 1, (iteration + 1) % k_tile_stages, copy, lane);\n"));
-  EXPECT_THAT(text, HasSubstr("StagedB[k_tile_stage][part], 0, 0, tile_columns, row_set, pair, sums, stage, "
-                              "k_tile_stage, part, place);\n"));
-  EXPECT_THAT(
-      text,
-      HasSubstr("StagedB[k_tile_stages][iteration_k_tiles][k_tile_columns][tile_columns]: shared memory of a block\n"));
+  EXPECT_THAT(text, HasSubstr("stage_columns(B, KTiles, StagedB, first_round, rounds, rotation, ahead, stage_ahead, "
+                              "part, tile, consumer_group_thread, K, N);\n"));
+  EXPECT_THAT(text, HasSubstr("StagedB[stage][part], 0, 0, tile_columns, row_set, pair, sums, stage, stage, part, "
+                              "place);\n"));
+  EXPECT_THAT(text, HasSubstr("StagedB[stages][iteration_k_tiles][k_tile_columns][tile_columns]: shared memory of a "
+                              "block\n"));
   EXPECT_THAT(text, Not(HasSubstr("stage_k_tiles")));
-}
-
-TEST(Sparse14Steps, ChangesWhatIsPackedAndNoStatement) {
-  const LoopNest quartered = sparse14_steps(packed, {"A"});
-  EXPECT_TRUE(quartered.packed.sparse14_steps);
-  EXPECT_FALSE(packed.packed.sparse14_steps);
-  EXPECT_EQ(quartered.body, packed.body);
-  EXPECT_EQ(quartered.description.size(), packed.description.size() + 1);
+  EXPECT_THAT(text, Not(HasSubstr("registers held")));
 }
 
 TEST(CopyInBulk, AsksForUnitsAndBoxesAndWaitsForThem) {
@@ -312,36 +268,35 @@ TEST(CopyInBulk, LeavesWindowsOfShortRowsAndColumnsToTheLanes) {
   EXPECT_THAT(print(narrow), HasSubstr("copy_packed_tile("));
   EXPECT_THAT(print(narrow), HasSubstr("stage_k_tiles("));
   EXPECT_THAT(narrow.description, testing::Contains(HasSubstr("a bulk copy of each packed tile")));
-  const LoopNest of_lines = copy_lines_in_bulk(narrow);
-  EXPECT_THAT(print(of_lines), AllOf(HasSubstr("copy_k_tiles("), testing::Not(HasSubstr("stage_k_tiles("))));
-  EXPECT_THAT(of_lines.description, testing::Contains(HasSubstr("TMA copies of the K tiles of B")));
   const std::string tokens = print(copy_in_bulk(pipeline_k_tiles(of_tokens, {"k", 3}), {}));
   EXPECT_THAT(tokens, HasSubstr("copy_packed_tile("));
-  EXPECT_THAT(tokens, HasSubstr("transpose_k_tile("));
+  EXPECT_THAT(tokens, HasSubstr("stage_columns("));
   EXPECT_THAT(tokens, HasSubstr("wait_for_operands("));
-  const LoopNest columns = copy_in_bulk(pipeline_k_tiles(of_tokens, {"k", 3}), {});
-  EXPECT_EQ(copy_lines_in_bulk(columns), columns) << "of which there are no lines";
 }
 
 TEST(PlaceEpilogue, OfSumsThatAreOnlyRoundedAddsNoStatement) {
-  EXPECT_FALSE(finished.epilogue.has_value());
-  EXPECT_EQ(finished.body, pipelined.body);
+  EXPECT_FALSE(finished_halves.epilogue.has_value());
+  EXPECT_EQ(finished_halves.body, fragmented_halves.body);
+}
+
+/// The product with a bias of rows.
+LoopNest with_bias() {
+  LoopNest nest = spmm_nest(ScalarType::f32);
+  nest.epilogue =
+      Epilogue{{"i", "j"}, "sum", {}, Expression(Name{"sum"}) + Expression(element("bias", {Affine::of("i")}))};
+  nest.arrays.push_back({"bias", {Affine::of("M")}, ArrayRole::operand, ScalarType::f32});
+  return nest;
 }
 
 TEST(PlaceEpilogue, FinishesTheSumsOfALane) {
-  LoopNest nest = spmm_nest(ScalarType::bf16);
-  nest.epilogue =
-      Epilogue{{"i", "j"}, "sum", {}, Expression(Name{"sum"}) + Expression(element("bias", {Affine::of("i")}))};
-  nest.arrays.push_back({"bias", {Affine::of("M")}, ArrayRole::operand, ScalarType::bf16});
-  const std::string text = print(lower(nest, directives_of({StreamSchedule{}, "user"}, true)));
+  const std::string text = print(lower(with_bias(), directives_of({StreamSchedule{}, "user"}, true)));
   EXPECT_THAT(text, HasSubstr("= sum_ + "));
   EXPECT_THAT(text, HasSubstr("wait_for_predecessor();"));
 }
 
 TEST(StreamPipeline, NamesEveryStepInOrder) {
   std::vector<std::string> names;
-  for (const LoweredStep& step :
-       lower_by_steps(spmm_nest(ScalarType::bf16), directives_of({StreamSchedule{}, "user"}, true))) {
+  for (const LoweredStep& step : lower_by_steps(with_bias(), directives_of({StreamSchedule{}, "user"}, true))) {
     names.push_back(step.name);
   }
   EXPECT_THAT(names,
@@ -387,17 +342,13 @@ INSTANTIATE_TEST_SUITE_P(
                     "the nest has no K tiles whose row tiles are multiplied"},
         StepRefusal{"fragment twice", [] { fragment_columns(fragmented, {"j", 8}); },
                     "the nest has no K tiles whose row tiles are multiplied"},
-        StepRefusal{
-            "fragment of 4", [] { fragment_columns(streamed, {"j", 4}); },
-            "the tensor core multiplies 8 columns, or in 16 bits the parts of one; the nearest legal value is 8"},
-        StepRefusal{"fragment of one column of 32 bits",
-                    [] { fragment_columns(mainloop(canonicalize(spmm_nest(ScalarType::f32)), {"i", 2, 2}), {"j", 1}); },
-                    "one column by itself is multiplied in 16 bits; the nearest legal value is 8"},
-        StepRefusal{"fragment of one column of shared K tiles",
-                    [] { fragment_columns(mainloop(canonical, {"i", 2, 4, 16, 2}), {"j", 1}); },
-                    "its warps share no K tile; leave split_k out"},
-        StepRefusal{"lists of one column", [] { pack_listed(fragment_columns(streamed, {"j", 1}), {"A"}); },
-                    "dense steps multiply 8 columns of C at once; store sparse steps"},
+        StepRefusal{"fragment of 4", [] { fragment_columns(streamed, {"j", 4}); },
+                    "the tensor core multiplies 8 columns at once; the nearest legal value is 8"},
+        StepRefusal{"fragment of one column", [] { fragment_columns(streamed, {"j", 1}); },
+                    "the tensor core multiplies 8 columns at once; the nearest legal value is 8"},
+        StepRefusal{"fragment of one column of halves",
+                    [] { fragment_columns(mainloop(canonical_halves, {"i", 2, 2}), {"j", 1}); },
+                    "the tensor core multiplies 8 columns at once; the nearest legal value is 8"},
         StepRefusal{"fragment of 24", [] { fragment_columns(streamed, {"j", 24}); }, "the nearest legal value is 16"},
         StepRefusal{"fragment of 512", [] { fragment_columns(streamed, {"j", 512}); },
                     "the nearest legal value is 256"},
@@ -414,27 +365,25 @@ INSTANTIATE_TEST_SUITE_P(
                           fragment_columns(mainloop(canonicalize(spmm_nest(ScalarType::f64)), {"i", 2, 2}), {"j", 16}),
                           {"A"});
                     },
-                    "the tensor cores that this is for multiply numbers of 16 bits and terms of float32; choose "
-                    "--dtype f32, tf32, f16 or bf16, or a schedule of family panel"},
+                    "fragments have elements of 32 bits, and f64 has 64; choose --dtype f32 or tf32, or a schedule of "
+                    "family panel"},
+        StepRefusal{"pack halves", [] { pack_fragments(fragmented_halves, {"A"}); },
+                    "transform(A, sparse24): fragments have elements of 32 bits, and f16 has 16; write transform(A, "
+                    "bitmap), or --schedule bitmap"},
+        StepRefusal{"pack all halves", [] { pack_dense(fragmented_halves, {"A"}); },
+                    "transform(A, dense): fragments have elements of 32 bits, and f16 has 16; write transform(A, "
+                    "bitmap), or --schedule bitmap"},
+        StepRefusal{"list brain halves",
+                    [] {
+                      pack_listed(
+                          fragment_columns(mainloop(canonicalize(spmm_nest(ScalarType::bf16)), {"i", 2, 2}), {"j", 16}),
+                          {"A"});
+                    },
+                    "transform(A, compressed): fragments have elements of 32 bits, and bf16 has 16; write "
+                    "transform(A, bitmap), or --schedule bitmap"},
         StepRefusal{"pipeline too early", [] { pipeline_k_tiles(fragmented, {"k", 3}); },
                     "the sparse array is not stored in fragments; transform it first: transform(A, sparse24)"},
         StepRefusal{"pipeline twice", [] { pipeline_k_tiles(pipelined, {"k", 3}); }, "pipeline once"},
-        StepRefusal{"quarter too early", [] { sparse14_steps(fragmented, {"A"}); },
-                    "'A' is not stored in fragments; transform it first: transform(A, sparse24)"},
-        StepRefusal{"quarter listed values", [] { sparse14_steps(pack_listed(fragmented, {"A"}), {"A"}); },
-                    "sparse14(A): its steps have the columns as they are, none of which is left out"},
-        StepRefusal{"quarter the dense array", [] { sparse14_steps(packed, {"B"}); }, "'B' is not stored in fragments"},
-        StepRefusal{"quarter twice", [] { sparse14_steps(sparse14_steps(packed, {"A"}), {"A"}); }, "quarter once"},
-        StepRefusal{"quarter floats",
-                    [] {
-                      sparse14_steps(pack_fragments(fragment_columns(
-                                                        mainloop(canonicalize(spmm_nest(ScalarType::f32)), {"i", 2, 2}),
-                                                        {"j", 16}),
-                                                    {"A"}),
-                                     {"A"});
-                    },
-                    "of elements of 32 bits the tensor core takes one of two, as they are; leave it out, or choose "
-                    "--dtype f16 or bf16"},
         StepRefusal{"bulk too early", [] { copy_in_bulk(packed, {}); },
                     "nothing is copied ahead of its use; copy it first: pipeline(k, 4)"},
         StepRefusal{"bulk twice", [] { copy_in_bulk(bulk, {}); },
@@ -451,8 +400,9 @@ INSTANTIATE_TEST_SUITE_P(
         StepRefusal{"one stage", [] { pipeline_k_tiles(packed, {"k", 1}); },
                     "one stage cannot be copied to while it is read; the nearest legal value is 2"},
         StepRefusal{"nine stages", [] { pipeline_k_tiles(packed, {"k", 9}); }, "the nearest legal value is 8"},
-        StepRefusal{"epilogue too early", [] { place_epilogue(streamed, {}); }, "parts of a sum are added up in C"},
-        StepRefusal{"epilogue twice", [] { place_epilogue(finished, {}); },
+        StepRefusal{"epilogue too early", [] { place_epilogue(mainloop(canonical_halves, {"i", 2, 2}), {}); },
+                    "parts of a sum are added up in C"},
+        StepRefusal{"epilogue twice", [] { place_epilogue(finished_halves, {}); },
                     "or it is placed already; leave epilogue() out"},
         StepRefusal{"unroll streamed rows", [] { unroll(streamed, {"i", 2}); }, "'i'"},
         StepRefusal{

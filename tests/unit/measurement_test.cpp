@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "generator/schedule/half_speeds.h"
+#include "generator/schedule/bitmap_speeds.h"
 #include "generator/schedule/schedule_choice.h"
 #include "tests/support/layer_shapes.h"
 
@@ -90,31 +90,11 @@ TEST(SettledChoice, SaysNothingOfAnotherSchedule) {
   EXPECT_THAT(changed.notes, IsEmpty());
 }
 
-TEST(HalfSpeeds, SayWhatWasMeasuredOfLayersTheMostLikeThem) {
-  const Schedule stream = StreamSchedule{};
-  for (const long long bcol : {33, 64, 100, 256, 1024, 8192}) {
-    const LayerShape shape = layer_of(4096, 4096, 0.4, bcol, "bf16");
-    const std::optional<HalfSpeed> known = half_speed(shape, stream);
-    ASSERT_TRUE(known) << bcol;
-    EXPECT_LT(known->over_dense, 1) << bcol;
-    EXPECT_THAT(describe(*known, shape, stream),
-                AllOf(HasSubstr("this kernel takes " + std::to_string(bcol) + " in tiles"),
-                      HasSubstr("4096 x 4096 with 60 % zeros and "), HasSubstr("on one NVIDIA H200"),
-                      HasSubstr("times as fast")));
-    EXPECT_TRUE(known->is_like);
-  }
-  EXPECT_NEAR(half_speed(layer_of(8192, 8192, 0.4, 256, "f16"), stream)->over_dense, 0.28, 1e-9);
-  EXPECT_FALSE(half_speed(layer_of(512, 512, 0.4, 64, "f16"), stream)->is_like) << "much smaller";
-  EXPECT_FALSE(half_speed(layer_of(4096, 4096, 0.05, 64, "f16"), stream)->is_like) << "much sparser";
-  EXPECT_FALSE(half_speed(layer_of(4096, 4096, 0.4, 32, "f16"), stream));
-  EXPECT_FALSE(half_speed(layer_of(4096, 4096, 0.4, 64, "f32"), stream));
-}
-
-TEST(HalfSpeeds, OfBitmapsAreKnownForAnyNumberOfColumns) {
+TEST(BitmapSpeeds, AreKnownForAnyNumberOfColumns) {
   const Schedule bitmap = BitmapSchedule{};
   const auto of = [&](std::int64_t rows, std::int64_t columns, double density, long long bcol) {
     const LayerShape shape = layer_of(rows, columns, density, bcol, "f16");
-    return std::pair(half_speed(shape, bitmap).value(), describe(half_speed(shape, bitmap).value(), shape, bitmap));
+    return std::pair(bitmap_speed(shape, bitmap).value(), describe(bitmap_speed(shape, bitmap).value()));
   };
   EXPECT_NEAR(of(4096, 4096, 0.2, 32).first.over_dense, 12.62 / 7.69, 1e-9);
   EXPECT_THAT(of(4096, 4096, 0.2, 32).second, HasSubstr("4096 x 4096 with 80 % zeros and 32 columns on one NVIDIA "
@@ -124,13 +104,14 @@ TEST(HalfSpeeds, OfBitmapsAreKnownForAnyNumberOfColumns) {
   EXPECT_THAT(of(4096, 4096, 0.4, 256).second, HasSubstr("the dense product was 1.09 times as fast"));
   LayerShape high = layer_of(14336, 4096, 0.4, 1, "f16");
   high.layout = "nk";
-  EXPECT_THAT(half_speed(high, bitmap)->where, HasSubstr("14336 x 4096")) << "4096 x 14336 has as many elements";
+  EXPECT_THAT(bitmap_speed(high, bitmap)->where, HasSubstr("14336 x 4096")) << "4096 x 14336 has as many elements";
   EXPECT_TRUE(of(4096, 4096, 0.4, 64).first.is_like);
   LayerShape tokens = layer_of(4096, 4096, 0.4, 256, "f16");
   tokens.layout = "nk";
-  EXPECT_NEAR(half_speed(tokens, bitmap)->over_dense, 14.56 / 15.70, 1e-9);
+  EXPECT_NEAR(bitmap_speed(tokens, bitmap)->over_dense, 14.56 / 15.70, 1e-9);
   EXPECT_NEAR(of(4096, 4096, 0.4, 256).first.over_dense, 14.75 / 16.01, 1e-9) << "either layout has its own";
   EXPECT_FALSE(of(512, 512, 0.4, 64).first.is_like) << "much smaller";
+  EXPECT_FALSE(bitmap_speed(tokens, Schedule(PanelSchedule{})));
 }
 
 }  // namespace

@@ -60,8 +60,8 @@ TEST(PackedForm, DecidesWhatAMatrixIsPackedInto) {
       const LayerShape shape{
           .bcol = bcol, .rows = rows, .columns = columns, .nonzeros = matrix.nonzeros(), .dtype = name_of(element)};
       for (const Schedule& schedule :
-           search_space({bcol, true}, families_for(all_families(), name_of(element), "kn"), name_of(element))) {
-        forms[packed_form(schedule, shape)].emplace_back(schedule, bcol);
+           search_space({bcol, true}, families_for(all_families(), name_of(element), "kn"))) {
+        forms[packed_form(schedule)].emplace_back(schedule, bcol);
       }
     }
     // Those of several schedules; of most families there are few, of streams hundreds.
@@ -110,7 +110,7 @@ TEST(SharedForm, IsOfAScheduleForEachNumberOfColumns) {
     const std::string form = shared_form(products, KernelTarget{});
     for (const auto& [shape, weight] : products) {
       EXPECT_TRUE(
-          std::ranges::any_of(usual_space(shape), [&](const Schedule& one) { return packed_form(one, shape) == form; }))
+          std::ranges::any_of(usual_space(shape), [&](const Schedule& one) { return packed_form(one) == form; }))
           << dtype << ": " << form << ", N = " << shape.bcol;
     }
   }

@@ -28,8 +28,6 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-constexpr ScalarType single = ScalarType::f32;
-
 constexpr std::array orders{placed_words, placed_halves};
 
 /// Who has a packed tile, and who puts its values in their places, and as what.
@@ -66,7 +64,7 @@ constexpr FragmentBlock placed_row_tiles(std::uint32_t row_tiles, std::uint32_t 
 template <typename Draw>
 CsrMatrix drawn_elements(std::int64_t rows, std::int64_t columns, double density, std::uint64_t seed,
                          const Draw& draw) {
-  CsrMatrix matrix = random_elements(rows, columns, density, seed, single);
+  CsrMatrix matrix = random_elements(rows, columns, density, seed);
   std::mt19937_64 random(seed + 1);
   for (double& value : matrix.values) {
     value = draw(random);
@@ -104,7 +102,7 @@ TEST_P(PlacedOrder, IsDecoded) {
   for (const std::uint32_t height : {16U, 32U}) {
     for (const double density : {0.0, 0.02, 0.4, 1.0}) {
       for (const std::int64_t columns : {1, 7, 32, 70}) {
-        const CsrMatrix matrix = random_elements(45, columns, density, ++seed, single);
+        const CsrMatrix matrix = random_elements(45, columns, density, ++seed);
         EXPECT_EQ(problem_of(matrix, placed_cut(height, 2, max_listed, parts(1, 8))), "") << density << ", " << columns;
         EXPECT_EQ(problem_of(matrix, placed_cut(height, 3, 101, parts(1, 2))), "") << density << ", " << columns;
         EXPECT_EQ(problem_of(matrix, placed_cut(height, 4, 301, parts(2, 4))), "") << density << ", " << columns;
@@ -113,19 +111,17 @@ TEST_P(PlacedOrder, IsDecoded) {
     }
     const auto one_full_row = [](std::int64_t row, std::int64_t) { return row == 21; };
     const auto one_full_column = [](std::int64_t, std::int64_t column) { return column == 37; };
-    EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed, single), placed_cut(height, 1, 2, parts(1, 8))), "")
+    EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed), placed_cut(height, 1, 2, parts(1, 8))), "")
         << "a round for two non-zeros at most";
-    EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed, single), placed_cut(height, 1, 3, parts(1, 1))), "")
+    EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, ++seed), placed_cut(height, 1, 3, parts(1, 1))), "")
         << "values go in pairs";
-    EXPECT_EQ(problem_of(matrix_where(40, 150, single, one_full_row), placed_cut(height, 4, 10, parts(2, 2))), "");
-    EXPECT_EQ(problem_of(matrix_where(40, 150, single, one_full_column), placed_cut(height, 4, 10, parts(2, 8))), "");
-    EXPECT_EQ(problem_of(matrix_where(1, 1, single, one_full_row), placed_cut(height, 16, 2, parts(4, 1))), "");
+    EXPECT_EQ(problem_of(matrix_where(40, 150, one_full_row), placed_cut(height, 4, 10, parts(2, 2))), "");
+    EXPECT_EQ(problem_of(matrix_where(40, 150, one_full_column), placed_cut(height, 4, 10, parts(2, 8))), "");
+    EXPECT_EQ(problem_of(matrix_where(1, 1, one_full_row), placed_cut(height, 16, 2, parts(4, 1))), "");
   }
-  EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, 1, single), placed_cut(16, 1, 1, parts(1, 1))), "")
-      << "lists with bits";
-  EXPECT_EQ(problem_of(random_elements(3, 70001, 0.002, 3, single), placed_cut(16, 1, 8, parts(1, 1))), "");
-  EXPECT_EQ(problem_of(random_elements(192, 64, 1, 4, single), placed_cut(32, 6, max_packed_tile_places, parts(6, 8))),
-            "")
+  EXPECT_EQ(problem_of(random_elements(5, 3, 0.7, 1), placed_cut(16, 1, 1, parts(1, 1))), "") << "lists with bits";
+  EXPECT_EQ(problem_of(random_elements(3, 70001, 0.002, 3), placed_cut(16, 1, 8, parts(1, 1))), "");
+  EXPECT_EQ(problem_of(random_elements(192, 64, 1, 4), placed_cut(32, 6, max_packed_tile_places, parts(6, 8))), "")
       << "every place of the greatest packed tile";
 }
 
@@ -138,9 +134,9 @@ RC_GTEST_PROP(PlacedValues, OfAnyMatrixAreDecoded, ()) {
   const auto packed_tiles = *rc::gen::inRange<std::uint32_t>(1, max_fragment_row_tiles / joined + 1);
   const Parts parts{joined, *rc::gen::element<std::uint32_t>(1, 2, 4, 8), *rc::gen::elementOf(orders)};
   const FragmentCut cut = placed_cut(height, joined * packed_tiles, *rc::gen::inRange<std::uint32_t>(20, 2000), parts);
-  RC_ASSERT(pack(CsrMatrix{1, 1, {0, 0}, {}, {}, single}.view(), cut).format.is_placed());
+  RC_ASSERT(pack(CsrMatrix{1, 1, {0, 0}, {}, {}}.view(), cut).format.is_placed());
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
-  RC_ASSERT(problem_of(random_elements(rows, columns, density, seed, single), cut) == "");
+  RC_ASSERT(problem_of(random_elements(rows, columns, density, seed), cut) == "");
   RC_ASSERT(problem_of(drawn_elements(rows, columns, density, seed, drawn_normal), cut) == "");
 }
 
@@ -175,7 +171,7 @@ TEST_P(PlacedOrder, MayBeOfInfiniteValues) {
 
 TEST(PlacedValues, ThatHaveNoRoomTakeFurtherRounds) {
   const CsrMatrix matrix =
-      matrix_where(64, 80, single, [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; });
+      matrix_where(64, 80, [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; });
   const auto format_of = [&](std::uint32_t listed, const Parts& parts) {
     return plan(matrix.view(), placed_cut(16, 2, listed, parts));
   };
@@ -193,8 +189,8 @@ TEST(PlacedValues, ThatHaveNoRoomTakeFurtherRounds) {
 }
 
 TEST_P(PlacedOrder, TakesRoomForAZeroWhereAShareHasAnOddNumber) {
-  const CsrMatrix matrix = matrix_where(
-      16, 32, single, [](std::int64_t row, std::int64_t column) { return row % 8 == 0 && column % 8 == 0; });
+  const CsrMatrix matrix =
+      matrix_where(16, 32, [](std::int64_t row, std::int64_t column) { return row % 8 == 0 && column % 8 == 0; });
   const auto rounds_with = [&](std::uint32_t listed, std::uint32_t shares) {
     return plan(matrix.view(), placed_cut(16, 1, listed, parts(1, shares))).counts.rounds;
   };
@@ -208,7 +204,7 @@ TEST_P(PlacedOrder, TakesRoomForAZeroWhereAShareHasAnOddNumber) {
 /// What is left for a further round is in later shares, and in later places of the share that is cut.
 TEST_P(PlacedOrder, IsThatInWhichValuesAreTaken) {
   const Packed<FragmentFormat> packed =
-      pack(random_elements(64, 32, 0.5, 4, single).view(), placed_cut(32, 2, 200, parts(2, 4)));
+      pack(random_elements(64, 32, 0.5, 4).view(), placed_cut(32, 2, 200, parts(2, 4)));
   const FragmentFormat& format = packed.format;
   const FragmentReader reader(packed.bytes.span(), format);
   ASSERT_GT(format.counts.rounds, 4U);
@@ -260,7 +256,7 @@ std::uint64_t most_without_repetition(const std::array<std::uint64_t, 32>& of_ba
 RepeatedBanks repeated_banks(double density, const Parts& parts) {
   const std::uint32_t shares = parts.shares;
   const Packed<FragmentFormat> packed =
-      pack(random_elements(64, 32, density, 6, single).view(), placed_cut(32, 2, 2048, parts));
+      pack(random_elements(64, 32, density, 6).view(), placed_cut(32, 2, 2048, parts));
   const Bytes bytes(packed.bytes.span());
   const auto number_at = [&](std::uint64_t at, int width) {
     return bytes.number(packed.format.packed_tiles_at + at, width);
@@ -302,7 +298,7 @@ TEST_P(PlacedOrder, HasDifferentBanksWhereValuesAreStoredAtOnce) {
 }
 
 TEST(PlacedValues, HaveTheSameBytesForAnyNumberOfThreads) {
-  const CsrMatrix matrix = random_elements(100, 500, 0.42, 4, single);
+  const CsrMatrix matrix = random_elements(100, 500, 0.42, 4);
   for (const FragmentCut& cut :
        {placed_cut(32, 3, 420), placed_cut(16, 6, 600, {3, 4}), placed_cut(16, 6, 600, {3, 4, placed_halves})}) {
     const Packed<FragmentFormat> packed = pack(matrix.view(), cut);
@@ -324,7 +320,7 @@ TEST(PlacedFormat, FollowsFromItsNumbers) {
                                  .shares = 4},
                                 100,
                                 1000,
-                                single};
+                                ScalarType::f32};
   constexpr FragmentFormat format = describe(shape, {5000, 64});
   static_assert(format.is_dense() && format.is_listed() && format.is_placed());
   static_assert(format.shape.steps == placed_steps && format.shape.residuals == 0);
@@ -338,8 +334,8 @@ TEST(PlacedFormat, FollowsFromItsNumbers) {
                 "32 bytes of begins and of the exponent, and 6 for a value");
   static_assert(format.packed_tile_at(1, 0) == 256 + 640 && format.bytes == 256 + 64 * 640,
                 "of two row tiles together");
-  static_assert(describe(FragmentShape{shape, 1, 65536 * 32, single}, {0, 65536}).k_tile == ScalarType::u16);
-  static_assert(describe(FragmentShape{shape, 1, 65536 * 32 + 1, single}, {0, 65537}).k_tile == ScalarType::u32);
+  static_assert(describe(FragmentShape{shape, 1, 65536 * 32}, {0, 65536}).k_tile == ScalarType::u16);
+  static_assert(describe(FragmentShape{shape, 1, 65536 * 32 + 1}, {0, 65537}).k_tile == ScalarType::u32);
   const auto with = [&](std::uint32_t FragmentShape::* number, std::uint32_t value) {
     FragmentShape other = shape;
     other.*number = value;
@@ -353,20 +349,15 @@ TEST(PlacedFormat, FollowsFromItsNumbers) {
   EXPECT_EQ(std::tuple(as_halves.packed_tile_bytes(), as_halves.packed_tile_places(), as_halves.shape.joined,
                        as_halves.shape.shares),
             std::tuple(640U, 64U * 32, 2U, 4U));
-  FragmentShape of_halves = shape;
-  of_halves.element = ScalarType::f16;
   FragmentShape too_high = shape;
   too_high.block_row_tiles = too_high.joined = 7;
   for (const FragmentFormat& other :
        {with(&FragmentShape::listed, 0), with(&FragmentShape::dense, 0), with(&FragmentShape::placed, 0),
-        with(&FragmentShape::listed, 1), with(&FragmentShape::block_row_tiles, 3), describe(of_halves, {5000, 8}),
-        describe(too_high, {5000, 8})}) {
+        with(&FragmentShape::listed, 1), with(&FragmentShape::block_row_tiles, 3), describe(too_high, {5000, 8})}) {
     EXPECT_FALSE(other.is_placed());
     EXPECT_EQ(std::tuple(other.shape.placed, other.shape.joined, other.shape.shares), std::tuple(0U, 1U, 1U));
     EXPECT_EQ(other.round_packed_tiles(), other.shape.block_row_tiles);
   }
-  EXPECT_TRUE(describe(of_halves, {5000, 8}).is_listed());
-  EXPECT_EQ(describe(of_halves, {5000, 8}).k_tiles(), 4U);
   EXPECT_EQ(with(&FragmentShape::listed, 1).k_tiles(), 8U);
   too_high.block_row_tiles = too_high.joined = 6;
   EXPECT_TRUE(describe(too_high, {5000, 32}).is_placed()) << "192 rows";
@@ -403,7 +394,7 @@ TEST(PlacedHalves, StandInTilesOfEightColumns) {
 
 TEST(ChoosePlaced, GivesRoomForWhatEveryUnitHas) {
   const CsrMatrix matrix =
-      matrix_where(64, 256, single, [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; });
+      matrix_where(64, 256, [](std::int64_t row, std::int64_t column) { return (row + column) % 4 == 0; });
   const FragmentCut cut = choose_fragments(matrix.view(), placed_row_tiles(2), {});
   EXPECT_EQ(cut.placed, placed_words);
   EXPECT_EQ(cut.listed, (832U - 32) / 6 / 2 * 2 + 1)
@@ -417,23 +408,23 @@ TEST(ChoosePlaced, GivesRoomForWhatEveryUnitHas) {
   EXPECT_EQ(std::tuple(halves.placed, halves.joined, halves.shares, halves.listed),
             std::tuple(placed_halves, 4U, 8U, joined.listed));
   EXPECT_TRUE(plan(matrix.view(), halves).regular());
-  const CsrMatrix full = random_elements(32, 64, 1, 1, single);
+  const CsrMatrix full = random_elements(32, 64, 1, 1);
   EXPECT_EQ(choose_fragments(full.view(), placed_row_tiles(1, 32), {}).listed, (194U * 32 - 32) / 6 / 2 * 2 + 1);
-  const CsrMatrix empty = random_elements(20, 50, 0, 1, single);
+  const CsrMatrix empty = random_elements(20, 50, 0, 1);
   EXPECT_TRUE(plan(empty.view(), choose_fragments(empty.view(), placed_row_tiles(2), {})).regular());
 }
 
 /// Also where every share has a zero besides.
 TEST(ChoosePlaced, GivesRoomForAZeroOfEachShare) {
-  const CsrMatrix matrix = matrix_where(
-      16, 256, single, [](std::int64_t row, std::int64_t column) { return row % 8 == 0 && column % 8 == 0; });
+  const CsrMatrix matrix =
+      matrix_where(16, 256, [](std::int64_t row, std::int64_t column) { return row % 8 == 0 && column % 8 == 0; });
   const FragmentCut cut = choose_fragments(matrix.view(), placed_row_tiles(1, 16, {1, 8}), {.round = 1e6});
   EXPECT_GE(cut.listed, 16U);
   EXPECT_TRUE(plan(matrix.view(), cut).regular());
 }
 
 TEST(ChoosePlaced, GivesTheRoomWithWhichTheBusiestBlockCountsLeast) {
-  const CsrMatrix matrix = random_elements(64, 160, 0.3, 4, single);
+  const CsrMatrix matrix = random_elements(64, 160, 0.3, 4);
   for (const Parts& parts : {Parts{}, Parts{2, 4}, Parts{2, 4, placed_halves}}) {
     for (const FragmentWeights& weights :
          {FragmentWeights{}, FragmentWeights{.round = 500}, FragmentWeights{.rounds_at_once = 2}}) {
@@ -455,13 +446,7 @@ TEST(ChoosePlaced, GivesTheRoomWithWhichTheBusiestBlockCountsLeast) {
 }
 
 TEST(PlacedCut, ThatCannotBeIsRefused) {
-  const CsrMatrix halves = random_elements(4, 4, 1, 1);
-  const auto refusal = ThrowsMessage<std::invalid_argument>(HasSubstr("placed values are of elements of 32 bits"));
-  for (const std::uint32_t placed : orders) {
-    EXPECT_THAT([&] { pack(halves.view(), placed_cut(16, 1, 10, {1, 1, placed})); }, refusal);
-    EXPECT_THAT([&] { choose_fragments(halves.view(), placed_row_tiles(1, 16, {1, 1, placed}), {}); }, refusal);
-  }
-  const CsrMatrix matrix = random_elements(4, 4, 1, 1, single);
+  const CsrMatrix matrix = random_elements(4, 4, 1, 1);
   EXPECT_THROW(pack(matrix.view(), FragmentCut{.dense = 1, .listed = 10, .placed = 3}), std::invalid_argument);
   for (const Parts& parts : {Parts{0, 1}, {3, 1}, {1, 0}, {1, 3}, {1, 16}}) {
     EXPECT_THROW(pack(matrix.view(), placed_cut(16, 2, 10, parts)), std::invalid_argument)
@@ -473,7 +458,7 @@ TEST(UnpackPlaced, RefusesChangedBytes) {
   for (const FragmentCut& cut : {placed_cut(16, 2, 70), placed_cut(32, 1, 300, {1, 8}), placed_cut(16, 2, 90, {2, 4}),
                                  placed_cut(16, 1, 300, {1, 2}), placed_cut(16, 2, 70, {1, 1, placed_halves}),
                                  placed_cut(16, 2, 90, {2, 4, placed_halves})}) {
-    expect_changed_bytes_refused(random_elements(20, 40, 0.4, 7, single), cut, 3);
+    expect_changed_bytes_refused(random_elements(20, 40, 0.4, 7), cut, 3);
     expect_changed_bytes_refused(drawn_elements(20, 40, 0.4, 7, drawn_normal), cut, 7);
   }
 }
@@ -542,7 +527,7 @@ TEST(UnpackPlaced, RefusesOtherExponents) {
 
 /// In which values are ordered for other banks.
 TEST(UnpackPlaced, RefusesTheOtherOrder) {
-  const CsrMatrix matrix = random_elements(20, 40, 0.4, 7, single);
+  const CsrMatrix matrix = random_elements(20, 40, 0.4, 7);
   for (const auto& [own, other] : {std::pair{placed_words, placed_halves}, {placed_halves, placed_words}}) {
     const Packed<FragmentFormat> packed = pack(matrix.view(), placed_cut(16, 2, 300, {2, 4, own}));
     ChangeableBytes changed(packed.bytes.span());
@@ -564,9 +549,9 @@ TEST(UnpackPlaced, RefusesPlacesOfOtherSteps) {
                   ThrowsMessage<FormatError>(HasSubstr(std::string("the header field ") + name + " does not agree")));
     }
   };
-  refused(random_elements(20, 40, 0.4, 7, single), {.block_row_tiles = 2, .steps = 3, .residuals = 200});
-  refused(random_elements(20, 40, 0.4, 7, single), {.block_row_tiles = 2, .dense = 1});
-  refused(random_elements(20, 40, 0.4, 7), {.block_row_tiles = 2, .dense = 1, .listed = 400});
+  refused(random_elements(20, 40, 0.4, 7), {.block_row_tiles = 2, .steps = 3, .residuals = 200});
+  refused(random_elements(20, 40, 0.4, 7), {.block_row_tiles = 2, .dense = 1});
+  refused(random_elements(5, 3, 0.7, 7), {.block_row_tiles = 2, .dense = 1, .listed = 1});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <initializer_list>
 #include <set>
 #include <string>
 #include <string_view>
@@ -46,7 +47,7 @@ KernelText device_text(const std::string& schedule, std::int64_t columns_of_a = 
                        ScalarType element = ScalarType::f32) {
   SparseMatrix matrix = sample_matrix(
       {.rows = 64, .columns = columns_of_a, .sparsity = 0.8, .structure = SampleStructure::uniform, .seed = 1});
-  if (is_half(element)) {
+  if (is_rounded(element)) {
     round_values(matrix, element);
   }
   const GeneratedLayer generated = generate_layer(matrix, spmm_nest(element),
@@ -93,13 +94,11 @@ INSTANTIATE_TEST_SUITE_P(
                     "panel:ufi=2,columns=64,vector=4,groups=2,warps=16,stage=on,ufk=8",
                     "panel:ufi=1,columns=32,vector=2,groups=2,warps=1,panels=4"));
 
-class EveryScheduleOfHalves : public testing::TestWithParam<const char*> {};
-
-TEST_P(EveryScheduleOfHalves, CompilesForBothGenerationsOfGpus) {
-  for (const ScalarType element : {ScalarType::f16, ScalarType::bf16}) {
+void expect_kernels_for_both_generations(const char* schedule, std::initializer_list<ScalarType> elements) {
+  for (const ScalarType element : elements) {
     for (const int architecture : {a100, h200}) {
       SCOPED_TRACE(architecture);
-      const KernelText text = device_text(GetParam(), 600, architecture, element);
+      const KernelText text = device_text(schedule, 600, architecture, element);
       const Cubin cubin = build(text);
       expect_kernel(cubin);
       if (installed_nvcc() && architecture == h200) {
@@ -109,13 +108,30 @@ TEST_P(EveryScheduleOfHalves, CompilesForBothGenerationsOfGpus) {
   }
 }
 
+class EveryScheduleOfHalves : public testing::TestWithParam<const char*> {};
+
+TEST_P(EveryScheduleOfHalves, CompilesForBothGenerationsOfGpus) {
+  expect_kernels_for_both_generations(GetParam(), {ScalarType::f16, ScalarType::bf16});
+}
+
 INSTANTIATE_TEST_SUITE_P(RtcBuild, EveryScheduleOfHalves,
                          testing::Values("panel:ufi=2,columns=32,vector=4,groups=4,warps=8,stage=on",
                                          "rows:columns=64,vector=4,unroll=8,task=512,light=16,warps=8",
-                                         "stream:columns=8,panels=4,warps=2,stages=3",
+                                         "bitmap: tile=64x256x8, warps=8, stages=3, stages_a=2, pdl=on",
+                                         "bitmap: tile=16x256x64, warps=1, stages=2, stages_a=2, step=256, pdl=off",
+                                         "bitmap: tile=64x256x64, warps=4, stages=4, stages_a=2, mma=wgmma, pdl=on"));
+
+class EveryStream : public testing::TestWithParam<const char*> {};
+
+TEST_P(EveryStream, CompilesForBothGenerationsOfGpus) {
+  expect_kernels_for_both_generations(GetParam(), {ScalarType::f32, ScalarType::tf32});
+}
+
+INSTANTIATE_TEST_SUITE_P(RtcBuild, EveryStream,
+                         testing::Values("stream:columns=8,panels=4,warps=2,stages=3",
                                          "stream: tile=16x256x64, warps=1, stages=2, copy=cp_async, pdl=off",
                                          "stream:columns=8,stages=3,copies=bulk",
-                                         "stream:columns=32,panels=2,stages=3,copies=bulk"));
+                                         "stream:columns=32,panels=2,stages=2,copies=bulk"));
 
 TEST(RtcBuild, HasTheKernelInFrontOfOneThatAdds) {
   const KernelText text = device_text("rows:task=8,light=4");

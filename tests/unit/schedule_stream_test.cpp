@@ -16,12 +16,8 @@ TEST(StreamSchedule, LeavesOutKeysForTheirDefaults) {
             "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, pdl=on");
   EXPECT_EQ(print(parse_schedule("stream:copies=bulk,pdl=off")),
             "stream: tile=64x256x8, warps=8, stages=4, copy=tma, pdl=off");
-  EXPECT_EQ(print(parse_schedule("stream:sparse14=off")),
-            "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, pdl=on");
-  EXPECT_EQ(print(parse_schedule("stream:quarters=on,copies=bulk")),
-            "stream: tile=64x256x8, warps=8, stages=4, copy=tma, sparse14=on, pdl=on");
-  EXPECT_EQ(print(parse_schedule("stream:sparse14=on,cluster=4")),
-            "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, cluster=4, sparse14=on, pdl=on");
+  EXPECT_EQ(print(parse_schedule("stream:cluster=4")),
+            "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, cluster=4, pdl=on");
   EXPECT_EQ(print(parse_schedule("stream:dense=off")),
             "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, pdl=on");
   EXPECT_EQ(print(parse_schedule("stream:dense=on,rows=32")),
@@ -61,7 +57,6 @@ TEST(StreamSchedule, RoundTrips) {
                                       .rows = stages % 2 == 0 ? 16 : 32,
                                       .copies = copies,
                                       .cluster = 1 << row_tiles % 4,
-                                      .sparse14 = stages % 3 == 0,
                                       .dense = static_cast<StreamSchedule::Dense>((stages + columns / 8) % 3)};
         EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule)) << print(schedule);
         EXPECT_NO_THROW(check_legal(schedule, 64)) << print(schedule);
@@ -106,9 +101,6 @@ TEST(StreamSchedule, ExpandsToDirectives) {
   EXPECT_EQ(print(expand(parse_schedule("stream:warps=4,share=4,rows=32,pdl=off"))),
             "mainloop(i, row_tiles=4, warps=4, warp_m=32, split_k=4); fragment(j, 8); transform(A, sparse24); "
             "pipeline(k, 4)");
-  EXPECT_EQ(
-      print(expand(parse_schedule("stream:sparse14=on"))),
-      "mainloop(i, row_tiles=4, warps=2); fragment(j, 8); transform(A, sparse24); sparse14(A); pipeline(k, 4); pdl()");
   EXPECT_EQ(print(expand(parse_schedule("stream:dense=on"))),
             "mainloop(i, row_tiles=4, warps=2); fragment(j, 8); transform(A, dense); pipeline(k, 4); pdl()");
   EXPECT_EQ(
@@ -163,18 +155,24 @@ TEST(StreamSchedule, SaysWhatAllFamiliesHave) {
   EXPECT_EQ(std::get<StreamSchedule>(schedule).threads(), 384);
 }
 
-TEST(StreamSchedule, MayHaveOneColumnWhateverIsAskedFor) {
-  EXPECT_EQ(print(expand(parse_schedule("stream:columns=1,copies=bulk,quarters=on"))),
-            "mainloop(i, row_tiles=4, warps=2); fragment(j, 1); transform(A, sparse24); sparse14(A); pipeline(k, 4); "
-            "copy(tma); pdl()");
-  const StreamSchedule schedule{.columns = 1, .rows = 32};
-  EXPECT_EQ(parse_schedule(print(Schedule(schedule))), Schedule(schedule));
-  EXPECT_NO_THROW(check_legal(schedule, 1));
-  EXPECT_NO_THROW(check_legal(schedule, 1000));
-  const StreamSchedule eight{.columns = 8, .rows = 32};
-  EXPECT_EQ(shared_bytes(schedule, 100, 100), shared_bytes(eight, 100, 100))
-      << "parts of the column have sums as columns have";
-  EXPECT_EQ(staged_k_tile_bytes(schedule, "f16", "kn"), 2 * 256);
+/// In 32 bits, boxes with some columns more in a row; of a filter's taps no more than rows of B share.
+TEST(StreamSchedule, HasRoomForWholeKTiles) {
+  StreamSchedule schedule{.columns = 16};
+  EXPECT_EQ(staged_k_tile_bytes(schedule, "kn"), 4 * 128 * 16);
+  schedule.copies = StreamSchedule::Copies::tma;
+  EXPECT_EQ(staged_k_tile_bytes(schedule, "kn"), 4 * 128 * (16 + 8));
+  EXPECT_EQ(staged_k_tile_bytes(schedule, "nk"), 4 * 128 * 16);
+  schedule.columns = 8;
+  EXPECT_EQ(staged_k_tile_bytes(schedule, "kn"), 4 * 128 * 8) << "rows that are too short for boxes";
+}
+
+TEST(StreamSchedule, IsForElementsOf32Bits) {
+  for (const char* const dtype : {"f32", "tf32"}) {
+    EXPECT_TRUE(can_stream(dtype)) << dtype;
+  }
+  for (const char* const dtype : {"f16", "bf16", "f64"}) {
+    EXPECT_FALSE(can_stream(dtype)) << dtype;
+  }
 }
 
 TEST(StreamSchedule, MultipliesEightColumnsWhateverIsAskedFor) {
@@ -191,14 +189,11 @@ INSTANTIATE_TEST_SUITE_P(
         ScheduleRefusal{"streams:warps=2", 64, "there is no family 'streams'"},
         ScheduleRefusal{"stream:stages=3,stages=3", 64, "key 'stages' is given twice"},
         ScheduleRefusal{"stream:copies=engine", 64, "copies=engine is neither lanes nor units nor bulk"},
-        ScheduleRefusal{"stream: tile=64x256x1, warps=8, stages=4, copy=cp_async, format=bitmap, pdl=on", 64,
-                        "dense steps multiply 8 columns of C at once"},
-        ScheduleRefusal{"stream: tile=64x256x1, warps=8, stages=4, copy=cp_async, split_k=2, pdl=on", 64,
-                        "of one column of C the lanes of a row deal the products to each other, and neither warps nor "
-                        "blocks divide K tiles"},
-        ScheduleRefusal{"stream: tile=64x256x1, warps=8, stages=4, copy=cp_async, cluster=2, pdl=on", 64,
-                        "of one column of C the lanes of a row deal the products to each other, and neither warps nor "
-                        "blocks divide K tiles"},
+        ScheduleRefusal{"stream: tile=64x256x1, warps=8, stages=4, copy=cp_async, pdl=on", 64,
+                        "tile N=1 is not a power of two from 8 to 64", "tile=64x256x8"},
+        ScheduleRefusal{"stream:sparse14=on", 64, "family stream has no key 'sparse14' any more"},
+        ScheduleRefusal{"stream:sparse14=off", 64, "family stream has no key 'sparse14' any more"},
+        ScheduleRefusal{"stream:quarters=on,copies=bulk", 64, "family stream has no key 'quarters' any more"},
         ScheduleRefusal{"stream:dense=lists", 64, "dense=lists is neither off nor on nor listed nor placed"},
         ScheduleRefusal{"stream: tile=48x32x64, warps=6, stages=4, copy=cp_async, format=decompress, pdl=on", 64,
                         "tile M / warp_m=3 with split_k=1 are 3 warps that multiply the same K tile, and decompressed "

@@ -29,8 +29,8 @@ const std::vector<OldAndNew>& pairs() {
        "stream: tile=32x256x16, warps=4, stages=2, copy=tma, pdl=on"},
       {"stream:columns=8,panels=4,warps=2,stages=4,pdl=off",
        "stream: tile=64x256x8, warps=8, stages=4, copy=cp_async, pdl=off"},
-      {"stream:columns=8,panels=2,warps=4,stages=2,pdl=on,share=2,copies=units,cluster=4,quarters=on",
-       "stream: tile=32x256x8, warp_m=16, warps=8, stages=2, copy=bulk_a, split_k=2, cluster=4, sparse14=on, pdl=on"},
+      {"stream:columns=8,panels=2,warps=4,stages=2,pdl=on,share=2,copies=units,cluster=4",
+       "stream: tile=32x256x8, warp_m=16, warps=8, stages=2, copy=bulk_a, split_k=2, cluster=4, pdl=on"},
       {"stream:columns=64,panels=4,warps=1,stages=3,pdl=on,rows=32,copies=bulk,ahead=on,dense=placed",
        "stream: tile=128x32x64, warp_m=32, warps=4, stages=3, copy=tma, warp_specialized=on, format=decompress, "
        "pdl=on"},

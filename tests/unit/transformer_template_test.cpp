@@ -403,8 +403,7 @@ TEST(GeneratedTransformerOfZeros, PacksAMatrixWithoutNonZeros) {
 }
 
 template <typename Cut>
-void expect_halves_packed(ScalarType element, const Cut& cut) {
-  const CsrMatrix matrix = in_halves(to_csr(random_matrix(45, 77, 0.4, 6), true), element);
+void expect_packed(const CsrMatrix& matrix, const Cut& cut) {
   Transformer transformer(matrix, cut);
   ASSERT_EQ(transformer.compiler_output(), "");
   EXPECT_EQ(transformer.csr(matrix), "0 ");
@@ -416,6 +415,20 @@ void expect_halves_packed(ScalarType element, const Cut& cut) {
   if constexpr (!decltype(plan(matrix.view(), cut))::takes_any_pattern) {
     EXPECT_THAT(transformer.csr(zeroed), StartsWith("2 tiny: rows "));
   }
+}
+
+template <typename Cut>
+void expect_halves_packed(ScalarType element, const Cut& cut) {
+  expect_packed(in_halves(to_csr(random_matrix(45, 77, 0.4, 6), true), element), cut);
+}
+
+TEST(GeneratedTransformerOfFragments, PacksFloats) {
+  const CsrMatrix matrix = to_csr(random_matrix(45, 177, 0.4, 6), true);
+  expect_packed(matrix, FragmentCut{.block_row_tiles = 2, .steps = 4, .residuals = 5});
+  expect_packed(matrix, FragmentCut{.block_row_tiles = 2, .dense = 1, .listed = 300});
+  expect_packed(
+      matrix,
+      FragmentCut{.block_row_tiles = 2, .dense = 1, .listed = 300, .placed = placed_halves, .joined = 2, .shares = 4});
 }
 
 /// What a caller has before it is rounded is packed as the matrix of what it is rounded to.
@@ -452,8 +465,6 @@ TEST(GeneratedTransformerOfHalves, TakesTheBitsOfTheElements) {
   expect_halves_packed(ScalarType::f16, ListCut{.height = 3});
   expect_halves_packed(ScalarType::bf16, RegionCut{.height = 2, .warp_row_tiles = 2, .block_row_tiles = 4});
   expect_halves_packed(ScalarType::f16, TaskCut{.longest = 16, .light = 4});
-  expect_halves_packed(ScalarType::f16, FragmentCut{.block_row_tiles = 2, .steps = 4, .residuals = 5});
-  expect_halves_packed(ScalarType::bf16, FragmentCut{.block_row_tiles = 2, .steps = 2, .residuals = 1});
   expect_halves_packed(ScalarType::f16, BitmapCut{});
   expect_halves_packed(ScalarType::bf16, BitmapCut{});
 }

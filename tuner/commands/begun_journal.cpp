@@ -3,6 +3,9 @@
 
 #include <system_error>
 
+#include "generator/commands/own_measurements.h"
+#include "tuner/records/gone_records.h"
+
 namespace esc {
 namespace {
 
@@ -25,10 +28,11 @@ BegunJournal::~BegunJournal() {
   }
 }
 
-void say_removed(const tuning::Journal& journal, const std::string& file, const Console& console) {
+void say_left_out(const tuning::Journal& journal, const std::string& file, const Console& console) {
   if (journal.removed_bytes() > 0) {
     console.say(fmt::format("{}: an unfinished line of {} bytes was removed", file, journal.removed_bytes()));
   }
+  say_gone({file, tuning::count_gone(journal.records())}, console);
 }
 
 }  // namespace esc

@@ -26,7 +26,7 @@ class BegunJournal {
   tuning::Journal journal_;
 };
 
-/// Says what of a killed writer's last line was removed, if anything.
-void say_removed(const tuning::Journal& journal, const std::string& file, const Console& console);
+/// Says what of a killed writer's last line was removed, and how many records are left out, if any.
+void say_left_out(const tuning::Journal& journal, const std::string& file, const Console& console);
 
 }  // namespace esc

@@ -175,7 +175,7 @@ ExitStatus run(const CalibrateLine& line, const Console& console) {
   {
     BegunJournal begun(journal_file);
     tuning::Journal& journal = begun.get();
-    say_removed(journal, journal_file.string(), console);
+    say_left_out(journal, journal_file.string(), console);
     for (const tuning::Record& record : journal.records()) {
       require_device(journal_file, tuning::item_of(record).device, key);
     }

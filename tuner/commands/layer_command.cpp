@@ -6,6 +6,7 @@
 #include "tuner/commands/layer_groups.h"
 #include "tuner/commands/nest_reader.h"
 #include "tuner/commands/tuning_line.h"
+#include "tuner/records/gone_records.h"
 #include "tuner/records/record_text.h"
 #include "tuner/report/layer_table.h"
 #include "tuner/report/summary_json.h"
@@ -24,9 +25,9 @@ struct LayerLine {
   bool json = false;
 };
 
-/// All that the journal has of the item.
+/// What the journal has of the item.
 tuning::ItemResults results_of(const std::string& journal, const tuning::WorkItem& item) {
-  const auto items = tuning::group_by_item(tuning::read_records({journal}));
+  const auto items = tuning::group_by_item(tuning::without_gone(tuning::read_records({journal})));
   const auto found = items.find(tuning::key_of(item));
   if (found == items.end()) {
     throw UserError(journal, "has no record of this layer", "let the command come to its end",
@@ -61,13 +62,13 @@ ExitStatus run(const LayerLine& line, const Console& console) {
   const tuning::TunedNest& nest = nests.read(source, line.matrix, element);
   const tuning::RunRequest request =
       request_for(line.tuning, {{layers.layers.front(), line.bcol, nest}},
-                  line.tuning.only_space ? tuning::Retry::missing : tuning::Retry::failed);
+                  line.tuning.only_space ? tuning::Retry::missing : tuning::Retry::failed, console);
   const Devices devices(line.tuning);
   DeviceKey device;
   bool wrong = false;
   {
     BegunJournal journal(journal_file);
-    say_removed(journal.get(), journal_file, console);
+    say_left_out(journal.get(), journal_file, console);
     const tuning::RunSummary summary = tuning::run_tuning(
         request, devices.labs(), journal.get(),
         {.started = [&](const DeviceKey& key, const tuning::Environment&) { device = key; },

@@ -5,14 +5,15 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "generator/commands/own_measurements.h"
 #include "generator/report/table.h"
 #include "generator/support/file.h"
 #include "generator/support/json_result.h"
 #include "tuner/commands/commands.h"
+#include "tuner/commands/known_records.h"
 #include "tuner/publish/joined_databases.h"
 #include "tuner/publish/leave_one_out.h"
 #include "tuner/publish/publish.h"
-#include "tuner/records/record_text.h"
 #include "tuner/regret/device_measurements.h"
 #include "tuner/regret/read_journals.h"
 
@@ -38,13 +39,15 @@ struct Publication {
 };
 
 /// Writes the file of a device's databases, unless it is there already, byte by byte; says which.
-std::string write_databases(const std::vector<ScheduleDatabase>& databases, const fs::path& folder) {
+std::string write_databases(const std::vector<ScheduleDatabase>& databases, const fs::path& folder,
+                            const Console& console) {
   const fs::path file = folder / file_name(databases.front().head());
   std::error_code ignored;
   const std::optional<std::string> there =
       fs::is_regular_file(file, ignored) ? std::optional(read_file(file)) : std::nullopt;
-  const std::string text =
-      print(there ? tuning::joined_databases(databases, databases_in(*there, file.string())) : databases);
+  const ReadDatabases old = there ? read_databases(*there, file.string()) : ReadDatabases();
+  say_gone({file.string(), old.gone}, console);
+  const std::string text = print(tuning::joined_databases(databases, old.databases));
   if (there == text) {
     return "unchanged";
   }
@@ -120,8 +123,8 @@ void print_publication(const Publication& publication, const std::string& folder
 }
 
 /// What the journals say of the layouts that are wanted.
-std::vector<tuning::MeasuredDevice> devices_of(const PublishLine& line) {
-  std::vector<tuning::MeasuredDevice> devices = tuning::measured_devices(tuning::read_records(line.journals));
+std::vector<tuning::MeasuredDevice> devices_of(const PublishLine& line, const Console& console) {
+  std::vector<tuning::MeasuredDevice> devices = tuning::measured_devices(read_known_records(line.journals, console));
   if (devices.empty()) {
     throw UserError(line.journals.front(), "has no right kernel with a warm L2 cache, so there is nothing to publish",
                     "measure first, with esctune run");
@@ -147,9 +150,12 @@ void create_folder(const std::string& folder) {
 }
 
 /// Writes what was measured on each device into a file, by which predicted times are corrected.
-ExitStatus write_corrections(const PublishLine& line) {
-  const std::vector<DeviceMeasurements> devices =
-      tuning::device_measurements(tuning::measured_items(tuning::read_journals(line.journals)).items);
+ExitStatus write_corrections(const PublishLine& line, const Console& console) {
+  const tuning::MeasuredItems measured = tuning::measured_items(tuning::read_journals(line.journals));
+  if (measured.gone > 0) {
+    console.say(fmt::format("left out: {} times of schedules that are gone", measured.gone));
+  }
+  const std::vector<DeviceMeasurements> devices = tuning::device_measurements(measured.items);
   if (devices.empty()) {
     throw UserError(line.journals.front(), "has no right kernel, so there is nothing to publish",
                     "measure first, with esctune run");
@@ -172,10 +178,10 @@ ExitStatus write_corrections(const PublishLine& line) {
 
 ExitStatus run(const PublishLine& line, const Console& console) {
   if (line.corrections) {
-    return write_corrections(line);
+    return write_corrections(line, console);
   }
   console.detail("reading the records");
-  const std::vector<tuning::MeasuredDevice> devices = devices_of(line);
+  const std::vector<tuning::MeasuredDevice> devices = devices_of(line, console);
   // All are made before one is written: a device whose database cannot be made leaves the folder as it was.
   std::vector<Publication> publications;
   for (const tuning::MeasuredDevice& device : devices) {
@@ -189,7 +195,7 @@ ExitStatus run(const PublishLine& line, const Console& console) {
   }
   std::map<std::string, std::string> statuses;
   for (const auto& [file, databases] : files) {
-    statuses[file] = write_databases(databases, line.output);
+    statuses[file] = write_databases(databases, line.output, console);
   }
   nlohmann::json results = nlohmann::json::array();
   for (Publication& publication : publications) {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "generator/schedule/database_files.h"
+#include "generator/commands/own_measurements.h"
 #include "tuner/commands/commands.h"
 #include "tuner/regret/model_chooser.h"
 #include "tuner/regret/regret_text.h"
@@ -58,13 +58,14 @@ std::unique_ptr<tuning::Chooser> chooser_of(const std::string& name, const std::
 }
 
 std::vector<std::unique_ptr<tuning::Chooser>> wanted_choosers(const RegretLine& line,
-                                                              const std::vector<tuning::MeasuredItem>& items) {
+                                                              const std::vector<tuning::MeasuredItem>& items,
+                                                              const Console& console) {
   std::vector<std::unique_ptr<tuning::Chooser>> choosers;
   for (const std::string& name : line.choosers) {
     choosers.push_back(chooser_of(name, items));
   }
   if (!line.database.empty()) {
-    choosers.push_back(tuning::database_chooser(read_measurements(line.database)));
+    choosers.push_back(tuning::database_chooser(read_own_measurements(line.database, console)));
   }
   return choosers;
 }
@@ -74,7 +75,7 @@ ExitStatus run(const RegretLine& line, const Console& console) {
   console.detail("reading the journals");
   tuning::MeasuredItems items = tuning::measured_items(tuning::read_journals(line.journals));
   std::erase_if(items.items, [&](const tuning::MeasuredItem& item) { return item.schedules.size() < line.fewest; });
-  const std::vector<std::unique_ptr<tuning::Chooser>> choosers = wanted_choosers(line, items.items);
+  const std::vector<std::unique_ptr<tuning::Chooser>> choosers = wanted_choosers(line, items.items, console);
   std::vector<std::pair<std::string, std::vector<tuning::Judgement>>> by_chooser;
   for (const auto& chooser : choosers) {
     console.detail("choosing with " + chooser->name());

@@ -13,6 +13,7 @@
 #include "tuner/commands/begun_journal.h"
 #include "tuner/commands/cluster_line.h"
 #include "tuner/commands/commands.h"
+#include "tuner/commands/known_records.h"
 #include "tuner/commands/layer_groups.h"
 #include "tuner/commands/nest_reader.h"
 #include "tuner/commands/run_narrator.h"
@@ -194,12 +195,12 @@ ExitStatus measure(const RunLine& line, const Console& console) {
   const std::optional<double> budget = budget_of(line);
   const Work work = work_of(line);
   say_problems(work.layers, console);
-  const tuning::RunRequest request = request_for(line.tuning, work.items, retry_of(line));
+  const tuning::RunRequest request = request_for(line.tuning, work.items, retry_of(line), console);
   const Devices devices(line.tuning);
   const tuning::StopSignals signals;
   BegunJournal begun(line.journal);
   tuning::Journal& journal = begun.get();
-  say_removed(journal, line.journal, console);
+  say_left_out(journal, line.journal, console);
   const double begin = steady_seconds();
   const auto out_of_time = [&] { return budget && steady_seconds() - begin > *budget; };
   RunNarrator narrator(console);
@@ -246,9 +247,9 @@ ExitStatus list(const RunLine& line, const Console& console) {
   const Work work = work_of(line);
   say_problems(work.layers, console);
   const DeviceKey device = device_of_gpu(line.gpu).key;
-  const tuning::RunRequest request = request_for(line.tuning, work.items, retry_of(line));
+  const tuning::RunRequest request = request_for(line.tuning, work.items, retry_of(line), console);
   const std::map<tuning::ItemKey, tuning::ItemResults> known = tuning::group_by_item(
-      is_begun(line.journal) ? tuning::read_records({line.journal}) : std::vector<tuning::Record>());
+      is_begun(line.journal) ? read_known_records({line.journal}, console) : std::vector<tuning::Record>());
   const CandidateChoice choose(line.tuning);
   std::vector<tuning::PlannedItem> plan;
   for (const tuning::ItemRequest& asked : request.items) {
@@ -268,7 +269,7 @@ ExitStatus list(const RunLine& line, const Console& console) {
 /// Prints the script, unless each of its tasks would refuse what it is told.
 ExitStatus emit(const RunLine& line, const CommonOptions& common) {
   static_cast<void>(budget_of(line));
-  static_cast<void>(request_for(line.tuning, {}, retry_of(line)));
+  static_cast<void>(request_for(line.tuning, {}, retry_of(line), common.console()));
   fmt::print("{}", cluster_script(line.cluster, common.arguments, line.journal));
   return ExitStatus::done;
 }

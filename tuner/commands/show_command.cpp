@@ -3,7 +3,7 @@
 #include <set>
 
 #include "generator/commands/command.h"
-#include "generator/schedule/database_files.h"
+#include "generator/commands/own_measurements.h"
 #include "tuner/records/item_results.h"
 #include "tuner/records/record_text.h"
 #include "tuner/report/candidate_table.h"
@@ -85,21 +85,21 @@ void print_overview(const Journal& journal, bool with_candidates) {
 }
 
 /// What `--database` takes is shown as a whole.
-ExitStatus show_measurements(const ShowRequest& request) {
+ExitStatus show_measurements(const ShowRequest& request, const Console& console) {
   const std::string& file = request.files.front();
   if (request.files.size() > 1 || !request.against.empty() || !request.item.empty() || request.tables || request.csv ||
       request.junit) {
     throw UserError(file, "is of devices, corrections or databases, which are shown alone, and as tables or --json",
                     "name it alone, without other options");
   }
-  const UserMeasurements measurements = read_measurements(file);
+  const UserMeasurements measurements = read_own_measurements(file, console);
   fmt::print("{}", request.json ? tuning::user_json(measurements) : tuning::user_tables(measurements));
   return ExitStatus::done;
 }
 
-ExitStatus run(const ShowRequest& request) {
+ExitStatus run(const ShowRequest& request, const Console& console) {
   if (std::ranges::any_of(request.files, holds_measurements)) {
-    return show_measurements(request);
+    return show_measurements(request, console);
   }
   Journal journal = read_journal(request.files);
   Journal before = read_journal(request.against);
@@ -127,7 +127,7 @@ ExitStatus run(const ShowRequest& request) {
 
 }  // namespace
 
-void add_show_command(CLI::App& program, const CommonOptions&, Action& action) {
+void add_show_command(CLI::App& program, const CommonOptions& common, Action& action) {
   CLI::App* command = add_command(program, "show", "Print tables of what was measured",
                                   "esctune show night.jsonl --tables\n"
                                   "esctune show mine/");
@@ -156,7 +156,7 @@ void add_show_command(CLI::App& program, const CommonOptions&, Action& action) {
       ->add_flag("--junit", request->junit,
                  "Print JUnit's XML: an item fails that has no right kernel, with --against one that is WORSE")
       ->excludes(tables, json, values);
-  command->callback([request, &action] { action = [=] { return run(*request); }; });
+  command->callback([request, &common, &action] { action = [=, &common] { return run(*request, common.console()); }; });
 }
 
 }  // namespace esc

@@ -18,6 +18,7 @@
 #include "generator/commands/command.h"
 #include "generator/commands/option_words.h"
 #include "generator/matrix/typed_elements.h"
+#include "generator/schedule/gone_schedules.h"
 #include "generator/schedule/schedule_keys.h"
 #include "generator/schedule/schedule_list.h"
 #include "generator/schedule/scheduler.h"
@@ -28,6 +29,8 @@
 #include "generator/support/number_in.h"
 #include "generator/support/process.h"
 #include "generator/support/program_beside.h"
+#include "tuner/commands/known_records.h"
+#include "tuner/records/gone_records.h"
 #include "tuner/records/record_text.h"
 #include "tuner/search/recorded_lab.h"
 #include "tuner/space/cut_loss.h"
@@ -62,10 +65,12 @@ std::vector<Schedule> schedules_in(const std::string& file) {
   return schedules;
 }
 
-std::vector<Schedule> legal_among(const std::vector<Schedule>& schedules, const ProductColumns& columns) {
+/// Those that have kernels for the item.
+std::vector<Schedule> legal_among(const std::vector<Schedule>& schedules, const tuning::WorkItem& item) {
   std::vector<Schedule> legal;
-  std::ranges::copy_if(schedules, std::back_inserter(legal),
-                       [&](const Schedule& schedule) { return is_accepted([&] { check_legal(schedule, columns); }); });
+  std::ranges::copy_if(schedules, std::back_inserter(legal), [&](const Schedule& schedule) {
+    return !is_gone(schedule, item.dtype) && is_accepted([&] { check_legal(schedule, item.product()); });
+  });
   return legal;
 }
 
@@ -73,9 +78,9 @@ std::vector<Schedule> legal_among(const std::vector<Schedule>& schedules, const 
 /// they were made.
 class RecordedItems {
  public:
-  explicit RecordedItems(const std::string& file)
+  RecordedItems(const std::string& file, const Console& console)
       : items_(file.empty() ? std::map<tuning::ItemKey, tuning::ItemResults>()
-                            : tuning::group_by_item(tuning::read_records({file}))) {}
+                            : tuning::group_by_item(read_known_records({file}, console))) {}
 
   /// The schedules of these families that this version knows, and that are legal; empty where nothing was recorded.
   std::vector<Schedule> schedules(const tuning::WorkItem& item, const std::set<std::string>& families) const {
@@ -87,15 +92,18 @@ class RecordedItems {
         }
       }
     }
-    return legal_among(known, item.product());
+    return legal_among(known, item);
   }
 
   /// What held then; none where that is not known.
   std::optional<Schedule> incumbent(const tuning::WorkItem& item) const {
     const tuning::ItemResults* const results = find(item);
-    const bool is_known =
-        results != nullptr && results->decision && is_accepted([&] { parse_schedule(results->decision->incumbent); });
-    return is_known ? std::optional(parse_schedule(results->decision->incumbent)) : std::nullopt;
+    if (results == nullptr || !results->decision) {
+      return std::nullopt;
+    }
+    const std::string& text = results->decision->incumbent;
+    const bool is_known = !is_gone(text, item.dtype) && is_accepted([&] { parse_schedule(text); });
+    return is_known ? std::optional(parse_schedule(text)) : std::nullopt;
   }
 
  private:
@@ -122,8 +130,8 @@ std::set<std::string> families_of(const TuningLine& line, const tuning::WorkItem
   if (families.empty()) {
     throw UserError(fmt::format("--families {}", fmt::join(line.families, ",")),
                     fmt::format("has no kernels for {} in layout {}", item.dtype, item.nest.layout),
-                    "stream is in 16 bits for layouts kn and nk, bitmap for f16 and bf16, gather for f32 and tf32 in "
-                    "layout kn, atomic for f32 and tf32; choose panel or rows");
+                    "stream and atomic are for f32 and tf32, gather is for both in layout kn, and bitmap for f16 and "
+                    "bf16; choose panel or rows");
   }
   return families;
 }
@@ -197,7 +205,7 @@ tuning::Candidates CandidateChoice::operator()(const tuning::WorkItem& item) con
   const Schedule incumbent = incumbent_of(item);
   if (!space_.empty()) {
     const std::vector<Schedule> always = line_.only_space ? std::vector<Schedule>() : std::vector{incumbent};
-    return tuning::choose_candidates(legal_among(space_, item.product()), item, {}, always, true);
+    return tuning::choose_candidates(legal_among(space_, item), item, {}, always, true);
   }
   const std::set<std::string> families = families_of(line_, item);
   std::vector<Schedule> always{incumbent};
@@ -206,16 +214,18 @@ tuning::Candidates CandidateChoice::operator()(const tuning::WorkItem& item) con
     const std::vector<Schedule> winners = tuning::near_winners(*database, item, families);
     always.insert(always.end(), winners.begin(), winners.end());
   }
-  return tuning::choose_candidates(search_space(item.product(), families, item.dtype), item, {.most = line_.most},
-                                   always, line_.exhaustive);
+  return tuning::choose_candidates(search_space(item.product(), families), item, {.most = line_.most}, always,
+                                   line_.exhaustive);
 }
 
 std::string loss_of_cuts(const TuningLine& line, const std::string& journal) {
-  return print(tuning::cut_loss(tuning::group_by_item(tuning::read_records({journal})), {.most = line.most}));
+  return print(tuning::cut_loss(tuning::group_by_item(tuning::without_gone(tuning::read_records({journal}))),
+                                {.most = line.most}));
 }
 
-tuning::RunRequest request_for(const TuningLine& line, std::vector<tuning::ItemRequest> items, tuning::Retry retry) {
-  const auto recorded = std::make_shared<const RecordedItems>(line.replay);
+tuning::RunRequest request_for(const TuningLine& line, std::vector<tuning::ItemRequest> items, tuning::Retry retry,
+                               const Console& console) {
+  const auto recorded = std::make_shared<const RecordedItems>(line.replay, console);
   return {.items = std::move(items),
           .cache = line.cold ? CacheState::cold : CacheState::warm,
           .retry = retry,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "generator/commands/console.h"
 #include "generator/ir/scalar_type.h"
 #include "tuner/build/object_cache.h"
 #include "tuner/device/device_lab.h"
@@ -65,8 +66,10 @@ class CandidateChoice {
 /// What the models that --exhaustive switches off would have lost on the items of a journal, in words.
 std::string loss_of_cuts(const TuningLine& line, const std::string& journal);
 
-/// What a run of these options is about. Throws UserError for a file of schedules that cannot be used.
-tuning::RunRequest request_for(const TuningLine& line, std::vector<tuning::ItemRequest> items, tuning::Retry retry);
+/// What a run of these options is about; says what of the records that it replays is left out. Throws UserError for a
+/// file of schedules that cannot be used.
+tuning::RunRequest request_for(const TuningLine& line, std::vector<tuning::ItemRequest> items, tuning::Retry retry,
+                               const Console& console);
 
 /// The devices of a run with what they share: the processes that build, and the cache.
 class Devices {

@@ -56,10 +56,9 @@ json to_json(const LaunchPlan& plan) {
                          {"sizes", plan.zeroing->sizes}};
   }
   if (plan.boxes) {
-    result["boxes"] = {{"rows_of_b", plan.boxes->rows_of_b}, {"rows", plan.boxes->rows},
-                       {"columns", plan.boxes->columns},     {"element_bytes", plan.boxes->element_bytes},
-                       {"line_rows", plan.boxes->line_rows}, {"of_columns", plan.boxes->of_columns},
-                       {"copied", plan.boxes->are_copied}};
+    result["boxes"] = {{"rows_of_b", plan.boxes->rows_of_b},   {"rows", plan.boxes->rows},
+                       {"columns", plan.boxes->columns},       {"element_bytes", plan.boxes->element_bytes},
+                       {"of_columns", plan.boxes->of_columns}, {"copied", plan.boxes->are_copied}};
   }
   return result;
 }
@@ -86,7 +85,6 @@ LaunchPlan plan_from(const json& plan) {
                                      .rows = boxes.at("rows"),
                                      .columns = boxes.at("columns"),
                                      .element_bytes = boxes.at("element_bytes"),
-                                     .line_rows = boxes.at("line_rows"),
                                      .of_columns = boxes.at("of_columns"),
                                      .are_copied = boxes.at("copied")};
   }

@@ -11,8 +11,7 @@ namespace {
 
 /// Rows of float32 are padded instead.
 CUtensorMapSwizzle swizzle_of(const LaunchPlan::Boxes& boxes) {
-  const unsigned int row_bytes =
-      (boxes.of_columns ? boxes.rows : boxes.columns) * boxes.element_bytes * boxes.line_rows;
+  const unsigned int row_bytes = (boxes.of_columns ? boxes.rows : boxes.columns) * boxes.element_bytes;
   return boxes.element_bytes == 4 ? CU_TENSOR_MAP_SWIZZLE_NONE
          : row_bytes == 32        ? CU_TENSOR_MAP_SWIZZLE_32B
          : row_bytes == 64        ? CU_TENSOR_MAP_SWIZZLE_64B
@@ -44,9 +43,9 @@ CUtensorMap describe_boxes(const LaunchPlan::Boxes& boxes, const void* b, long l
   if (!has_tensor_copies()) {
     return map;
   }
-  std::array<cuuint64_t, 2> extents{std::uint64_t{n} * boxes.line_rows, boxes.rows_of_b / boxes.line_rows};
-  const std::array<cuuint64_t, 1> row_bytes{static_cast<cuuint64_t>(ldb) * boxes.element_bytes * boxes.line_rows};
-  std::array<cuuint32_t, 2> box{boxes.columns * boxes.line_rows, boxes.rows / boxes.line_rows};
+  std::array<cuuint64_t, 2> extents{n, boxes.rows_of_b};
+  const std::array<cuuint64_t, 1> row_bytes{static_cast<cuuint64_t>(ldb) * boxes.element_bytes};
+  std::array<cuuint32_t, 2> box{boxes.columns, boxes.rows};
   if (boxes.of_columns) {
     std::swap(extents[0], extents[1]);
     std::swap(box[0], box[1]);

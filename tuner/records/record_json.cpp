@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "generator/schedule/gone_schedules.h"
 #include "generator/schedule/schedule_text.h"
 #include "generator/support/error.h"
 #include "generator/support/identifier.h"
@@ -100,8 +101,11 @@ std::string word_at(const json& object, const char* key) {
   return word;
 }
 
-/// A schedule of this version, in the keys of today, a library, or nothing.
-std::string candidate_at(const json& line, const char* key) { return in_todays_keys(text_at(line, key)); }
+/// A schedule of this version, in the keys of today, one that is gone, as it is, a library, or nothing.
+std::string candidate_at(const json& line, const char* key) {
+  std::string text = text_at(line, key);
+  return is_gone(text) ? text : in_todays_keys(text);
+}
 
 json to_json(const NestFacts& nest) {
   return {{"layout", nest.layout},

@@ -6,17 +6,18 @@
 #include <set>
 #include <utility>
 
+#include "generator/schedule/gone_schedules.h"
 #include "tuner/records/item_results.h"
 
 namespace esc::tuning {
 namespace {
 
-/// The schedule of a text, for these columns; absent where this program does not have it any more.
-std::optional<Schedule> schedule_in(const std::string& text, const ProductColumns& columns) {
+/// The schedule of a text, for this layer; absent where this program does not have it any more.
+std::optional<Schedule> schedule_in(const std::string& text, const LayerShape& shape) {
   try {
     Schedule schedule = parse_schedule(text);
-    check_legal(schedule, columns);
-    return schedule;
+    check_legal(schedule, shape.product());
+    return is_gone(schedule, shape.dtype) ? std::nullopt : std::optional(std::move(schedule));
   } catch (const ScheduleError&) {
     return std::nullopt;
   }
@@ -51,7 +52,7 @@ void add_item(MeasuredItems& found, const ItemResults& results, const std::strin
   const std::set<std::string> right = right_schedules(results);
   for (const std::string& text : right) {
     ++found.records;
-    const std::optional<Schedule> schedule = schedule_in(text, item.shape.product());
+    const std::optional<Schedule> schedule = schedule_in(text, item.shape);
     if (!schedule) {
       ++found.gone;
     } else if (!item.place_of(*schedule)) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "generator/schedule/gone_schedules.h"
 #include "generator/schedule/settings.h"
 #include "generator/support/page_text.h"
 #include "tuner/report/binding_limit.h"
@@ -67,10 +68,10 @@ Table byte_table(const ItemSummary& item) {
   return table;
 }
 
-/// What binds the winner by the cost model; nothing where this version does not know the schedule or the device.
+/// What binds the winner by the cost model; nothing where this version does not have the schedule or know the device.
 std::string limits(const ItemSummary& item) {
   if (!item.kernel || warps_on(item.item.device, *item.kernel).value_or(0) == 0 ||
-      !is_accepted([&] { parse_schedule(item.winner); })) {
+      is_gone(item.winner, item.item.dtype) || !is_accepted([&] { parse_schedule(item.winner); })) {
     return "";
   }
   const Cost cost = predicted_cost(parse_schedule(item.winner), item.item, item.kernel);

@@ -24,6 +24,7 @@
 #include "generator/matrix/fingerprint.h"
 #include "generator/schedule/element_types.h"
 #include "generator/support/error.h"
+#include "tuner/records/gone_records.h"
 #include "tuner/records/item_results.h"
 
 namespace esc::tuning {
@@ -68,7 +69,7 @@ class Run {
         journal_(journal),
         observer_(observer),
         stop_(stop),
-        known_(group_by_item(journal.records())) {}
+        known_(group_by_item(without_gone(journal.records()))) {}
 
   void work(const LabFactory& factory) {
     try {

@@ -47,11 +47,11 @@ TEST(Prepare, GivesTheKernelOfTheSubjectsNest) {
 /// Packing fragments is a search: kernels that differ in stages and warps alone have the same.
 TEST(Prepare, PacksFragmentsOnceForKernelsThatReadTheSame) {
   SparseMatrix matrix = sample_matrix({.rows = 64, .columns = 700, .sparsity = 0.6, .seed = 1});
-  round_values(matrix, ScalarType::f16);
+  round_values(matrix, ScalarType::tf32);
   const auto shared = std::make_shared<const SparseMatrix>(std::move(matrix));
   const auto with_fragments = [&](const std::shared_ptr<PackingCache>& fragments, const StreamSchedule& schedule) {
     const PreparedCandidate prepared =
-        prepare({shared, 32, 90, spmm_nest(ScalarType::f16), fragments}, schedule, builder_that("nvrtc 13.0"));
+        prepare({shared, 32, 90, spmm_nest(ScalarType::tf32), fragments}, schedule, builder_that("nvrtc 13.0"));
     EXPECT_EQ(prepared.measurement.outcome, Outcome::ok) << prepared.measurement.detail;
     return prepared.kernel.packed;
   };

@@ -63,6 +63,26 @@ TEST(MeasuredItems, CountSchedulesThatAreGoneAndLeaveThemOut) {
   EXPECT_EQ(found.emptied, 1) << "the third one never had a right schedule";
 }
 
+/// Their texts are those of f32, too.
+TEST(MeasuredItems, CountStreamsOf16BitsAsGone) {
+  const std::string stream = print(parse_schedule("stream:tile=64x256x8,warps=8"));
+  WorkItem half = item(1);
+  half.dtype = "f16";
+  WorkItem other_half = item(2);
+  other_half.dtype = "bf16";
+  const MeasuredItems found =
+      items_of({time_of(half, narrow, 5), time_of(half, stream, 2), time_of(half, "stream:tile=64x256x1,warps=8", 1),
+                time_of(other_half, stream, 2), time_of(item(1), stream, 3)});
+  EXPECT_EQ(found.records, 5);
+  EXPECT_EQ(found.gone, 3);
+  EXPECT_EQ(found.emptied, 1) << "the one of bf16";
+  ASSERT_THAT(found.items, SizeIs(2));
+  for (const MeasuredItem& one : found.items) {
+    ASSERT_THAT(one.schedules, SizeIs(1)) << one.work.dtype;
+    EXPECT_EQ(print(one.schedules[0].schedule), one.work.dtype == "f16" ? narrow : stream);
+  }
+}
+
 TEST(MeasuredItems, LeaveOutSchedulesThatAreNotLegalForTheColumns) {
   const std::string four_columns = print(parse_schedule("panel:ufi=1,columns=4,vector=4,groups=32,warps=4"));
   const MeasuredItems found = items_of({time_of(item(1, 4), narrow, 5), time_of(item(1, 4), four_columns, 5)});

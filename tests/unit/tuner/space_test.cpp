@@ -78,72 +78,43 @@ TEST(SearchSpace, IsLegalForEveryBcolAndWithoutRepetitions) {
   }
 }
 
-TEST(SearchSpace, HasQuarterStepsForSixteenBitsAlone) {
-  const std::string quartered = "stream: tile=64x256x8, warps=12, stages=3, copy=cp_async, sparse14=on, pdl=on";
-  EXPECT_TRUE(texts(search_space(8, {"stream"}, "f16")).contains(quartered));
-  EXPECT_FALSE(texts(search_space(8, {"stream"}, "f32")).contains(quartered));
-  const std::string shared = print(parse_schedule("stream:columns=8,panels=2,warps=2,stages=2,share=2"));
-  EXPECT_TRUE(texts(search_space(8, {"stream"}, "tf32")).contains(shared));
-  EXPECT_FALSE(texts(search_space(8, {"stream"}, "bf16")).contains(shared)) << "a warp's part would be too short";
+TEST(SearchSpace, HasStreamsWithEachKindOfSteps) {
+  const std::set<std::string> space = texts(search_space(8, {"stream"}));
+  const std::string steps = "stream: tile=64x256x8, warps=12, stages=3, copy=cp_async, ";
+  for (const char* const format : {"", "format=dense, ", "format=bitmap, "}) {
+    EXPECT_TRUE(space.contains(steps + format + "pdl=on")) << format;
+  }
+  EXPECT_TRUE(space.contains(print(parse_schedule("stream:columns=8,panels=2,warps=2,stages=2,share=2"))));
+  EXPECT_FALSE(
+      texts(search_space(16, {"stream"})).contains("stream: tile=64x256x16, warps=8, stages=2, copy=bulk_a, pdl=on"))
+      << "where boxes are the faster ones";
 }
 
-TEST(SearchSpace, HasOneColumnByItselfWhereThereAreNoMoreIn16Bits) {
-  const std::string one = "stream: tile=64x256x1, warps=12, stages=3, copy=tma, pdl=on";
-  EXPECT_TRUE(texts(search_space(1, {"stream"}, "f16")).contains(one));
-  EXPECT_FALSE(texts(search_space(2, {"stream"}, "f16")).contains(one));
-  EXPECT_FALSE(texts(search_space(1, {"stream"}, "tf32")).contains(one));
-  EXPECT_FALSE(texts(search_space(1, {"stream"}, "bf16"))
-                   .contains("stream: tile=64x256x1, warps=12, stages=3, copy=cp_async, format=bitmap, pdl=on"));
-}
-
-TEST(SearchSpace, HasDenseStepsForThirtyTwoBitsAlone) {
-  const std::string dense = "stream: tile=64x256x8, warps=12, stages=3, copy=cp_async, format=dense, pdl=on";
-  EXPECT_TRUE(texts(search_space(8, {"stream"}, "f32")).contains(dense));
-  EXPECT_TRUE(texts(search_space(8, {"stream"}, "tf32")).contains(dense));
-  EXPECT_FALSE(texts(search_space(8, {"stream"}, "f16")).contains(dense));
-}
-
-TEST(SearchSpace, HasPlacedValuesOfThirtyTwoBitsInTeams) {
+TEST(SearchSpace, HasPlacedValuesInConsumerGroups) {
   const std::string placed =
       "stream: tile=96x32x128, warp_m=96, warps=16, stages=3, copy=tma, split_k=8, cluster=2, format=decompress, "
       "pdl=on";
-  EXPECT_TRUE(texts(search_space(128, {"stream"}, "f32")).contains(placed));
-  EXPECT_FALSE(texts(search_space(64, {"stream"}, "f32")).contains(placed)) << "more columns than there are";
-  EXPECT_FALSE(texts(search_space(128, {"stream"}, "f16")).contains(placed));
+  EXPECT_TRUE(texts(search_space(128, {"stream"})).contains(placed));
+  EXPECT_FALSE(texts(search_space(64, {"stream"})).contains(placed)) << "more columns than there are";
   const std::string ahead =
       "stream:columns=128,panels=1,warps=8,stages=4,pdl=on,share=8,rows=176,copies=bulk,cluster=2,ahead=on,dense="
       "placed";
-  const std::string in_todays = print(parse_schedule(ahead));
-  EXPECT_TRUE(texts(search_space(128, {"stream"}, "tf32")).contains(in_todays));
-  EXPECT_FALSE(texts(search_space(128, {"stream"}, "f16")).contains(in_todays));
+  EXPECT_TRUE(texts(search_space(128, {"stream"})).contains(print(parse_schedule(ahead))));
 }
 
-TEST(SearchSpace, HasListedValuesOfEveryTypeAndNeverWithQuarterSteps) {
-  const std::string listed = "stream: tile=64x256x8, warps=12, stages=3, copy=cp_async, format=bitmap, pdl=on";
-  for (const char* const dtype : {"f32", "tf32", "f16", "bf16"}) {
-    EXPECT_TRUE(texts(search_space(8, {"stream"}, dtype)).contains(listed)) << dtype;
+TEST(SearchSpace, HasBitmapsWithAndWithoutClusters) {
+  const std::set<std::string> space = texts(search_space(16, {"bitmap"}));
+  for (const char* const cluster : {"", "cluster=2, "}) {
+    EXPECT_TRUE(space.contains(std::string("bitmap: tile=16x256x16, warps=4, stages=2, stages_a=2, step=256, ") +
+                               cluster + "pdl=on"))
+        << cluster;
   }
-  EXPECT_FALSE(
-      texts(search_space(8, {"stream"}, "f16"))
-          .contains("stream: tile=64x256x8, warps=12, stages=3, copy=cp_async, format=bitmap, sparse14=on, pdl=on"));
 }
 
-TEST(SearchSpace, HasBulkCopiesOfUnitsAloneWhereWindowsMayBeBoxesOf16Bits) {
-  const std::string wide = "stream: tile=64x256x16, warps=8, stages=2, copy=bulk_a, pdl=on";
-  const std::string narrow = "stream: tile=64x256x8, warps=8, stages=2, copy=bulk_a, pdl=on";
-  const std::set<std::string> halves = texts(search_space(16, {"stream"}, "f16"));
-  EXPECT_TRUE(halves.contains(wide));
-  EXPECT_FALSE(halves.contains(narrow));
-  EXPECT_FALSE(texts(search_space(16, {"stream"}, "f32")).contains(wide));
-}
-
-TEST(SearchSpace, HasClustersOfStreamsAlone) {
-  for (const char* const dtype : {"f16", "f32", "tf32"}) {
-    const std::set<std::string> space = texts(search_space(8, {"stream"}, dtype));
-    EXPECT_TRUE(space.contains("stream: tile=16x256x8, warps=8, stages=3, copy=cp_async, cluster=2, pdl=on")) << dtype;
-    EXPECT_TRUE(space.contains("stream: tile=64x256x8, warp_m=32, warps=8, stages=2, copy=tma, cluster=4, pdl=on"))
-        << dtype;
-  }
+TEST(SearchSpace, HasClustersOfStreams) {
+  const std::set<std::string> space = texts(search_space(8, {"stream"}));
+  EXPECT_TRUE(space.contains("stream: tile=16x256x8, warps=8, stages=3, copy=cp_async, cluster=2, pdl=on"));
+  EXPECT_TRUE(space.contains("stream: tile=64x256x8, warp_m=32, warps=8, stages=2, copy=tma, cluster=4, pdl=on"));
 }
 
 TEST(SearchSpace, HasWhatMeasurementsFoundWorthATry) {
@@ -192,45 +163,13 @@ TEST(SearchSpace, HasFamiliesWhereTheyHaveKernels) {
   EXPECT_EQ(families_for(all_families(), "tf32", "kn"), (Families{"atomic", "gather", "panel", "rows", "stream"}));
   EXPECT_EQ(families_for(all_families(), "f32", "n_k_n_n.n_m_n_n"), (Families{"atomic", "panel", "rows", "stream"}));
   EXPECT_EQ(families_for(all_families(), "tf32", "nk"), (Families{"atomic", "panel", "rows", "stream"}));
-  EXPECT_EQ(families_for(all_families(), "f16", "kn"), (Families{"bitmap", "panel", "rows", "stream"}));
+  EXPECT_EQ(families_for(all_families(), "f16", "kn"), (Families{"bitmap", "panel", "rows"}));
   EXPECT_EQ(families_for(all_families(), "bf16", "n_k_n_n.n_m_n_n"), (Families{"bitmap", "panel", "rows"}));
-}
-
-/// What docs/journal/2026-11-22-half-precision.md has of random patterns in float16: matrices of equal sides, 70 %
-/// zeros.
-struct StreamedTime {
-  std::int64_t size;
-  std::int64_t bcol;
-  std::string schedule;
-  double microseconds;
-};
-
-TEST(CostModel, GivesStreamedWeightsAboutTheirTimes) {
-  for (const StreamedTime& one : {StreamedTime{512, 8, "panels=1,warps=2,stages=4", 1.96},
-                                  StreamedTime{512, 32, "panels=1,warps=2,stages=2", 2.75},
-                                  StreamedTime{1024, 8, "panels=1,warps=4,stages=4", 2.45},
-                                  StreamedTime{1024, 32, "panels=1,warps=4,stages=2", 3.17},
-                                  StreamedTime{2048, 8, "panels=1,warps=8,stages=3", 3.5},
-                                  StreamedTime{2048, 32, "panels=1,warps=4,stages=2", 5.3},
-                                  StreamedTime{8192, 8, "panels=4,warps=2,stages=4", 20.7},
-                                  StreamedTime{8192, 16, "panels=4,warps=2,stages=3", 23.6},
-                                  StreamedTime{8192, 32, "panels=4,warps=2,stages=3", 29.3},
-                                  StreamedTime{8192, 8, "panels=4,warps=2,stages=4,copies=bulk", 20.7},
-                                  StreamedTime{8192, 16, "panels=4,warps=2,stages=3,copies=bulk", 23.4},
-                                  StreamedTime{8192, 32, "panels=4,warps=2,stages=3,copies=bulk", 24.5}}) {
-    WorkItem item = layer_512(one.bcol);
-    item.dtype = "f16";
-    item.layer.rows = item.layer.columns = one.size;
-    item.layer.nonzeros = one.size * one.size * 3 / 10;
-    const std::string text = "stream:columns=" + std::to_string(one.bcol) + "," + one.schedule;
-    const double predicted = predicted_cost(parse_schedule(text), item).microseconds;
-    EXPECT_NEAR(predicted / one.microseconds, 1, 0.25) << one.size << ", " << text << ": " << predicted;
-  }
 }
 
 TEST(CostModel, KnowsThatStreamedWeightsNeedBytesOnTheirWay) {
   WorkItem item = layer_512(8);
-  item.dtype = "f16";
+  item.dtype = "tf32";
   item.layer.rows = item.layer.columns = 8192;
   const auto cost = [&](const std::string& rest) {
     return predicted_cost(parse_schedule("stream:columns=8," + rest), item).microseconds;
@@ -245,15 +184,14 @@ TEST(CostModel, KnowsThatStreamedWeightsNeedBytesOnTheirWay) {
 
 TEST(CostModel, KnowsWhatClustersGainWhereRowsAreFew) {
   WorkItem item = layer_512(8);
-  item.dtype = "f16";
+  item.dtype = "tf32";
   item.layer.rows = 1024;
   item.layer.columns = 8192;
   item.layer.nonzeros = 1024 * 8192 * 3 / 10;
   const auto cost = [&](const std::string& rest) {
     return predicted_cost(parse_schedule("stream:columns=8,panels=1,warps=8,stages=3" + rest), item).microseconds;
   };
-  EXPECT_NEAR(cost(",cluster=2") / 4.57, 1, 0.25) << "measured";
-  EXPECT_LT(cost(",cluster=2"), 0.8 * cost(""));
+  EXPECT_LT(cost(",cluster=2"), cost(""));
   item.layer.rows = 8192;
   EXPECT_GT(cost(",cluster=2"), cost("")) << "where the rows fill the device";
   item.device.capability = 80;

@@ -121,6 +121,24 @@ TEST_F(TuningRunTest, DecidesEveryItem) {
   }
 }
 
+/// What has won it cannot be made any more.
+TEST_F(TuningRunTest, DecidesAnewWhatAGoneScheduleHasWon) {
+  add("a");
+  const WorkItem item = item_for(request(), request().items.front(), item_of_pattern("a").device);
+  const std::string gone = "stream:tile=64x256x1,warps=8";
+  {
+    Journal journal(file());
+    journal.write(Record(steady(item, gone, 1)));
+    journal.write(
+        Record(DecisionRecord{.environment = {}, .item = item, .winner = gone, .incumbent = gone, .fastest_peer = {}}));
+  }
+  EXPECT_EQ(run({lab()}).decided, 1U);
+  const std::vector<Record> written = records();
+  ASSERT_EQ(decisions_in(written), 2U) << "what was in the journal stays there";
+  EXPECT_EQ(std::get<DecisionRecord>(written.back()).winner, numbered_text(2));
+  EXPECT_EQ(run({lab()}).known, 1U);
+}
+
 TEST_F(TuningRunTest, GivesALabTheMatrixOfEachItem) {
   add("a");
   add("b");
