@@ -10,7 +10,6 @@
 #include "generator/emit/bitmap_text.h"
 #include "generator/emit/c_constant.h"
 #include "generator/emit/fragment_block.h"
-#include "generator/emit/half_text.h"
 #include "generator/emit/packed_matrix_holes.h"
 #include "generator/emit/patch_text.h"
 #include "generator/emit/shared_arrays.h"

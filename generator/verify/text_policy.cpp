@@ -127,7 +127,8 @@ constexpr std::array<std::string_view, 106> words_of_cuda = {"__device__",
                                                              "make_double2",
                                                              "uint8_t"};
 
-/// Of the C library what a transformer may use beside what is generated.
+/// Of the C library what a transformer may use beside what is generated; limits of integers are numbers, which some
+/// versions compare with and others do not.
 constexpr std::array<std::string_view, 21> words_of_the_library = {
     "memcpy",   "memmove",   "memset",   "memcmp",    "size_t",    "ptrdiff_t",  "int8_t",
     "int16_t",  "int32_t",   "int64_t",  "uint8_t",   "uint16_t",  "uint32_t",   "uint64_t",

@@ -522,6 +522,8 @@ void expect_none_taken(const std::set<std::string>& macros) {
   const std::set<std::string> of_the_open_parts = {
       "__device__", "__global__",   "__constant__", "__forceinline__", "__launch_bounds__", "__shared__",
       "__align__",  "__restrict__", "__noinline__", "__CUDA_ARCH__",   "offsetof"};
+  // Numbers alone, which transformers of every version may compare with.
+  const std::set<std::string> limits_of_integers = {"INT32_MAX", "INT64_MAX", "UINT32_MAX", "UINT64_MAX"};
   std::size_t tried = 0;
   for (const std::string& name : macros) {
     if (!of_the_open_parts.contains(name)) {
@@ -529,9 +531,11 @@ void expect_none_taken(const std::set<std::string>& macros) {
       EXPECT_NE(
           refusal_of(replaced("int value) { return __popc(value)", "int " + name + ") { return __popc(" + name + ")")),
           "accepted");
-      EXPECT_NE(refusal_of_transformer(replaced_in(generated_transformer, "(int value) { sum += value; }",
-                                                   "(int " + name + ") { sum += " + name + "; }")),
-                "accepted");
+      if (!limits_of_integers.contains(name)) {
+        EXPECT_NE(refusal_of_transformer(replaced_in(generated_transformer, "(int value) { sum += value; }",
+                                                     "(int " + name + ") { sum += " + name + "; }")),
+                  "accepted");
+      }
     }
   }
   EXPECT_GT(tried, 800u) << "the headers were not read";
