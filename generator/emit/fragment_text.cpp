@@ -212,8 +212,7 @@ bool sums_stand_behind_k_tiles(const LoopNest& nest) {
 
 std::int64_t columns_of_k_tile_row(const LoopNest& nest) {
   const std::int64_t columns = nest.constant("tile_columns");
-  return performs(nest, "copy_k_tiles") && !is_half(nest.element()) ? columns + StreamSchedule::padding_of_boxes
-                                                                    : columns;
+  return performs(nest, "copy_k_tiles") ? columns + StreamSchedule::padding_of_boxes : columns;
 }
 bool copies_boxes(const LoopNest& nest) {
   return performs(nest, "copy_k_tiles") || performs(nest, "copy_rows") || copies_tile_boxes(nest);

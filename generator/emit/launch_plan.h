@@ -12,8 +12,8 @@ namespace esc {
 
 /// How a layer's launcher launches its kernel for N = bCol columns without gaps between rows, for programs that launch
 /// it themselves. The kernel's arguments are packed, B, ldb, C, ldc (long long), N (unsigned int), then `sizes` and,
-/// where there are `boxes`, a tensor map of B: of elements of 16 bits, with a swizzle as wide as a row of a box, of
-/// which it may have several of B, or of float32 without one; before compute capability 9.0 it may hold anything.
+/// where there are `boxes`, a tensor map of B: of elements of 16 bits, with a swizzle as wide as a row of a box, or
+/// of float32 without one; before compute capability 9.0 it may hold anything.
 struct LaunchPlan {
   /// A kernel in front that sets some rows of C to zero, which the other one adds to. Its arguments are packed, C, ldc
   /// (long long), N (unsigned int) and then `sizes`; it is programmatic where the other one is.

@@ -21,10 +21,7 @@ namespace esc {
 /// other alone, where there are no more than 15 consumer groups. The barrier also says that all of them are done with
 /// the stage that is copied to. Where columns are no whole vectors, stage_k_tiles leaves a thread's pieces of rows in
 /// registers, which store_held writes to shared memory before the next iteration's barrier. Where B is not row-major,
-/// as in PyTorch's layout, its K tiles cannot be copied as they are: a warp loads its own into registers, stores it in
-/// rows in the next iteration, and multiplies it in the one after:
-///
-///     transpose_k_tile(iteration + 1); load_k_tile(iteration + 2);
+/// stage_columns, stage_elements or stage_patches is in its place: columns, or elements, are copied as they lie.
 ///
 /// After transform(A, sparse24). Throws ScheduleError where the sparse array is not packed so.
 LoopNest pipeline_k_tiles(const LoopNest& nest, const PipelineKTiles& directive);

@@ -7,12 +7,11 @@
 #include <algorithm>
 #include <map>
 #include <sstream>
-#include <tuple>
 #include <utility>
 
 #include "generator/schedule/database_line.h"
 #include "generator/schedule/element_types.h"
-#include "generator/schedule/gone_schedules.h"
+#include "generator/schedule/gone_entries.h"
 #include "generator/schedule/schedule_database.h"
 #include "generator/schedule/schedule_text.h"
 #include "generator/support/error.h"
@@ -142,7 +141,7 @@ class Reading {
     check_candidates(part, file, layout);
     check_losses(part, file, layout);
     add_library_times(part, file, layout);
-    leave_out_gone(part.entries);
+    gone_ += leave_out_gone(part.entries, head_.dtype);
     if (layout != "kn" && part.entries == DatabaseEntries()) {
       return;
     }
@@ -232,36 +231,6 @@ class Reading {
     }
     entry.schedule = *schedule;
     entries.push_back(std::move(entry));
-  }
-
-  /// Leaves out what is gone for the type, which any line may say.
-  void leave_out_gone(DatabaseEntries& entries) {
-    const auto leave_out = [this](auto& some) {
-      gone_ += std::erase_if(some, [this](const auto& entry) { return is_gone(entry.schedule, head_.dtype); });
-    };
-    leave_out(entries.candidates);
-    leave_out(entries.layers);
-    leave_out(entries.defaults);
-    number_anew(entries);
-  }
-
-  /// Closes the gaps between the candidates that are left, with their losses alone in the classes.
-  static void number_anew(DatabaseEntries& entries) {
-    std::ranges::sort(entries.candidates, {},
-                      [](const CandidateEntry& entry) { return std::tuple(entry.bcol, entry.number); });
-    std::map<long long, std::vector<std::size_t>> numbers;  // that they had, by bCol
-    for (CandidateEntry& entry : entries.candidates) {
-      std::vector<std::size_t>& of_bcol = numbers[entry.bcol];
-      of_bcol.push_back(static_cast<std::size_t>(std::exchange(entry.number, static_cast<int>(of_bcol.size()))));
-    }
-    for (ClassEntry& entry : entries.classes) {
-      std::vector<CandidateLoss> left;
-      for (const std::size_t number : numbers[entry.layers.bcol]) {
-        left.push_back(entry.losses[number]);
-      }
-      entry.losses = std::move(left);
-    }
-    std::erase_if(entries.classes, [](const ClassEntry& entry) { return entry.losses.empty(); });
   }
 
   // What a line is an entry for.

@@ -162,7 +162,7 @@ struct Mainloop {
 };
 /// fragment(j, 32): a block computes so many columns of C; a lane has the sums that the tensor core gives it.
 /// fragment(j, 128, warp_n=16): each of the warps that multiply the same K tiles has so many of the columns, in the
-/// rows of all row tiles. fragment(j, 1), of 16 bits: four lanes have parts of the sums of a row.
+/// rows of all row tiles.
 struct FragmentColumns {
   std::string loop;
   int columns = 8;
@@ -170,7 +170,7 @@ struct FragmentColumns {
   bool operator==(const FragmentColumns&) const = default;
 };
 /// transform(A, sparse24): the row tiles of the sparse array are stored as the operands of the sparse tensor core, with
-/// the columns of a K tile in an order in which at most two of four have a non-zero.
+/// the columns of a K tile in an order in which at most one of two has a non-zero.
 struct PackFragments {
   std::string array;
   bool operator==(const PackFragments&) const = default;

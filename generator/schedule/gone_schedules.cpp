@@ -25,8 +25,8 @@ bool is_gone_setting(std::string_view setting) {
   const std::size_t equals = std::min(setting.find('='), setting.size());
   const std::string_view key = trimmed(setting.substr(0, equals));
   const std::string_view value = trimmed(setting.substr(std::min(equals + 1, setting.size())));
-  return ((key == "sparse14" || key == "quarters") && value == "on") || (key == "tile" && value.ends_with("x1")) ||
-         (key == "columns" && value == "1");
+  return (std::ranges::find(gone_stream_keys, key) != gone_stream_keys.end() && value == "on") ||
+         (key == "tile" && value.ends_with("x1")) || (key == "columns" && value == "1");
 }
 
 }  // namespace

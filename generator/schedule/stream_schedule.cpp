@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "generator/schedule/element_types.h"
+#include "generator/schedule/gone_schedules.h"
 #include "generator/schedule/settings.h"
 
 namespace esc {
@@ -101,13 +101,9 @@ Directive transformed(StreamSchedule::Dense dense) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// Refuses what kernels of 16 bits had.
-void refuse_sparse14(std::string_view text, std::string_view settings) {
-  for (const std::string_view key : {"sparse14", "quarters"}) {
+void refuse_gone_keys(std::string_view text, std::string_view settings) {
+  for (const std::string_view key : gone_stream_keys) {
     if (settings.find(key) != std::string_view::npos) {
       throw ScheduleError(std::string(text),
                           fmt::format("family stream has no key '{}' any more, nor kernels of 16 bits", key),
@@ -119,7 +115,7 @@ void refuse_sparse14(std::string_view text, std::string_view settings) {
 }  // namespace
 
 StreamSchedule parse_stream(std::string_view text, std::string_view settings) {
-  refuse_sparse14(text, settings);
+  refuse_gone_keys(text, settings);
   const Settings given(text, schedule_family("stream"), settings);
   StreamSchedule schedule;
   schedule.stages = given.number("stages", schedule.stages);
