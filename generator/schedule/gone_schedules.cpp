@@ -25,7 +25,7 @@ bool is_gone_setting(std::string_view setting) {
   const std::size_t equals = std::min(setting.find('='), setting.size());
   const std::string_view key = trimmed(setting.substr(0, equals));
   const std::string_view value = trimmed(setting.substr(std::min(equals + 1, setting.size())));
-  return (std::ranges::find(gone_stream_keys, key) != gone_stream_keys.end() && value == "on") ||
+  return (std::ranges::find(StreamSchedule::gone_keys, key) != StreamSchedule::gone_keys.end() && value == "on") ||
          (key == "tile" && value.ends_with("x1")) || (key == "columns" && value == "1");
 }
 

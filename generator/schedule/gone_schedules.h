@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -12,9 +11,6 @@ namespace esc {
 
 // Schedules that the releases before had and this one has not: those of family stream in 16 bits, in whose place family
 // bitmap is. Databases, corrections and journals that name them are read without them.
-
-/// The key that a stream's steps of one non-zero of four had, and the one before it.
-inline constexpr std::array<std::string_view, 2> gone_stream_keys{"sparse14", "quarters"};
 
 /// Whether a text is of those that only kernels of 16 bits had, which parse_schedule refuses: streams with sparse14,
 /// and of one column.

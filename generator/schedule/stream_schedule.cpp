@@ -8,7 +8,6 @@
 #include <numeric>
 #include <utility>
 
-#include "generator/schedule/gone_schedules.h"
 #include "generator/schedule/settings.h"
 
 namespace esc {
@@ -103,7 +102,7 @@ Directive transformed(StreamSchedule::Dense dense) {
 
 /// Refuses what kernels of 16 bits had.
 void refuse_gone_keys(std::string_view text, std::string_view settings) {
-  for (const std::string_view key : gone_stream_keys) {
+  for (const std::string_view key : StreamSchedule::gone_keys) {
     if (settings.find(key) != std::string_view::npos) {
       throw ScheduleError(std::string(text),
                           fmt::format("family stream has no key '{}' any more, nor kernels of 16 bits", key),

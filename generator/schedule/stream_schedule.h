@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -88,6 +89,9 @@ struct StreamSchedule {
   static constexpr int least_architecture = 80;    ///< the first one with mma.sp
   static constexpr int bulk_architecture = 90;     ///< the first one whose engine copies in bulk
   static constexpr int cluster_architecture = 90;  ///< the first one with clusters of blocks
+
+  /// The key of steps of one non-zero of four, which kernels of 16 bits had, and the one before it.
+  static constexpr std::array<std::string_view, 2> gone_keys{"sparse14", "quarters"};
 
   int row_m16_tiles() const { return rows / m16_tile_rows; }
   bool is_placed() const { return dense == Dense::placed; }
