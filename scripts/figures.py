@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/performance.md"
 FIGURES = ROOT / "docs/figures"
 JOURNALS = ROOT / "tests/bench/journals"
-BITMAP = ROOT / "generator/schedule/sm90-132sm-60mib_bitmap.txt"
+BITMAP = ROOT / "tests/data/times/sm90-132sm-60mib_bitmap_products.txt"
 DENSE = "dense = 1"
 COLD = "float16, PyTorch's layout, launches that overlap, weights not in the cache, one H200"
 

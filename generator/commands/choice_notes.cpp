@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "generator/schedule/bitmap_speeds.h"
 #include "generator/schedule/compare_with_dense.h"
 #include "generator/schedule/device_ceilings.h"
 #include "generator/schedule/element_types.h"
@@ -112,11 +111,7 @@ ScheduleChoice with_measurements(ScheduleChoice choice, const LayerTask& task) {
   const TargetDevice device =
       is_any ? TargetDevice{choice.database->device, choice.database->key} : wanted_device(task.request);
   const MeasuredCase wanted = case_of(choice.schedule, task.shape, device, task.nest.epilogue.has_value());
-  choice = settled(std::move(choice), wanted);
-  if (const std::optional<BitmapSpeed> known = bitmap_speed(task.shape, choice.schedule); known && !choice.measured) {
-    choice.notes.push_back(describe(*known));
-  }
-  return choice;
+  return settled(std::move(choice), wanted);
 }
 
 ScheduleChoice with_notes(ScheduleChoice choice, const LayerTask& task) {

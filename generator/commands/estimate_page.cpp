@@ -250,9 +250,6 @@ nlohmann::json to_json(const KernelEstimate& kernel, const ModelEstimate& estima
   } else {
     result["not_measured"] = kernel.not_measured;
   }
-  if (kernel.beside_dense && !kernel.beside_dense->predicted) {
-    result["over_dense"] = kernel.beside_dense->over_dense;
-  }
   result["speed"] = speed_json(speed_of(kernel));
   if (!kernel.notes.empty()) {
     result["notes"] = kernel.notes;

@@ -63,17 +63,13 @@ ExpectedSpeed expected_speed(const SpeedEvidence& evidence) {
             .microseconds = measured.expected_microseconds(),
             .library_microseconds = measured.exact_microseconds};
   }
-  constexpr const char* dense_product = "dense (cuBLASLt)";
-  if (evidence.beside_dense && !evidence.beside_dense->predicted) {
-    return {.source = Source::like_layers, .ratio = evidence.beside_dense->over_dense, .beside = dense_product};
-  }
   if (evidence.beside_dense) {
     return {.source = Source::model,
-            .ratio = evidence.beside_dense->over_dense,
-            .beside = dense_product,
-            .device = evidence.beside_dense->predicted->device,
-            .microseconds = evidence.beside_dense->predicted->kernel,
-            .library_microseconds = evidence.beside_dense->predicted->dense,
+            .ratio = evidence.beside_dense->over_dense(),
+            .beside = "dense (cuBLASLt)",
+            .device = evidence.beside_dense->device,
+            .microseconds = evidence.beside_dense->kernel,
+            .library_microseconds = evidence.beside_dense->dense,
             .not_measured = evidence.not_measured};
   }
   return {.source = Source::bytes,

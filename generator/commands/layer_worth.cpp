@@ -59,14 +59,13 @@ struct KnownTimes {
 KnownTimes known_times(const std::vector<PlannedKernel>& kernels) {
   const auto ratio_of = [](const PlannedKernel& kernel) {
     return kernel.measured       ? kernel.measured->over_exact
-           : kernel.beside_dense ? std::optional(kernel.beside_dense->over_dense)
+           : kernel.beside_dense ? std::optional(kernel.beside_dense->over_dense())
                                  : std::nullopt;
   };
   const auto library_time = [](const PlannedKernel& kernel) {
-    return kernel.measured ? kernel.measured->exact_microseconds
-           : kernel.beside_dense && kernel.beside_dense->predicted
-               ? std::optional(kernel.beside_dense->predicted->dense)
-               : std::nullopt;
+    return kernel.measured       ? kernel.measured->exact_microseconds
+           : kernel.beside_dense ? std::optional(kernel.beside_dense->dense)
+                                 : std::nullopt;
   };
   const auto lacks_time = [&](const PlannedKernel& kernel) { return ratio_of(kernel) && !library_time(kernel); };
   const bool alike = std::ranges::any_of(kernels, lacks_time);
@@ -84,9 +83,8 @@ std::string why_slower(const std::vector<PlannedKernel>& kernels) {
   if (times.ours <= times.library) {
     return "";
   }
-  const auto predicted = std::ranges::count_if(kernels, [](const PlannedKernel& kernel) {
-    return !kernel.measured && kernel.beside_dense && kernel.beside_dense->predicted;
-  });
+  const auto predicted = std::ranges::count_if(
+      kernels, [](const PlannedKernel& kernel) { return !kernel.measured && kernel.beside_dense; });
   const bool weighted = std::ranges::any_of(kernels, [](const PlannedKernel& kernel) { return kernel.weight != 1; });
   return fmt::format("{:.2f} x a library's speed where that is known, {} of {} numbers of columns{}{}",
                      times.library / times.ours, times.kernels, kernels.size(), weighted ? ", weighted" : "",

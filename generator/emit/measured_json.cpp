@@ -37,24 +37,19 @@ MeasuredRatios measured_ratios(const nlohmann::json& entry) {
 }
 
 nlohmann::json comparison_json(const DenseComparison& comparison) {
-  if (!comparison.predicted) {
-    return {{"over_dense", comparison.over_dense}};
-  }
-  return {{"predicted",
-           {{"microseconds", comparison.predicted->kernel},
-            {"dense_microseconds", comparison.predicted->dense},
-            {"device", comparison.predicted->device}}}};
+  return {
+      {"predicted",
+       {{"microseconds", comparison.kernel}, {"dense_microseconds", comparison.dense}, {"device", comparison.device}}}};
 }
 
 std::optional<DenseComparison> dense_comparison(const nlohmann::json& entry) {
-  if (entry.contains("predicted")) {
-    const nlohmann::json& predicted = entry.at("predicted");
-    return comparison_of({.kernel = predicted.at("microseconds"),
-                          .dense = predicted.at("dense_microseconds"),
-                          .device = predicted.at("device")});
+  if (!entry.contains("predicted")) {
+    return std::nullopt;
   }
-  const std::optional<double> over_dense = number_of(entry, "over_dense");
-  return over_dense ? std::optional(DenseComparison{.over_dense = *over_dense}) : std::nullopt;
+  const nlohmann::json& predicted = entry.at("predicted");
+  return DenseComparison{.kernel = predicted.at("microseconds"),
+                         .dense = predicted.at("dense_microseconds"),
+                         .device = predicted.at("device")};
 }
 
 }  // namespace esc

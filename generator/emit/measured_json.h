@@ -16,7 +16,7 @@ nlohmann::json measured_json(const MeasuredRatios& measured);
 /// What was written so; throws nlohmann::json::exception for anything else.
 MeasuredRatios measured_ratios(const nlohmann::json& entry);
 
-/// Key over_dense where it was measured, else "predicted": microseconds, dense_microseconds and device.
+/// Key "predicted": microseconds, dense_microseconds and device.
 nlohmann::json comparison_json(const DenseComparison& comparison);
 
 /// What is so among the keys of an entry, if anything does.

@@ -63,31 +63,23 @@ std::string range_of(const std::vector<double>& ratios) {
   return least == greatest ? figure_of(least) : fmt::format("{:.2f} to {}", least, figure_of(greatest));
 }
 
-/// The least and the greatest ratio over dense products of layers like these or, where none was measured, by
-/// prediction; nothing where there is neither.
-std::optional<LeadingFigure> alone_figure(const ModelBundle& model) {
-  std::vector<double> measured;
+/// The least and the greatest ratio over dense products by prediction; nothing where there is none.
+std::optional<LeadingFigure> predicted_figure(const ModelBundle& model) {
   std::vector<double> predicted;
   std::string device;
   for (const ModelLayer& layer : model.layers) {
     for (const ModelVariant& variant : layer.variants) {
-      if (variant.beside_dense && variant.beside_dense->predicted) {
-        predicted.push_back(variant.beside_dense->over_dense);
-        device = variant.beside_dense->predicted->device;
-      } else if (variant.beside_dense) {
-        measured.push_back(variant.beside_dense->over_dense);
+      if (variant.beside_dense) {
+        predicted.push_back(variant.beside_dense->over_dense());
+        device = variant.beside_dense->device;
       }
     }
   }
-  if (!measured.empty()) {
-    return LeadingFigure{range_of(measured),
-                         "as fast as dense, where products of layers like these were measured alone"};
+  if (predicted.empty()) {
+    return std::nullopt;
   }
-  if (!predicted.empty()) {
-    return LeadingFigure{range_of(predicted),
-                         fmt::format("as fast as dense, as it is predicted for the {}; not measured", device)};
-  }
-  return std::nullopt;
+  return LeadingFigure{range_of(predicted),
+                       fmt::format("as fast as dense, as it is predicted for the {}; not measured", device)};
 }
 
 /// How fast the layers are beside dense ones, by the surest source that there is.
@@ -106,7 +98,7 @@ LeadingFigure speed_figure(const ModelBundle& model, const MeasuredTimes& times)
                         "on {}",
                         key.second, sum.layers, sum.layers == 1 ? "layer" : "layers", key.first)};
   }
-  return alone_figure(model).value_or(
+  return predicted_figure(model).value_or(
       LeadingFigure{"not measured", "how fast it is beside dense: esc.replace_linear measures it in a network"});
 }
 

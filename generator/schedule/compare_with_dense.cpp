@@ -3,18 +3,12 @@
 
 #include <cmath>
 
-#include "generator/schedule/bitmap_speeds.h"
 #include "generator/schedule/dense_cost.h"
-#include "generator/schedule/measurement.h"
 
 namespace esc {
 
 std::optional<DenseComparison> compare_with_dense(const LayerShape& shape, const Schedule& schedule,
                                                   const TargetDevice& device, const DeviceCatalog& catalog) {
-  if (const std::optional<BitmapSpeed> known = bitmap_speed(shape, schedule);
-      known && known->is_like && is_measured_on(device, known->device)) {
-    return DenseComparison{.over_dense = known->over_dense};
-  }
   const Device* const gpu = catalog.devices().find(device.key);
   if (gpu == nullptr || !catalog.has_measurements_of(device.key) || (shape.layout != "kn" && shape.layout != "nk")) {
     return std::nullopt;
@@ -26,7 +20,7 @@ std::optional<DenseComparison> compare_with_dense(const LayerShape& shape, const
   }
   // Manifests have them, which must be the same whatever library computes a power.
   const auto rounded = [](double microseconds) { return std::round(100 * microseconds) / 100; };
-  return comparison_of({.kernel = rounded(kernel), .dense = rounded(*dense), .device = gpu->product});
+  return DenseComparison{.kernel = rounded(kernel), .dense = rounded(*dense), .device = gpu->product};
 }
 
 }  // namespace esc

@@ -11,9 +11,8 @@
 
 namespace esc {
 
-/// A kernel beside a dense product, by measurements of layers like this one on the device where there are any; else
-/// predicted, for devices on which kernels were measured, by which predictions are corrected. Nothing for others, and
-/// for layouts of B and C other than kn and nk.
+/// A kernel beside a dense product, for devices on which kernels were measured, by which predictions are corrected.
+/// Nothing for others, and for layouts of B and C other than kn and nk.
 std::optional<DenseComparison> compare_with_dense(const LayerShape& shape, const Schedule& schedule,
                                                   const TargetDevice& device,
                                                   const DeviceCatalog& catalog = shipped_catalog());

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the products of family bitmap that generator/schedule/sm90-132sm-60mib_bitmap.txt has, anew.
+"""Measures the products of family bitmap that tests/data/times/sm90-132sm-60mib_bitmap_products.txt has, anew.
 
     bitmap_products.py make build/release/bin/escgen OUT [--least COLUMNS]   # where escgen is
     bitmap_products.py measure OUT COLD_PRODUCTS > measured.txt              # on an H200 with nvcc
@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-RECORD = pathlib.Path(__file__).resolve().parents[2] / "generator/schedule/sm90-132sm-60mib_bitmap.txt"
+RECORD = pathlib.Path(__file__).resolve().parents[2] / "tests/data/times/sm90-132sm-60mib_bitmap_products.txt"
 COMPILE = "nvcc -O3 -std=c++17 -gencode arch=compute_90a,code=sm_90a -cudart shared -shared -Xcompiler -fPIC"
 
 

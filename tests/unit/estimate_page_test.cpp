@@ -104,7 +104,7 @@ ModelEstimate weighted(double weight_of_4, double weight_of_16) {
       layer.kernels[1].weight = weight_of_16;
     }
   }
-  two.layers[0].kernels[1].beside_dense = comparison_of({.kernel = 5, .dense = 10});
+  two.layers[0].kernels[1].beside_dense = DenseComparison{.kernel = 5, .dense = 10};
   return two;
 }
 

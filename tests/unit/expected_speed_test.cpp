@@ -30,16 +30,9 @@ TEST(ExpectedSpeed, SaysWhetherThisLayerWasMeasuredOrOnesLikeIt) {
   EXPECT_EQ(speed_json(like)["microseconds"], 2.0);
 }
 
-TEST(ExpectedSpeed, TakesDenseProductsWhereNoLibraryWasMeasured) {
-  const ExpectedSpeed speed =
-      expected_speed({.beside_dense = DenseComparison{.over_dense = 1.2}, .packed_bytes = 100, .dense_bytes = 400});
-  EXPECT_EQ(speed_cell(speed), "~1.20 x");
-  EXPECT_THAT(speed_lines(speed), HasSubstr("dense (cuBLASLt)"));
-}
-
 TEST(ExpectedSpeed, IsPredictedWhereNothingWasMeasured) {
   const ExpectedSpeed speed = expected_speed({.not_measured = "nobody has",
-                                              .beside_dense = comparison_of({.kernel = 4, .dense = 6, .device = "GPU"}),
+                                              .beside_dense = DenseComparison{.kernel = 4, .dense = 6, .device = "GPU"},
                                               .packed_bytes = 100,
                                               .dense_bytes = 400});
   EXPECT_THAT(

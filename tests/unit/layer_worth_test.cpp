@@ -13,8 +13,6 @@ MeasuredRatios ratio(double over, std::optional<double> library = std::nullopt) 
   return {.over_exact = over, .exact_microseconds = library, .where = "here"};
 }
 
-DenseComparison over_dense(double ratio) { return {.over_dense = ratio}; }
-
 TEST(LayerWorth, OfOneThatIsLargerForEachNumberOfColumnsIsNone) {
   EXPECT_THAT(why_dense(1000, {{1, 1001}, {16, 2000}}), HasSubstr("1.00 of the dense bytes at least"));
   EXPECT_EQ(why_dense(1000, {{1, 1001}, {16, 1000}}), "") << "one is not larger";
@@ -33,13 +31,13 @@ TEST(LayerWorth, IsTheSumOfTheTimesThatAreKnown) {
 }
 
 TEST(LayerWorth, TakesRatiosWhereTimesAreNotKnown) {
-  EXPECT_THAT(why_dense(1000, {{64, 500, {}, over_dense(0.76)}}), StartsWith("0.76 x a library's speed"));
-  EXPECT_THAT(why_dense(1000, {{1, 500, ratio(1.5, 10)}, {256, 500, {}, over_dense(0.31)}}), HasSubstr("2 of 2"));
-  EXPECT_EQ(why_dense(1000, {{1, 500, ratio(1.9, 10)}, {64, 500, {}, over_dense(0.8)}}), "");
+  EXPECT_THAT(why_dense(1000, {{64, 500, ratio(0.76)}}), StartsWith("0.76 x a library's speed"));
+  EXPECT_THAT(why_dense(1000, {{1, 500, ratio(1.5, 10)}, {256, 500, ratio(0.31)}}), HasSubstr("2 of 2"));
+  EXPECT_EQ(why_dense(1000, {{1, 500, ratio(1.9, 10)}, {64, 500, ratio(0.8)}}), "");
 }
 
 TEST(LayerWorth, TakesPredictedTimesOfWhatWasNotMeasured) {
-  const DenseComparison slower = comparison_of({.kernel = 8, .dense = 4});
+  const DenseComparison slower = {.kernel = 8, .dense = 4};
   EXPECT_EQ(why_dense(1000, {{1, 500, ratio(2, 10)}, {16, 500, {}, slower}}), "") << "13 us in place of 14";
   EXPECT_EQ(why_dense(1000, {{1, 500, ratio(2, 4)}, {16, 500, {}, slower}}),
             "0.80 x a library's speed where that is known, 2 of 2 numbers of columns, 1 predicted");
@@ -63,9 +61,7 @@ TEST(LayerWorth, WeighsTimesByHowOftenProductsAre) {
 
 TEST(LayerWorth, WeighsRatiosWhereTimesAreNotKnown) {
   const auto why = [](double weight_of_1) {
-    PlannedKernel slower = planned(256, 1, {});
-    slower.beside_dense = over_dense(0.5);
-    return why_dense(1000, {planned(1, weight_of_1, ratio(2, 10)), slower});
+    return why_dense(1000, {planned(1, weight_of_1, ratio(2, 10)), planned(256, 1, ratio(0.5))});
   };
   EXPECT_THAT(why(1), StartsWith("0.80 x "));
   EXPECT_EQ(why(3), "");

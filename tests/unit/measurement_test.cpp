@@ -5,7 +5,6 @@
 
 #include <gmock/gmock.h>
 
-#include "generator/schedule/bitmap_speeds.h"
 #include "generator/schedule/schedule_choice.h"
 #include "tests/support/layer_shapes.h"
 
@@ -88,30 +87,6 @@ TEST(SettledChoice, SaysNothingOfAnotherSchedule) {
   EXPECT_FALSE(changed.measured);
   EXPECT_EQ(changed.not_measured, "the schedule that was measured is another one");
   EXPECT_THAT(changed.notes, IsEmpty());
-}
-
-TEST(BitmapSpeeds, AreKnownForAnyNumberOfColumns) {
-  const Schedule bitmap = BitmapSchedule{};
-  const auto of = [&](std::int64_t rows, std::int64_t columns, double density, long long bcol) {
-    const LayerShape shape = layer_of(rows, columns, density, bcol, "f16");
-    return std::pair(bitmap_speed(shape, bitmap).value(), describe(bitmap_speed(shape, bitmap).value()));
-  };
-  EXPECT_NEAR(of(4096, 4096, 0.2, 32).first.over_dense, 12.62 / 7.69, 1e-9);
-  EXPECT_THAT(of(4096, 4096, 0.2, 32).second, HasSubstr("4096 x 4096 with 80 % zeros and 32 columns on one NVIDIA "
-                                                        "H200, they were 1.64 times as fast"));
-  EXPECT_NEAR(of(14336, 4096, 0.4, 200).first.over_dense, 44.15 / 43.94, 1e-9) << "256 columns are the nearest";
-  EXPECT_THAT(of(14336, 4096, 0.4, 200).second, HasSubstr("they were 1.00 times as fast"));
-  EXPECT_THAT(of(4096, 4096, 0.4, 256).second, HasSubstr("the dense product was 1.09 times as fast"));
-  LayerShape high = layer_of(14336, 4096, 0.4, 1, "f16");
-  high.layout = "nk";
-  EXPECT_THAT(bitmap_speed(high, bitmap)->where, HasSubstr("14336 x 4096")) << "4096 x 14336 has as many elements";
-  EXPECT_TRUE(of(4096, 4096, 0.4, 64).first.is_like);
-  LayerShape tokens = layer_of(4096, 4096, 0.4, 256, "f16");
-  tokens.layout = "nk";
-  EXPECT_NEAR(bitmap_speed(tokens, bitmap)->over_dense, 14.56 / 15.70, 1e-9);
-  EXPECT_NEAR(of(4096, 4096, 0.4, 256).first.over_dense, 14.75 / 16.01, 1e-9) << "either layout has its own";
-  EXPECT_FALSE(of(512, 512, 0.4, 64).first.is_like) << "much smaller";
-  EXPECT_FALSE(bitmap_speed(tokens, Schedule(PanelSchedule{})));
 }
 
 }  // namespace
