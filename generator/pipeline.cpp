@@ -26,6 +26,7 @@
 #include "generator/lower/pack_gathered.h"
 #include "generator/lower/pack_placed.h"
 #include "generator/lower/pack_regions.h"
+#include "generator/lower/pack_sparse24.h"
 #include "generator/lower/pack_tasks.h"
 #include "generator/lower/pipeline_k_tiles.h"
 #include "generator/lower/pipeline_tiles.h"
@@ -97,6 +98,7 @@ struct Step {
   }
   LoopNest operator()(const PackGathered& directive) const { return pack_gathered(nest, directive); }
   LoopNest operator()(const PackBitmap& directive) const { return pack_bitmap(nest, directive); }
+  LoopNest operator()(const PackSparse24& directive) const { return pack_sparse24(nest, directive); }
   LoopNest operator()(const PipelineTiles& directive) const { return pipeline_tiles(nest, directive); }
   LoopNest operator()(const StoreTiles& directive) const { return store_tiles(nest, directive); }
 };

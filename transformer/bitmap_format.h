@@ -4,7 +4,7 @@
 // The packed format of bitmaps: what is stored where. As in packed_bytes.h, the text between the markers is part of the
 // generated transformers of kernels that read it.
 
-#include "transformer/description.h"
+#include "transformer/packed_tile_sizes.h"
 
 namespace esc::transformer {
 // [packing text begins]
@@ -50,33 +50,18 @@ namespace esc::transformer {
 // for the largest packed tile reads any matrix of its shape.
 // ---------------------------------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t bitmap_rows = 16;                                            ///< of a row tile
-inline constexpr uint32_t bitmap_tile_columns = 256;                                   ///< of a K tile
-inline constexpr uint32_t bitmap_block_columns = 64;                                   ///< of a K block
-inline constexpr uint32_t bitmap_blocks = bitmap_tile_columns / bitmap_block_columns;  ///< of a packed tile
-inline constexpr uint32_t bitmap_lanes = 32;
-inline constexpr uint32_t bitmap_word_bytes = 4;
 inline constexpr uint32_t bitmap_piece_bytes = 32;  ///< in which packed tiles are counted: what memory gives at once
 inline constexpr uint64_t max_bitmap_pieces = UINT32_MAX;
-inline constexpr uint32_t bitmap_count_bits = 8;                  ///< of the number of rows of words, one a lane
-inline constexpr uint32_t bitmap_column_mask = bitmap_lanes - 1;  ///< the odd column in its byte
-inline constexpr uint32_t bitmap_count_bit = 5;                   ///< of that byte
-
-inline constexpr Rule half_elements =
-    between(static_cast<uint64_t>(ScalarType::f16), static_cast<uint64_t>(ScalarType::bf16));
-
-/// Which elements of a K block a register has: in this row of the row tile, from this column of the K block on.
-struct RegisterPlace {
-  uint32_t row;
-  uint32_t column;
-};
+inline constexpr uint32_t bitmap_count_bits = 8;                       ///< of the number of rows of words, one a lane
+inline constexpr uint32_t bitmap_column_mask = packed_tile_lanes - 1;  ///< the odd column in its byte
+inline constexpr uint32_t bitmap_count_bit = 5;                        ///< of that byte
 
 /// How elements of so many bytes share a word.
 struct BitmapElement {
   uint32_t bytes;
 
-  constexpr uint32_t word_values() const { return bitmap_word_bytes / bytes; }
-  constexpr uint32_t block_registers() const { return bitmap_lanes / word_values(); }  ///< of a lane
+  constexpr uint32_t word_values() const { return packed_word_bytes / bytes; }
+  constexpr uint32_t block_registers() const { return packed_tile_lanes / word_values(); }  ///< of a lane
   constexpr RegisterPlace place_of(uint32_t lane, uint32_t number) const {
     return {lane / 4 + number % 2 * 8, word_values() * (number / 4 * 8 + number % 4 / 2 * 4 + lane % 4)};
   }
@@ -95,20 +80,20 @@ constexpr uint32_t bits_in_front(uint32_t number) {
 }
 
 /// A lane has at most a word for each register, and two K blocks are at each end of a column.
-inline constexpr uint32_t max_bitmap_words = bitmap_blocks * BitmapElement{2}.block_registers();
+inline constexpr uint32_t max_bitmap_words = packed_tile_blocks * BitmapElement{2}.block_registers();
 static_assert(max_bitmap_words < 1u << bitmap_count_bits,
               "the number of rows of words has a bit of each of eight lanes");
 
 /// How a matrix is cut into packed tiles.
 struct BitmapCut {
-  uint32_t height = bitmap_rows;  ///< rows of a row tile
-  uint32_t most_words = 0;        ///< rows of words of a packed tile, at most
+  uint32_t height = packed_tile_rows;  ///< rows of a row tile
+  uint32_t most_words = 0;             ///< rows of words of a packed tile, at most
 
   static constexpr Rule elements = half_elements;
 
   template <typename Visit>
   constexpr void visit_cut(const Visit& visit) {
-    visit("height", height, between(bitmap_rows, bitmap_rows));
+    visit("height", height, between(packed_tile_rows, packed_tile_rows));
     visit("most_words", most_words, between(0, max_bitmap_words));
   }
 };
@@ -147,7 +132,7 @@ struct BitmapFormat : Description<BitmapCut, BitmapCounts> {
   constexpr BitmapElement element() const { return {static_cast<uint32_t>(size_of(shape.element))}; }
   constexpr uint64_t row_tiles() const { return static_cast<uint64_t>(shape.row_tiles()); }
   constexpr uint64_t tiles() const {
-    return (static_cast<uint64_t>(shape.columns) + bitmap_tile_columns - 1) / bitmap_tile_columns;
+    return (static_cast<uint64_t>(shape.columns) + packed_tile_columns - 1) / packed_tile_columns;
   }
   constexpr uint64_t packed_tiles() const { return row_tiles() * tiles(); }
   constexpr uint64_t begin_at(uint64_t row_tile, uint64_t tile) const {
@@ -157,12 +142,12 @@ struct BitmapFormat : Description<BitmapCut, BitmapCounts> {
 
   // Places in a packed tile.
   constexpr uint64_t bits_at(uint32_t block, uint32_t lane) const {
-    return ((uint64_t{block} / 2 * bitmap_lanes + lane) * 2 + block % 2) * bitmap_word_bytes;
+    return ((uint64_t{block} / 2 * packed_tile_lanes + lane) * 2 + block % 2) * packed_word_bytes;
   }
-  constexpr uint64_t odd_column_at(uint32_t lane) const { return bits_at(bitmap_blocks, 0) + lane; }
-  constexpr uint64_t words_at() const { return odd_column_at(bitmap_lanes); }
+  constexpr uint64_t odd_column_at(uint32_t lane) const { return bits_at(packed_tile_blocks, 0) + lane; }
+  constexpr uint64_t words_at() const { return odd_column_at(packed_tile_lanes); }
   constexpr uint64_t word_at(uint32_t row, uint32_t column) const {
-    return words_at() + (uint64_t{row} * bitmap_lanes + column) * bitmap_word_bytes;
+    return words_at() + (uint64_t{row} * packed_tile_lanes + column) * packed_word_bytes;
   }
   constexpr uint64_t packed_tile_bytes(uint32_t words) const { return word_at(words, 0); }
   constexpr uint64_t packed_tile_pieces(uint32_t words) const { return packed_tile_bytes(words) / bitmap_piece_bytes; }

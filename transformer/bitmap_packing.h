@@ -5,7 +5,7 @@
 // generated transformers of kernels that read them.
 
 #include "transformer/bitmap_format.h"
-#include "transformer/tile_sources.h"
+#include "transformer/packed_tile_elements.h"
 
 namespace esc::transformer {
 // [packing text begins]
@@ -16,57 +16,6 @@ namespace esc::transformer {
 // none is overwritten by what comes next.
 // ---------------------------------------------------------------------------------------------------------------------
 
-static_assert(bitmap_block_columns == 64, "non-zeros of a row in a K block are the bits of a number");
-
-/// The elements of a packed tile; zero outside the matrix.
-template <typename Element>
-struct BitmapElements {
-  Element of_row[bitmap_rows][bitmap_tile_columns];
-};
-
-template <typename Source, typename Element>
-void read_packed_tile(const Source& source, const BitmapFormat& format, uint64_t row_tile, uint64_t tile,
-                      BitmapElements<Element>& elements) {
-  const int64_t number = static_cast<int64_t>(row_tile);
-  const int64_t first = static_cast<int64_t>(tile * bitmap_tile_columns);
-  const int64_t left = format.shape.columns - first;
-  memset(elements.of_row, 0, sizeof elements.of_row);
-  read_tile(source, format.shape.first_row(number), format.shape.rows_in(number), first,
-            left < bitmap_tile_columns ? static_cast<uint32_t>(left) : bitmap_tile_columns, elements.of_row);
-}
-
-/// The non-zeros of a packed tile: bit c of a number says whether column c of a K block is one.
-struct BitmapNonzeros {
-  uint64_t of_row[bitmap_rows][bitmap_blocks];
-};
-
-/// Bit c says whether column c of a K block is a non-zero.
-template <typename Element>
-uint64_t nonzeros_of(const Element* row) {
-  unsigned char flags[bitmap_block_columns];
-  for (uint32_t c = 0; c < bitmap_block_columns; ++c) {
-    flags[c] = static_cast<bool>(row[c]);
-  }
-  uint64_t nonzeros = 0;
-  for (uint32_t c = 0; c < bitmap_block_columns; c += 8) {
-    uint64_t eight;
-    memcpy(&eight, flags + c, sizeof eight);
-    nonzeros |= (eight * 0x0102040810204080u >> 56) << c;  // bit 0 of each byte becomes a bit of the highest one
-  }
-  return nonzeros;
-}
-
-template <typename Element>
-BitmapNonzeros nonzeros_of(const BitmapElements<Element>& elements) {
-  BitmapNonzeros nonzeros;
-  for (uint32_t row = 0; row < bitmap_rows; ++row) {
-    for (uint32_t block = 0; block < bitmap_blocks; ++block) {
-      nonzeros.of_row[row][block] = nonzeros_of(elements.of_row[row] + block * bitmap_block_columns);
-    }
-  }
-  return nonzeros;
-}
-
 /// What a packed tile adds to its matrix.
 struct PackedTileSize {
   uint32_t words = 0;  ///< rows of them
@@ -76,8 +25,8 @@ struct PackedTileSize {
 
 /// What is known of a packed tile before its words are written.
 struct PlannedPackedTile {
-  uint32_t bits[bitmap_blocks][bitmap_lanes];
-  uint32_t odd_column[bitmap_lanes];
+  uint32_t bits[packed_tile_blocks][packed_tile_lanes];
+  uint32_t odd_column[packed_tile_lanes];
   PackedTileSize size;
 };
 
@@ -107,9 +56,9 @@ struct LaneRegisters {
 
 /// Numbers of lanes, those with the fewest words first.
 struct LaneOrder {
-  uint32_t lanes[bitmap_lanes];
+  uint32_t lanes[packed_tile_lanes];
 
-  explicit LaneOrder(const uint32_t (&words)[bitmap_lanes]) {
+  explicit LaneOrder(const uint32_t (&words)[packed_tile_lanes]) {
     uint32_t next[max_bitmap_words + 1] = {};
     for (const uint32_t count : words) {
       ++next[count + 1];
@@ -117,21 +66,21 @@ struct LaneOrder {
     for (uint32_t count = 0; count < max_bitmap_words; ++count) {
       next[count + 1] += next[count];
     }
-    for (uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
+    for (uint32_t lane = 0; lane < packed_tile_lanes; ++lane) {
       lanes[next[words[lane]]++] = lane;
     }
   }
 };
 
 /// Gives lanes their odd columns, where they have so many words in even and in odd K blocks.
-inline void pair_columns(const uint32_t (&even)[bitmap_lanes], const uint32_t (&odd)[bitmap_lanes],
+inline void pair_columns(const uint32_t (&even)[packed_tile_lanes], const uint32_t (&odd)[packed_tile_lanes],
                          PlannedPackedTile& packed_tile) {
-  uint32_t missing[bitmap_lanes];
-  for (uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
+  uint32_t missing[packed_tile_lanes];
+  for (uint32_t lane = 0; lane < packed_tile_lanes; ++lane) {
     missing[lane] = max_bitmap_words / 2 - even[lane];
   }
   const LaneOrder longest(missing), shortest(odd);
-  for (uint32_t i = 0; i < bitmap_lanes; ++i) {
+  for (uint32_t i = 0; i < packed_tile_lanes; ++i) {
     const uint32_t column = longest.lanes[i], lane = shortest.lanes[i];
     packed_tile.odd_column[lane] = column;
     const uint32_t rows = even[column] + (odd[lane] == 0 ? 1 : odd[lane]);
@@ -139,12 +88,12 @@ inline void pair_columns(const uint32_t (&even)[bitmap_lanes], const uint32_t (&
   }
 }
 
-inline PlannedPackedTile plan_packed_tile(const BitmapNonzeros& nonzeros) {
+inline PlannedPackedTile plan_packed_tile(const PackedTileNonzeros& nonzeros) {
   PlannedPackedTile packed_tile;
   packed_tile.size.pattern = checksum(nonzeros.of_row, sizeof nonzeros.of_row);
-  uint32_t words[2][bitmap_lanes] = {};
-  for (uint32_t block = 0; block < bitmap_blocks; ++block) {
-    for (uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
+  uint32_t words[2][packed_tile_lanes] = {};
+  for (uint32_t block = 0; block < packed_tile_blocks; ++block) {
+    for (uint32_t lane = 0; lane < packed_tile_lanes; ++lane) {
       const uint32_t row = lane / 4, shift = lane % 4 * 2;
       const uint32_t pairs = pairs_of_lane(nonzeros.of_row[row][block] >> shift) |
                              pairs_of_lane(nonzeros.of_row[row + 8][block] >> shift) << 4;
@@ -162,7 +111,7 @@ inline PlannedPackedTile plan_packed_tile(const BitmapNonzeros& nonzeros) {
 /// Writes the words of a lane in a K block: the first one at `next`, each further one `step` bytes after. Returns
 /// where the next one belongs.
 template <typename Element>
-unsigned char* write_words(const BitmapElements<Element>& elements, uint32_t block, uint32_t lane, uint32_t bits,
+unsigned char* write_words(const PackedTileElements<Element>& elements, uint32_t block, uint32_t lane, uint32_t bits,
                            unsigned char* next, int32_t step) {
   constexpr BitmapElement element{sizeof(Element)};
   static_assert(element.word_values() == 2, "a register has none, one or two non-zeros");
@@ -178,7 +127,7 @@ unsigned char* write_words(const BitmapElements<Element>& elements, uint32_t blo
     word_count += has_two & 1;
     value_count += code & 1;
   };
-  uint32_t column = block * bitmap_block_columns + lane % 4 * element.word_values();
+  uint32_t column = block * packed_block_columns + lane % 4 * element.word_values();
   for (uint32_t first_bit = 0; first_bit < 4; first_bit += element.word_values()) {
     uint32_t codes = bits >> first_bit, has_two = registers_with_two(bits) >> first_bit;
     for (uint32_t pair = 0; pair < 4; ++pair) {
@@ -204,17 +153,17 @@ unsigned char* write_words(const BitmapElements<Element>& elements, uint32_t blo
 
 /// Writes a packed tile, packed_tile_bytes(unit.size.words) bytes.
 template <typename Element>
-void write_packed_tile(const BitmapFormat& format, const BitmapElements<Element>& elements,
+void write_packed_tile(const BitmapFormat& format, const PackedTileElements<Element>& elements,
                        const PlannedPackedTile& packed_tile, unsigned char* bytes) {
-  constexpr int32_t row_bytes = bitmap_lanes * bitmap_word_bytes;
+  constexpr int32_t row_bytes = packed_tile_lanes * packed_word_bytes;
   memset(bytes, 0, static_cast<size_t>(format.packed_tile_bytes(packed_tile.size.words)));
-  for (uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
+  for (uint32_t lane = 0; lane < packed_tile_lanes; ++lane) {
     const uint32_t column = packed_tile.odd_column[lane];
     const uint32_t count_bit = lane < bitmap_count_bits ? packed_tile.size.words >> lane & 1 : 0;
     bytes[format.odd_column_at(lane)] = static_cast<unsigned char>(column | count_bit << bitmap_count_bit);
     unsigned char* top = bytes + format.word_at(0, lane);
     unsigned char* bottom = bytes + format.word_at(packed_tile.size.words, column) - row_bytes;
-    for (uint32_t block = 0; block < bitmap_blocks; ++block) {
+    for (uint32_t block = 0; block < packed_tile_blocks; ++block) {
       const uint32_t bits = packed_tile.bits[block][lane];
       memcpy(bytes + format.bits_at(block, lane), &bits, sizeof bits);
       if (block % 2 == 0) {
@@ -270,26 +219,15 @@ struct BitmapNeed {
   uint64_t fullest = 0;  ///< number of the first packed tile that has the most words
 };
 
-/// Where the most is asked of a kernel, and how much it has room for.
-struct FullestPart {
-  int64_t first_row;
-  int64_t behind_row;
-  int64_t first_column;
-  int64_t behind_column;
-  uint64_t needed;
-  uint64_t room;
-  const char* what;  ///< is counted
-};
-
 /// For a kernel that has room for most_words of the shape.
 constexpr FullestPart fullest_part(const BitmapNeed& need, const BitmapShape& shape) {
   const int64_t row_tile = static_cast<int64_t>(need.fullest / need.format.tiles());
-  const int64_t first_column = static_cast<int64_t>(need.fullest % need.format.tiles() * bitmap_tile_columns);
+  const int64_t first_column = static_cast<int64_t>(need.fullest % need.format.tiles() * packed_tile_columns);
   const int64_t left = shape.columns - first_column;
   return {shape.first_row(row_tile),
           shape.first_row(row_tile) + shape.rows_in(row_tile),
           first_column,
-          first_column + (left < bitmap_tile_columns ? left : bitmap_tile_columns),
+          first_column + (left < packed_tile_columns ? left : packed_tile_columns),
           need.format.shape.most_words,
           shape.most_words,
           "rows of words"};
@@ -311,8 +249,8 @@ BitmapNeed pack_serially(const Source& source, const BitmapShape& shape, void* p
   BitmapTally tally;
   for (uint64_t row_tile = 0; row_tile < frame.row_tiles(); ++row_tile) {
     for (uint64_t tile = 0; tile < frame.tiles(); ++tile) {
-      BitmapElements<typename Source::ElementType> elements;
-      read_packed_tile(source, frame, row_tile, tile, elements);
+      PackedTileElements<typename Source::ElementType> elements;
+      read_packed_tile(source, shape, row_tile, tile, elements);
       const PlannedPackedTile packed_tile = plan_packed_tile(nonzeros_of(elements));
       const uint64_t begin = tally.pieces;
       tally.add(frame, packed_tile.size);

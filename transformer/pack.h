@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "transformer/fragment_searches.h"
@@ -21,6 +22,8 @@ FragmentFormat plan(const CsrView& matrix, const FragmentCut& cut);
 GatherFormat plan(const CsrView& matrix, const GatherCut& cut);
 /// The most words of a packed tile follow from the matrix, whatever the cut says.
 BitmapFormat plan(const CsrView& matrix, const BitmapCut& cut);
+/// Throws as packing does where the matrix does not have the 2:4 pattern.
+Sparse24Format plan(const CsrView& matrix, const Sparse24Cut& cut);
 
 /// Packs a matrix: O(non-zeros) and some work per row tile. Runs on all threads that oneTBB gives; the bytes are the
 /// same for any number of them. Throws std::invalid_argument for a view that breaks its rules and for a cut that its
@@ -32,6 +35,9 @@ Packed<TaskFormat> pack(const CsrView& matrix, const TaskCut& cut);
 Packed<GatherFormat> pack(const CsrView& matrix, const GatherCut& cut);
 /// Elements of 16 bits only, and some work per packed tile; the most words as above.
 Packed<BitmapFormat> pack(const CsrView& matrix, const BitmapCut& cut);
+/// Elements of 16 bits only, and some work per packed tile. Throws std::invalid_argument for a matrix that does not
+/// have the 2:4 pattern, too.
+Packed<Sparse24Format> pack(const CsrView& matrix, const Sparse24Cut& cut);
 /// Longer: a search for each packed tile. Float32 alone.
 Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut);
 /// The same without the searches that the matrix has seen already.
@@ -39,6 +45,10 @@ Packed<FragmentFormat> pack(const CsrView& matrix, const FragmentCut& cut, Fragm
 
 /// Packs a matrix into the format that was planned for it.
 Packed<RegionFormat> pack_planned(const CsrView& matrix, const RegionFormat& planned);
+
+/// The first group of the 2:4 pattern with more than two non-zeros; none where the matrix has the pattern. For elements
+/// of any type. Throws std::invalid_argument for a view that breaks its rules.
+std::optional<Sparse24Group> first_group_of_more_than_two(const CsrView& matrix);
 
 /// The digests by which a generated transformer knows the pattern of this matrix again, for row tiles of `height` rows.
 std::vector<PatternDigest> pattern_digests(const CsrView& matrix, std::uint32_t height);

@@ -12,14 +12,16 @@
 #include "transformer/gather_format.h"
 #include "transformer/list_format.h"
 #include "transformer/region_format.h"
+#include "transformer/sparse24_format.h"
 #include "transformer/task_format.h"
 
 namespace esc::transformer {
 
 /// How a matrix is packed: into lists for family atomic, into regions for family panel, into tasks for family rows,
 /// into fragments for the sparse tensor core, into gathered rows for family gather, into bitmaps for the dense tensor
-/// core.
-using PackedFormat = std::variant<ListFormat, RegionFormat, TaskFormat, FragmentFormat, GatherFormat, BitmapFormat>;
+/// core, into two of four elements of 16 bits for the sparse one.
+using PackedFormat =
+    std::variant<ListFormat, RegionFormat, TaskFormat, FragmentFormat, GatherFormat, BitmapFormat, Sparse24Format>;
 
 /// Bytes that are aligned to 256, as a packed matrix wants to be; not set at first. Owns them. Movable only.
 class AlignedBytes {

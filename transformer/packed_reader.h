@@ -335,6 +335,41 @@ class BitmapReader : public SectionReader<BitmapFormat> {
   }
 };
 
+/// Which columns of a group of four are stored.
+struct StoredPair {
+  std::uint32_t first = 0;
+  std::uint32_t second = 0;
+};
+
+/// What is in packed tiles, each given by its number.
+class Sparse24Reader : public SectionReader<Sparse24Format> {
+ public:
+  using SectionReader::SectionReader;
+
+  std::uint32_t metadata(std::uint64_t packed_tile, std::uint32_t block, std::uint32_t lane) const {
+    return load<std::uint32_t>(format().packed_tile_at(packed_tile) + format().metadata_at(block, lane));
+  }
+  /// Which two of its columns are stored of a group, which begins in this column of the K block.
+  StoredPair pair(std::uint64_t packed_tile, std::uint32_t block, const RegisterPlace& group) const {
+    const std::uint64_t at = format().packed_tile_at(packed_tile) +
+                             format().codes_at(block, group.row, group.column / sparse24_codes_columns);
+    const std::uint32_t shift = group.column / sparse24_group % sparse24_row_codes * sparse24_code_bits;
+    const std::uint32_t code = std::uint32_t{load<std::uint16_t>(at)} >> shift;
+    const StoredPair pair{code & 3, code >> 2 & 3};
+    if (pair.first >= pair.second) {
+      refuse("packed tile {} has metadata that names column {} of four before column {}, in row {} of K block {}",
+             packed_tile, pair.first, pair.second, group.row, block);
+    }
+    return pair;
+  }
+  /// The first element of a register, or the second one.
+  double value(std::uint64_t packed_tile, std::uint32_t block, std::uint32_t half, std::uint32_t lane,
+               std::uint32_t number, std::uint32_t which) const {
+    return load_value(format().packed_tile_at(packed_tile) + format().register_at(block, half, lane, number) +
+                      which * size_of(format().shape.element));
+  }
+};
+
 /// The reader for a format.
 inline ListReader reader_of(std::span<const std::byte> packed, const ListFormat& format) { return {packed, format}; }
 inline RegionReader reader_of(std::span<const std::byte> packed, const RegionFormat& format) {
@@ -348,6 +383,9 @@ inline GatherReader reader_of(std::span<const std::byte> packed, const GatherFor
   return {packed, format};
 }
 inline BitmapReader reader_of(std::span<const std::byte> packed, const BitmapFormat& format) {
+  return {packed, format};
+}
+inline Sparse24Reader reader_of(std::span<const std::byte> packed, const Sparse24Format& format) {
   return {packed, format};
 }
 

@@ -30,9 +30,13 @@ extern const std::string_view placed_packing_file;
 extern const std::string_view fragment_packing_file;
 extern const std::string_view gather_format_file;
 extern const std::string_view gather_packing_file;
-extern const std::string_view bitmap_format_file;
+extern const std::string_view packed_tile_sizes_file;
 extern const std::string_view tile_sources_file;
+extern const std::string_view packed_tile_elements_file;
+extern const std::string_view bitmap_format_file;
 extern const std::string_view bitmap_packing_file;
+extern const std::string_view sparse24_format_file;
+extern const std::string_view sparse24_packing_file;
 extern const std::string_view model_format_file;
 
 namespace transformer {
@@ -52,21 +56,28 @@ std::string_view between_markers(std::string_view file) {
 /// What is a format's own in a generated transformer.
 struct FormatText {
   const char* type;
-  std::string_view format;
+  std::vector<std::string_view> format;
   std::vector<std::string_view> packing;
 };
 
-FormatText text_of(const ListFormat&) { return {"ListFormat", list_format_file, {list_packing_file}}; }
-FormatText text_of(const RegionFormat&) { return {"RegionFormat", region_format_file, {region_packing_file}}; }
-FormatText text_of(const TaskFormat&) { return {"TaskFormat", task_format_file, {task_packing_file}}; }
+FormatText text_of(const ListFormat&) { return {"ListFormat", {list_format_file}, {list_packing_file}}; }
+FormatText text_of(const RegionFormat&) { return {"RegionFormat", {region_format_file}, {region_packing_file}}; }
+FormatText text_of(const TaskFormat&) { return {"TaskFormat", {task_format_file}, {task_packing_file}}; }
 FormatText text_of(const FragmentFormat&) {
   return {"FragmentFormat",
-          fragment_format_file,
+          {fragment_format_file},
           {packed_tile_slots_file, fragment_slots_file, placed_packing_file, fragment_packing_file}};
 }
-FormatText text_of(const GatherFormat&) { return {"GatherFormat", gather_format_file, {gather_packing_file}}; }
+FormatText text_of(const GatherFormat&) { return {"GatherFormat", {gather_format_file}, {gather_packing_file}}; }
 FormatText text_of(const BitmapFormat&) {
-  return {"BitmapFormat", bitmap_format_file, {tile_sources_file, bitmap_packing_file}};
+  return {"BitmapFormat",
+          {packed_tile_sizes_file, bitmap_format_file},
+          {tile_sources_file, packed_tile_elements_file, bitmap_packing_file}};
+}
+FormatText text_of(const Sparse24Format&) {
+  return {"Sparse24Format",
+          {packed_tile_sizes_file, sparse24_format_file},
+          {tile_sources_file, packed_tile_elements_file, sparse24_packing_file}};
 }
 
 }  // namespace
@@ -78,9 +89,11 @@ std::string packing_text(const PackedFormat& format, Reading reading) {
   const bool is_rounded = reading == Reading::rounded_to_tf32;
   text += is_half ? between_markers(half_bits_file) : "";
   text += is_rounded ? between_markers(tensor_float_file) : "";
-  for (const std::string_view file : {description_file, own.format, row_tile_sources_file}) {
+  text += between_markers(description_file);
+  for (const std::string_view file : own.format) {
     text += between_markers(file);
   }
+  text += between_markers(row_tile_sources_file);
   text += is_rounded ? between_markers(stored_rows_file) : "";
   for (const std::string_view file : own.packing) {
     text += between_markers(file);

@@ -257,15 +257,37 @@ void take(const BitmapReader& bitmaps, NonZeros& nonzeros) {
   for (std::uint64_t number = 0; number < format.packed_tiles(); ++number) {
     const std::uint64_t row_tile = number / format.tiles(), tile = number % format.tiles();
     const BitmapPackedTile packed_tile = bitmaps.packed_tile(row_tile, tile);
-    for (std::uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
-      for (std::uint32_t value = 0; value < bitmap_blocks * bitmap_lanes; ++value) {
-        const std::uint32_t block = value / bitmap_lanes, which = value % element.word_values();
-        const std::uint32_t p = value % bitmap_lanes / element.word_values();
+    for (std::uint32_t lane = 0; lane < packed_tile_lanes; ++lane) {
+      for (std::uint32_t value = 0; value < packed_tile_blocks * packed_tile_lanes; ++value) {
+        const std::uint32_t block = value / packed_tile_lanes, which = value % element.word_values();
+        const std::uint32_t p = value % packed_tile_lanes / element.word_values();
         if (const double found = bitmaps.value(packed_tile, block, lane, p, which); found != 0) {
           const RegisterPlace place = element.place_of(lane, p);
-          const std::uint64_t column = tile * bitmap_tile_columns + block * bitmap_block_columns + place.column + which;
+          const std::uint64_t column = tile * packed_tile_columns + block * packed_block_columns + place.column + which;
           nonzeros.add(format.shape.first_row(static_cast<std::int64_t>(row_tile)) + place.row,
                        static_cast<std::int64_t>(column), found);
+        }
+      }
+    }
+  }
+}
+
+void take(const Sparse24Reader& packed, NonZeros& nonzeros) {
+  const Sparse24Format& format = packed.format();
+  constexpr std::uint32_t half_registers = packed_tile_lanes * sparse24_registers;
+  for (std::uint64_t packed_tile = 0; packed_tile < format.packed_tiles(); ++packed_tile) {
+    const auto row_tile = static_cast<std::int64_t>(packed_tile / format.tiles());
+    const std::uint64_t first_column = packed_tile % format.tiles() * packed_tile_columns;
+    for (std::uint32_t at = 0; at < packed_tile_blocks * sparse24_halves * half_registers; ++at) {
+      const std::uint32_t block = at / (sparse24_halves * half_registers), half = at / half_registers % sparse24_halves;
+      const std::uint32_t lane = at / sparse24_registers % packed_tile_lanes, number = at % sparse24_registers;
+      const RegisterPlace group = format.group_of(half, lane, number);
+      const StoredPair pair = packed.pair(packed_tile, block, group);
+      for (const std::uint32_t which : {0U, 1U}) {
+        if (const double found = packed.value(packed_tile, block, half, lane, number, which); found != 0) {
+          const std::uint64_t column = first_column + block * packed_block_columns + group.column;
+          nonzeros.add(format.shape.first_row(row_tile) + group.row,
+                       static_cast<std::int64_t>(column + (which == 0 ? pair.first : pair.second)), found);
         }
       }
     }
@@ -299,15 +321,15 @@ PackedFormat format_with_magic(const Header& header, std::size_t bytes) {
     return format_with_magic<Others...>(header, bytes);
   }
   refuse(
-      "the bytes are not a packed matrix: they do not begin with ESCPACK, ESCREGN, ESCTASK, ESCFRAG, ESCGATH or "
-      "ESCBITM");
+      "the bytes are not a packed matrix: they do not begin with ESCPACK, ESCREGN, ESCTASK, ESCFRAG, ESCGATH, "
+      "ESCBITM or ESCSP24");
 }
 
 }  // namespace
 
 PackedFormat read_format(std::span<const std::byte> packed) {
-  return format_with_magic<ListFormat, RegionFormat, TaskFormat, FragmentFormat, GatherFormat, BitmapFormat>(
-      header_of(packed), packed.size());
+  return format_with_magic<ListFormat, RegionFormat, TaskFormat, FragmentFormat, GatherFormat, BitmapFormat,
+                           Sparse24Format>(header_of(packed), packed.size());
 }
 
 CsrMatrix unpack(std::span<const std::byte> packed) {

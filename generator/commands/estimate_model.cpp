@@ -48,7 +48,8 @@ std::vector<KernelEstimate> estimate_kernels(const Weight& weight, const ModelRe
       block_diagonal(read_stored_matrix(layer, nest, console, StageProgress::silent()).matrix, digits_of(nest));
   const auto rows = std::make_shared<PackingCache>();
   std::vector<KernelEstimate> kernels;
-  layer = with_one_form(layer, request.token_counts, mode, {matrix.rows, matrix.columns, matrix.nonzeros()}, nest);
+  layer = with_one_form(layer, request.token_counts, mode,
+                        {matrix.rows, matrix.columns, matrix.nonzeros(), is_sparse24(matrix)}, nest);
   for (const TokenCount& count : request.token_counts) {
     layer.bcol = count.columns;
     kernels.push_back(estimate_kernel(layer, mode, nest, matrix, rows));

@@ -143,7 +143,10 @@ std::vector<LayerMaker::Wanted> LayerMaker::wanted(MadeLayer& made, const LayerR
   for (const TargetGroup& group : groups_) {
     LayerRequest of_group = layer;
     of_group.devices = group.devices;
-    of_group = with_one_form(of_group, counts, mode_, {weight.rows(), weight.columns(), survey.nonzeros}, *made.nest);
+    of_group = with_one_form(of_group, counts, mode_,
+                             {weight.rows(), weight.columns(), survey.nonzeros,
+                              survey.sparse24 && weight.columns() % 4 == 0},  // of groups, too
+                             *made.nest);
     for (const auto& [bcol, times] : counts) {
       Wanted one{.request = of_group, .capability = group.capability, .inputs = {}, .kept = {}};
       one.request.bcol = bcol;

@@ -6,6 +6,7 @@
 #include "generator/commands/input.h"
 #include "generator/emit/layout_class.h"
 #include "generator/matrix/scatter.h"
+#include "generator/matrix/statistics.h"
 #include "generator/schedule/element_types.h"
 
 namespace esc {
@@ -23,6 +24,7 @@ LayerShape shape_of(const SparseMatrix& matrix, const LoopNest& nest, const Prod
           .layout = layout_class(nest),
           .contiguous = columns.are_contiguous,
           .dtype = name_of(matrix.element),
+          .sparse24 = is_half(matrix.element) && is_sparse24(matrix),
           .scattered = is_scattered(matrix),
           .cache = usual_cache(name_of(matrix.element))};
 }

@@ -150,6 +150,7 @@ LayerRequest with_one_form(LayerRequest layer, const std::vector<TokenCount>& co
                          .layout = layout_class(nest),
                          .contiguous = columns.are_contiguous,
                          .dtype = name_of(nest.element()),
+                         .sparse24 = extent.sparse24,
                          .cache = usual_cache(name_of(nest.element()))},
                         count.weight});
   }

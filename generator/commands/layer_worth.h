@@ -48,6 +48,7 @@ struct LayerExtent {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t nonzeros = 0;
+  bool sparse24 = false;  ///< whether of four neighbours in a row two at most are not zero
 };
 
 /// The request for a layer that is made for these numbers of columns: auto is told the form in which one packed matrix

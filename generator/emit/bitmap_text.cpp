@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "generator/emit/c_constant.h"
 #include "generator/emit/shared_arrays.h"
@@ -16,9 +18,9 @@ namespace esc {
 namespace {
 
 // What the steps of the lowering and the packed bytes both know.
-static_assert(BitmapSchedule::row_tile_rows == transformer::bitmap_rows);
-static_assert(BitmapSchedule::tile_columns_of_a == transformer::bitmap_tile_columns);
-static_assert(BitmapSchedule::block_columns == transformer::bitmap_block_columns);
+static_assert(BitmapSchedule::row_tile_rows == transformer::packed_tile_rows);
+static_assert(BitmapSchedule::tile_columns_of_a == transformer::packed_tile_columns);
+static_assert(BitmapSchedule::block_columns == transformer::packed_block_columns);
 
 constexpr std::uint64_t line_bytes = 128;
 
@@ -83,12 +85,41 @@ std::string copy_of_whole_pieces(const LoopNest& nest) {
                      c_name(nest.element()));
 }
 
+static_assert(transformer::Sparse24Format::packed_tile_bytes % transformer::bitmap_piece_bytes == 0,
+              "the instructions count packed tiles in pieces");
+
+/// The constants of any packed tiles, with those of their encoding in place. Copies of packed tiles have so many bytes
+/// in front.
+template <typename Format>
+std::vector<std::string> constants_around(const LoopNest& nest, const Format& format, std::uint64_t front,
+                                          std::vector<std::string> of_encoding) {
+  std::vector<std::string> constants{
+      c_constant("unsigned int", "M", format.shape.rows, "rows of C"),
+      c_constant("unsigned int", "K", format.shape.columns, "rows of B"),
+      c_constant("unsigned int", "row_tiles", format.row_tiles(), "of 16 rows"),
+      c_constant("unsigned int", "k_tiles", format.tiles(), "of A's columns"),
+      c_constant("unsigned int", "iterations",
+                 (static_cast<std::int64_t>(format.tiles()) + nest.constant("k_tiles_of_iteration") - 1) /
+                     nest.constant("k_tiles_of_iteration"))};
+  std::ranges::move(of_encoding, std::back_inserter(constants));
+  constants.insert(constants.end(),
+                   {c_constant("int", "tile_bytes", tile_bytes(nest), "of B"),
+                    c_constant("int", "barriers_at", barriers_at(nest), "in shared memory, after the tiles"),
+                    c_constant("int", "copies_at", static_cast<std::uint64_t>(bytes_before_packed_tiles(nest)) + front,
+                               "and the copies of packed tiles")});
+  return constants;
+}
+
 }  // namespace
 
-Environment bitmap_sizes(const transformer::BitmapFormat& format) {
+Environment packed_tile_sizes(const transformer::BitmapFormat& format) {
   return {{"most_words", format.shape.most_words},
           {"packed_tile_begins", static_cast<std::int64_t>(format.packed_tiles()) + 1},
           {"packed_tile_room", room_for_words(format.shape.most_words)}};
+}
+
+Environment packed_tile_sizes(const transformer::Sparse24Format&) {
+  return {{"packed_tile_room", transformer::Sparse24Format::packed_tile_bytes}};
 }
 
 std::int64_t room_for_words(std::uint32_t words) {
@@ -103,23 +134,24 @@ std::uint32_t words_in_room(std::int64_t packed_tile_room) {
   return words;
 }
 
-std::vector<std::string> bitmap_constants(const LoopNest& nest, const transformer::BitmapFormat& format) {
-  const std::uint64_t front = room_in_front();
-  return {c_constant("unsigned int", "M", format.shape.rows, "rows of C"),
-          c_constant("unsigned int", "K", format.shape.columns, "rows of B"),
-          c_constant("unsigned int", "row_tiles", format.row_tiles(), "of 16 rows"),
-          c_constant("unsigned int", "k_tiles", format.tiles(), "of A's columns"),
-          c_constant("unsigned int", "iterations",
-                     (static_cast<std::int64_t>(format.tiles()) + nest.constant("k_tiles_of_iteration") - 1) /
-                         nest.constant("k_tiles_of_iteration")),
-          c_constant("size_t", "begins_at", transformer::header_bytes, "where packed tiles begin"),
-          c_constant("size_t", "packed_tiles_at", format.packed_tiles_at, "and the packed tiles themselves"),
-          c_constant("unsigned int", "odd_columns_at", format.odd_column_at(0), "in a packed tile, after the bits"),
-          c_constant("unsigned int", "words_at", format.words_at(), "and the words"),
-          c_constant("int", "tile_bytes", tile_bytes(nest), "of B"),
-          c_constant("int", "barriers_at", barriers_at(nest), "in shared memory, after the tiles"),
-          c_constant("int", "copies_at", static_cast<std::uint64_t>(bytes_before_packed_tiles(nest)) + front,
-                     "and the copies of packed tiles")};
+std::vector<std::string> packed_tile_constants(const LoopNest& nest, const transformer::BitmapFormat& format) {
+  return constants_around(
+      nest, format, room_in_front(),
+      {c_constant("size_t", "begins_at", transformer::header_bytes, "where packed tiles begin"),
+       c_constant("size_t", "packed_tiles_at", format.packed_tiles_at, "and the packed tiles themselves"),
+       c_constant("unsigned int", "odd_columns_at", format.odd_column_at(0), "in a packed tile, after the bits"),
+       c_constant("unsigned int", "words_at", format.words_at(), "and the words")});
+}
+
+std::vector<std::string> packed_tile_constants(const LoopNest& nest, const transformer::Sparse24Format& format) {
+  constexpr std::uint64_t bytes = transformer::Sparse24Format::packed_tile_bytes;
+  return constants_around(
+      nest, format, 0,
+      {c_constant("size_t", "packed_tiles_at", format.packed_tiles_at, "where packed tiles are"),
+       c_constant("unsigned int", "packed_tile_room", bytes, "of each"),
+       c_constant("unsigned int", "packed_tile_pieces", bytes / transformer::bitmap_piece_bytes, "of 32 bytes"),
+       c_constant("unsigned int", "values_at", format.register_at(0, 0, 0, 0),
+                  "in a packed tile, after the metadata")});
 }
 
 std::map<std::string, std::string> bitmap_holes(const LoopNest& nest) {
@@ -150,8 +182,6 @@ BoxOfTile box_of_tile(const LoopNest& nest) {
   return has_columns(nest) ? BoxOfTile{true, rows, static_cast<unsigned int>(nest.constant("tile_columns")), line}
                            : BoxOfTile{false, rows, line / static_cast<unsigned int>(bytes_of(nest.element())), line};
 }
-
-bool has_bitmap(const LoopNest& nest) { return nest.packed.kind == PackedForm::Kind::bitmap; }
 
 std::int64_t bytes_before_packed_tiles(const LoopNest& nest) {
   constexpr std::uint64_t barrier = 8;

@@ -9,12 +9,14 @@
 #include "generator/ir/evaluate.h"
 #include "generator/ir/loop_nest.h"
 #include "transformer/bitmap_format.h"
+#include "transformer/sparse24_format.h"
 
 namespace esc {
 
 /// The sizes of the packed form by the names that nests have for them. `packed_tile_room` is what a packed tile has of
 /// shared memory.
-Environment bitmap_sizes(const transformer::BitmapFormat& format);
+Environment packed_tile_sizes(const transformer::BitmapFormat& format);
+Environment packed_tile_sizes(const transformer::Sparse24Format& format);
 
 /// What a packed tile with so many rows of words takes of shared memory; and how many it may have where there is so
 /// much.
@@ -22,13 +24,11 @@ std::int64_t room_for_words(std::uint32_t words);
 std::uint32_t words_in_room(std::int64_t packed_tile_room);
 
 /// The constants of the packed matrix, and of what a block has of both operands in shared memory.
-std::vector<std::string> bitmap_constants(const LoopNest& nest, const transformer::BitmapFormat& format);
+std::vector<std::string> packed_tile_constants(const LoopNest& nest, const transformer::BitmapFormat& format);
+std::vector<std::string> packed_tile_constants(const LoopNest& nest, const transformer::Sparse24Format& format);
 
 /// What the instructions' texts are filled with.
 std::map<std::string, std::string> bitmap_holes(const LoopNest& nest);
-
-/// Whether A is stored as a bitmap.
-bool has_bitmap(const LoopNest& nest);
 
 /// Whether tensor copies move tiles of B where B allows it.
 bool copies_tile_boxes(const LoopNest& nest);

@@ -28,7 +28,7 @@ bool needs_preparing(const Layer& layer) {
 
 std::uint64_t most_shared_bytes(const Layer& layer) {
   const LoopNest& nest = layer.lowered;
-  if (!is_shape_generic(layer) || !has_bitmap(nest)) {
+  if (!is_shape_generic(layer) || nest.packed.kind != PackedForm::Kind::bitmap) {
     return shared_bytes(nest, layer.sizes);
   }
   std::uint64_t least = shared_bytes_per_block(layer.architectures.front());
@@ -57,7 +57,7 @@ std::int64_t free_packed_tile_room(const LoopNest& nest, std::int64_t packed_til
 }
 
 std::uint64_t shared_bytes(const LoopNest& nest, const Environment& layer_sizes) {
-  if (has_bitmap(nest)) {
+  if (nest.packed.has_packed_tiles()) {
     return bytes_with_packed_tiles(nest, layer_sizes.at("packed_tile_room"));
   }
   auto bytes = static_cast<std::uint64_t>(declared_shared_bytes(nest));

@@ -65,7 +65,11 @@ PackedAccess access_of(const LoopNest& nest, const transformer::GatherFormat& fo
 }
 
 PackedAccess access_of(const LoopNest& nest, const transformer::BitmapFormat& format) {
-  return {.constants = bitmap_constants(nest, format), .sections = {}};
+  return {.constants = packed_tile_constants(nest, format), .sections = {}};
+}
+
+PackedAccess access_of(const LoopNest& nest, const transformer::Sparse24Format& format) {
+  return {.constants = packed_tile_constants(nest, format), .sections = {}};
 }
 
 /// How tasks are read: after the header they are first.
@@ -183,7 +187,7 @@ std::string instructions_text(const Layer& layer) {
     values.merge(fragment_holes(layer.lowered, *fragments));
     values.emplace("PLACES", k_tile_places_text(layer.lowered));
   }
-  if (has_bitmap(layer.lowered)) {
+  if (layer.lowered.packed.has_packed_tiles()) {
     values.merge(bitmap_holes(layer.lowered));
   }
   values.merge(dense_holes(layer.lowered));

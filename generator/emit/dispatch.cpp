@@ -64,12 +64,14 @@ Dispatch dispatch_of(const Layer& layer) {
                   : rounds_factors(lowered) ? ProductForm::rounded
                                             : ProductForm::whole,
       .scaled_rows = splits_products(lowered) && places_values(lowered) ? lowered.constant("block_rows") : 1,
-      .copies_in_bulk = copies_in_bulk(lowered) || has_bitmap(lowered),
+      .copies_in_bulk = copies_in_bulk(lowered) || lowered.packed.has_packed_tiles(),
       .runs_earlier = !has_clusters(lowered) && !gathers_rows(lowered),
       .needs_preparing = needs_preparing(layer),
       .unpacks = can_unpack(layer)};
-  if (has_bitmap(lowered)) {
+  if (lowered.packed.has_packed_tiles()) {
     dispatch.block_rows = lowered.constant("block_row_tiles") * lowered.constant("row_tile_height");
+  }
+  if (lowered.packed.kind == PackedForm::Kind::bitmap) {
     dispatch.packed_tile_words = words_in_room(sizes.at("packed_tile_room"));
   }
   if (lowered.vectors) {

@@ -207,7 +207,7 @@ bool rounds_factors(const LoopNest& nest) {
 bool places_values(const LoopNest& nest) { return nest.find_array("PlacedA") != nullptr; }
 
 bool sums_stand_behind_k_tiles(const LoopNest& nest) {
-  return nest.find_array("cluster_sums") != nullptr && !places_values(nest) && !has_bitmap(nest);
+  return nest.find_array("cluster_sums") != nullptr && !places_values(nest) && !nest.packed.has_packed_tiles();
 }
 
 std::int64_t columns_of_k_tile_row(const LoopNest& nest) {

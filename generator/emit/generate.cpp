@@ -177,8 +177,10 @@ void check_format(const transformer::GatherFormat& format, const LoopNest& nest,
                       "choose fewer warps, a smaller tile M, or a schedule of family panel");
 }
 
-void check_format(const transformer::BitmapFormat& format, const LoopNest& nest, const SparseMatrix&,
-                  const GenerateOptions& options) {
+/// Of packed tiles, which are counted in so many numbers of 32 bits each.
+template <typename Format>
+void check_packed_tiles(const Format& format, std::uint64_t numbers, const LoopNest& nest,
+                        const GenerateOptions& options) {
   for (const int architecture : options.architectures) {
     if (architecture < BitmapSchedule::least_architecture) {
       throw UnsuitableSchedule(text_of(options.choice),
@@ -187,13 +189,25 @@ void check_format(const transformer::BitmapFormat& format, const LoopNest& nest,
                                            BitmapSchedule::least_architecture));
     }
   }
-  if (format.packed_tiles() >> 31 != 0) {
+  constexpr std::uint64_t most_numbers = std::uint64_t{1} << 31;
+  if (format.packed_tiles() >= most_numbers / numbers) {
     throw UnsuitableSchedule(options.source_file,
                              fmt::format("has {} packed tiles, more than the kernel counts", format.packed_tiles()),
                              "choose a schedule of family panel");
   }
-  check_shared_memory(text_of(options.choice), shared_bytes(nest, bitmap_sizes(format)), options.architectures,
+  check_shared_memory(text_of(options.choice), shared_bytes(nest, packed_tile_sizes(format)), options.architectures,
                       "choose fewer stages, stages_a or warps, or a smaller tile");
+}
+
+void check_format(const transformer::BitmapFormat& format, const LoopNest& nest, const SparseMatrix&,
+                  const GenerateOptions& options) {
+  check_packed_tiles(format, 1, nest, options);
+}
+
+void check_format(const transformer::Sparse24Format& format, const LoopNest& nest, const SparseMatrix&,
+                  const GenerateOptions& options) {
+  constexpr std::uint64_t pieces = transformer::Sparse24Format::packed_tile_bytes / transformer::bitmap_piece_bytes;
+  check_packed_tiles(format, pieces, nest, options);
 }
 
 void check_format(const transformer::TaskFormat& format, const LoopNest& nest, const SparseMatrix& matrix,
@@ -225,7 +239,8 @@ Environment sizes_of(const transformer::ListFormat& format) {
 Environment sizes_of(const transformer::RegionFormat& format) { return region_sizes(format); }
 Environment sizes_of(const transformer::FragmentFormat& format) { return fragment_sizes(format); }
 Environment sizes_of(const transformer::GatherFormat& format) { return gather_sizes(format); }
-Environment sizes_of(const transformer::BitmapFormat& format) { return bitmap_sizes(format); }
+Environment sizes_of(const transformer::BitmapFormat& format) { return packed_tile_sizes(format); }
+Environment sizes_of(const transformer::Sparse24Format& format) { return packed_tile_sizes(format); }
 Environment sizes_of(const transformer::TaskFormat& format) {
   return {{"heavy", static_cast<std::int64_t>(format.counts.heavy)},
           {"tasks", static_cast<std::int64_t>(format.counts.tasks)},
@@ -263,6 +278,8 @@ auto with_cut(const PackedForm& form, const GenerateOptions& options, const Use&
           transformer::GatherCut{.height = narrow(form.height), .block_row_tiles = narrow(form.block_row_tiles)});
     case PackedForm::Kind::bitmap:
       return use(transformer::BitmapCut{});
+    case PackedForm::Kind::sparse24:
+      return use(transformer::Sparse24Cut{});
     case PackedForm::Kind::fragments:
     case PackedForm::Kind::none:
       break;
@@ -294,8 +311,25 @@ PackingCache::Packing fragments_of(const LoopNest& nest, const SparseMatrix& mat
   return packing;
 }
 
+/// Before the matrix is packed: whether that can be done.
+void check_pattern(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
+  if (nest.packed.kind != PackedForm::Kind::sparse24) {
+    return;
+  }
+  if (const FullestFour fullest = fullest_four(matrix); fullest.nonzeros > 2) {
+    throw UnsuitableSchedule(
+        text_of(options.choice),
+        fmt::format(
+            "stores two of four neighbours in a row, of which in row {} the columns {} to {} have {} that are not "
+            "zero",
+            fullest.row, fullest.column, std::min(fullest.column + 4, matrix.columns) - 1, fullest.nonzeros),
+        "leave out format=sparse24, or prune the matrix to 2:4");
+  }
+}
+
 /// The matrix in the form that the lowered nest reads.
 Packing pack_layer(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
+  check_pattern(nest, matrix, options);
   const transformer::CsrView view = csr_view(matrix);
   if (nest.packed.kind == PackedForm::Kind::fragments) {
     return packing_of(fragments_of(nest, matrix, options), matrix);
@@ -319,6 +353,7 @@ Packing pack_layer(const LoopNest& nest, const SparseMatrix& matrix, const Gener
 
 /// Bytes of the matrix in that form, which is only planned.
 std::uint64_t plan_layer(const LoopNest& nest, const SparseMatrix& matrix, const GenerateOptions& options) {
+  check_pattern(nest, matrix, options);
   if (nest.packed.kind == PackedForm::Kind::fragments) {
     return fragments_of(nest, matrix, options)->format.bytes;
   }
@@ -353,13 +388,13 @@ void check_final(const LoopNest& lowered, const ScheduleChoice& choice) {
   if (lowered.packed.kind == PackedForm::Kind::none) {
     throw ScheduleError(text_of(choice), "leaves the sparse array as it is", "transform it: transform(A, ...)");
   }
-  const bool is_bitmap = has_bitmap(lowered);
-  const bool takes_k_tiles = is_bitmap || lowered.packed.kind == PackedForm::Kind::fragments ||
+  const bool has_packed_tiles = lowered.packed.has_packed_tiles();
+  const bool takes_k_tiles = has_packed_tiles || lowered.packed.kind == PackedForm::Kind::fragments ||
                              lowered.packed.kind == PackedForm::Kind::gathered;
   if (takes_k_tiles && !stages_k_tiles(lowered)) {
     throw ScheduleError(
         text_of(choice), "multiplies K tiles that are in no shared memory, for which there is no kernel",
-        is_bitmap ? "copy them ahead: pipeline(k, stages=3, stages_a=2)" : "copy them ahead: pipeline(k, 4)");
+        has_packed_tiles ? "copy them ahead: pipeline(k, stages=3, stages_a=2)" : "copy them ahead: pipeline(k, 4)");
   }
   if (lowered.packed.kind != PackedForm::Kind::lists && !takes_k_tiles && lowered.find_array("current") == nullptr) {
     throw ScheduleError(text_of(choice), "takes columns of A one by one, for which there is no kernel",
@@ -423,7 +458,7 @@ std::uint64_t planned_bytes(const SparseMatrix& matrix, const LoopNest& nest, co
 GeneratedLayer generate_layer(const SparseMatrix& matrix, const LoopNest& nest, const GenerateOptions& options) {
   LoopNest kernel = lowered_nest(nest, matrix, options.choice, options.bcol);
   Packing packing = pack_layer(kernel, matrix, options);
-  if (has_bitmap(kernel)) {
+  if (kernel.packed.kind == PackedForm::Kind::bitmap) {
     std::int64_t& room = packing.sizes.at("packed_tile_room");
     room = free_packed_tile_room(kernel, room, options.architectures);
   }

@@ -43,7 +43,7 @@ struct GeneratedLayer {
   std::span<const std::byte> bytes() const { return {packed.get(), static_cast<std::size_t>(packed_bytes(layer))}; }
 };
 
-/// A schedule that is legal for bCol but not for this matrix: its rows are too uneven or too long.
+/// A schedule that is legal for bCol but not for this matrix: its rows are too uneven or too long, or it is not 2:4.
 class UnsuitableSchedule : public ScheduleError {
  public:
   using ScheduleError::ScheduleError;

@@ -393,7 +393,7 @@ std::map<std::string, std::string> launcher_holes(const Layer& layer) {
                            : "const unsigned char* const bytes = static_cast<const unsigned char*>(packed);"},
       {"THREADS", fmt::format("{}", plan.threads)},
       {"SHARED_BYTES", fmt::format("{}", most_shared_bytes(layer))},
-      {"LAUNCH_BYTES", is_shape_generic(layer) && has_bitmap(nest)
+      {"LAUNCH_BYTES", is_shape_generic(layer) && nest.packed.kind == PackedForm::Kind::bitmap
                            ? fmt::format("{} + {} * static_cast<size_t>(packed_tile_room)",
                                          bytes_before_packed_tiles(nest), staged_packed_tiles(nest))
                            : "shared_bytes"},

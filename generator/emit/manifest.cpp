@@ -97,6 +97,10 @@ json packed_entry(const transformer::BitmapFormat& format) {
           {"pieces", format.counts.pieces}};
 }
 
+json packed_entry(const transformer::Sparse24Format& format) {
+  return {{"version", transformer::Sparse24Format::version}, {"height", format.shape.height}};
+}
+
 json packed_entry(const transformer::ListFormat& format) {
   json sections = json::array();
   for (const transformer::Section& section : format.sections) {

@@ -56,15 +56,15 @@ int {0}_transform_csr_into(const int32_t* offsets, const int32_t* columns, const
 
 std::map<std::string, std::string> pattern_holes(const TakenPatterns& patterns,
                                                  const std::map<std::string, std::string>& others) {
-  if (!patterns.packed_tile_room) {
+  if (patterns.kernel_shape.empty()) {
     return {{"PATTERN", digest_table(patterns.digests)},
             {"PATTERN_STATUS", "pattern_differs"},
             {"PACK_LAYER", filled(bound_pattern_template, others)},
             {"MORE_FUNCTIONS", ""}};
   }
   return {{"PATTERN", fmt::format("// What the kernel has room for: packed tiles of any matrix of this shape.\n"
-                                  "constexpr auto kernel_shape = with_room(layer_format.shape, {});",
-                                  *patterns.packed_tile_room)},
+                                  "constexpr auto kernel_shape = {};",
+                                  patterns.kernel_shape)},
           {"PATTERN_STATUS", "does_not_fit"},
           {"PACK_LAYER", filled(any_pattern_template, others)},
           {"MORE_FUNCTIONS", filled(any_pattern_functions_template, others)}};

@@ -16,7 +16,7 @@ namespace esc {
 /// any pattern whose packed tiles the kernel has room for.
 struct TakenPatterns {
   std::vector<transformer::PatternDigest> digests;
-  std::optional<std::uint32_t> packed_tile_room;  ///< of a kernel that takes any pattern
+  std::string kernel_shape = {};  ///< of a kernel that takes any pattern, in C++: what it has room for
 };
 
 /// The holes of the transformer's template that follow from that: PATTERN, PATTERN_STATUS, PACK_LAYER and

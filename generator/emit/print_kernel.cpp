@@ -311,6 +311,7 @@ std::vector<std::string> kernel_sizes(const LoopNest& nest) {
     case PackedForm::Kind::regions:
     case PackedForm::Kind::fragments:
     case PackedForm::Kind::gathered:
+    case PackedForm::Kind::sparse24:
     case PackedForm::Kind::none:
       break;
   }

@@ -68,6 +68,8 @@ std::vector<RuntimeParameter> of_kernel(const GatherFormat&, const Layer&) { ret
 
 std::vector<RuntimeParameter> of_kernel(const BitmapFormat&, const Layer&) { return {}; }
 
+std::vector<RuntimeParameter> of_kernel(const transformer::Sparse24Format&, const Layer&) { return {}; }
+
 std::vector<RuntimeParameter> of_kernel(const TaskFormat& format, const Layer& layer) {
   std::vector<RuntimeParameter> numbers{place("pairs_at", format.pairs_at, "the non-zeros in the order of the tasks")};
   if (!layer.lowered.before.empty()) {

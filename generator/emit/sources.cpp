@@ -217,9 +217,13 @@ std::map<std::string, std::string> host_element_holes(const Layer& layer) {
                                     reading_of(layer));
 }
 
-/// Of a kernel that takes any pattern, what it has room for in a packed tile.
-std::optional<std::uint32_t> packed_tile_room_of(const Layer& layer) {
-  return takes_any_pattern(layer) ? std::optional(words_in_room(layer.sizes.at("packed_tile_room"))) : std::nullopt;
+/// Of a kernel that takes any pattern the shape of the matrices that it takes, in C++, with the words that it has room
+/// for in a packed tile of a bitmap.
+std::string kernel_shape_of(const Layer& layer) {
+  return !takes_any_pattern(layer) ? ""
+         : layer.lowered.packed.kind == PackedForm::Kind::bitmap
+             ? fmt::format("with_room(layer_format.shape, {})", words_in_room(layer.sizes.at("packed_tile_room")))
+             : "layer_format.shape";
 }
 
 /// What is to be said of the elements that a caller packs.
@@ -246,7 +250,7 @@ std::string kernel_source(const Layer& layer) {
 }
 
 std::string transformer_source(const Layer& layer) {
-  const TakenPatterns patterns{layer.digests, packed_tile_room_of(layer)};
+  const TakenPatterns patterns{layer.digests, kernel_shape_of(layer)};
   const std::string check = takes_any_pattern(layer) ? "" : transformer::pattern_check_text();
   std::map<std::string, std::string> holes = host_element_holes(layer);
   holes.merge(std::map<std::string, std::string>{

@@ -80,6 +80,11 @@ std::string return_text(const Layer& layer, const Function& function) {
                                 : fmt::format("  return {};", status);
 }
 
+/// After others.
+std::string further_arguments(const std::vector<std::string>& names) {
+  return names.empty() ? "" : fmt::format(", {}", fmt::join(names, ", "));
+}
+
 std::string function_text(const Layer& layer, const Function& function,
                           const std::map<std::string, std::string>& launcher) {
   const char* const element = c_name(layer.lowered.element());
@@ -97,7 +102,7 @@ std::string function_text(const Layer& layer, const Function& function,
                {"KERNEL", function.kernel},
                {"THREADS",
                 has_producer_warps(layer.lowered) ? "threads_of_block - 32 * producer_warps" : "threads_of_block"},
-               {"SIZES", fmt::format("{}", fmt::join(kernel_sizes(layer.lowered), ", "))},
+               {"SIZES", further_arguments(kernel_sizes(layer.lowered))},
                {"RETURN", return_text(layer, function)}}) +
          "\n";
 }

@@ -12,6 +12,7 @@ namespace esc {
 // Embedded by CMakeLists.txt from templates/instructions.
 extern const std::string_view async_barriers_text;
 extern const std::string_view bitmap_packed_tile_text;
+extern const std::string_view bytes_of_packed_tile_text;
 extern const std::string_view cache_policies_text;
 extern const std::string_view find_packed_tile_text;
 extern const std::string_view make_packed_tile_barriers_text;
@@ -27,6 +28,7 @@ extern const std::string_view find_places_text;
 extern const std::string_view load_a_text;
 extern const std::string_view store_a_text;
 extern const std::string_view vector_text;
+extern const std::string_view takes_four_text;
 extern const std::string_view tile_halves_text;
 extern const std::string_view store_words_text;
 
@@ -52,7 +54,7 @@ Instruction find_packed_tile() {
           .parameters = {array("begins"), value("number"), array("packed_tile")},
           .meaning = {begin(0), begin(1)},
           .call = "find_packed_tile(packed, {number}, {packed_tile});",
-          .texts = {cache_policies_text, find_packed_tile_text}};
+          .texts = {cache_policies_text, find_packed_tile_text, bytes_of_packed_tile_text}};
 }
 
 Instruction make_packed_tile_barriers() {
@@ -87,7 +89,7 @@ Instruction copy_bitmap_packed_tile() {
                        {store(to("staged_bits", name("block")), from("bits", name("block")))}),
                   words.front()},
       .call = "copy_bitmap_packed_tile(shared_memory, packed, packed_tile_room, {packed_tile}, {stage}, {copy});",
-      .texts = {async_barriers_text, bitmap_packed_tile_text, cache_policies_text, find_packed_tile_text,
+      .texts = {async_barriers_text, bitmap_packed_tile_text, cache_policies_text, bytes_of_packed_tile_text,
                 issue_packed_tile_text, copy_bitmap_packed_tile_text}};
 }
 
@@ -239,7 +241,7 @@ Instruction store_a() {
           "r", 4,
           {loop("v", 2, {define("row", row_of_tile()), define("column", column_of_tile() + index("v")), element})})},
       .call = "store_a({to}, {leading_dimension}, {first_row}, {first_column}, {height}, {width}, {lane}, {from});",
-      .texts = {vector_text, tile_halves_text, store_a_text}};
+      .texts = {vector_text, takes_four_text, tile_halves_text, store_a_text}};
 }
 
 /// The elements that A has of four registers, each to its half of a word.
@@ -258,7 +260,7 @@ Instruction store_words() {
       .call = std::string(
                   "store_words({from}, {leading_dimension}, {first_row}, {first_column}, {lane}, {found}, {first}, ") +
               copied_packed_tile + ", packed, {packed_tile});",
-      .texts = {bitmap_packed_tile_text, cache_policies_text, find_packed_tile_text, find_places_text,
+      .texts = {bitmap_packed_tile_text, cache_policies_text, bytes_of_packed_tile_text, find_places_text,
                 store_words_text}};
 }
 

@@ -9,6 +9,7 @@
 #include "generator/ir/gather_instructions.h"
 #include "generator/ir/instruction_parts.h"
 #include "generator/ir/placed_instructions.h"
+#include "generator/ir/sparse24_instructions.h"
 #include "generator/ir/tile_instructions.h"
 #include "generator/support/error.h"
 
@@ -366,6 +367,7 @@ std::vector<Instruction> make_all() {
   std::ranges::move(gather_instructions(), std::back_inserter(all));
   std::ranges::move(tile_instructions(), std::back_inserter(all));
   std::ranges::move(bitmap_instructions(), std::back_inserter(all));
+  std::ranges::move(sparse24_instructions(), std::back_inserter(all));
   return all;
 }
 

@@ -214,8 +214,8 @@ struct NamedConstant {
 /// The form in which a pass has the sparse array stored, as far as the schedule decides it.
 struct PackedForm {
   /// Lists of columns that share a pattern, regions of warps, tasks, fragments of tensor cores, lists of rows that
-  /// gather those of B, or a bitmap.
-  enum class Kind { none, lists, regions, tasks, fragments, gathered, bitmap };
+  /// gather those of B, or packed tiles, in which a bitmap says what is stored, or two of each four elements are.
+  enum class Kind { none, lists, regions, tasks, fragments, gathered, bitmap, sparse24 };
   Kind kind = Kind::none;
   std::int64_t height = 1;           ///< rows of a row tile
   std::int64_t warps = 1;            ///< regions: warps that share a row tile; tasks: warps of a block
@@ -233,6 +233,7 @@ struct PackedForm {
   std::int64_t light = 1;          ///< tasks: most non-zeros of a light one
   bool is_shape_generic =
       false;  ///< whether the kernel is told by its caller where the packed matrix has what, because layers share it
+  bool has_packed_tiles() const { return kind == Kind::bitmap || kind == Kind::sparse24; }
   bool operator==(const PackedForm&) const = default;
 };
 

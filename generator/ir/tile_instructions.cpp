@@ -31,6 +31,7 @@ extern const std::string_view warpgroup_text;
 extern const std::string_view warpgroup_order_text;
 extern const std::string_view wgmma_text;
 extern const std::string_view narrow_pair_text;
+extern const std::string_view takes_four_text;
 extern const std::string_view tile_halves_text;
 extern const std::string_view store_tile_text;
 extern const std::string_view store_tile_columns_text;
@@ -161,9 +162,9 @@ Instruction takes_tiles() {
           .results = {"whole"},
           .meaning = {define("whole", 1)},
           .call = "takes_four({to}, {leading_dimension}) && {columns_behind} <= {width}",
-          .texts = {vector_text, tile_halves_text},
+          .texts = {vector_text, takes_four_text, tile_halves_text},
           .placed_call = "takes_four({to}, {leading_dimension}) && {rows_behind} <= {height}",
-          .placed_texts = {vector_text, tile_halves_text}};
+          .placed_texts = {vector_text, takes_four_text, tile_halves_text}};
 }
 
 /// The 16 x 16 elements of C whose sums two of mma leave with the lanes, as far as C has them.
@@ -189,11 +190,11 @@ Instruction store_tile() {
           .call =
               "store_tile({to}, {leading_dimension}, {first_row}, {first_column}, {height}, {width}, {lane_of_caller}, "
               "{sums});",
-          .texts = {vector_text, narrow_pair_text, tile_halves_text, store_tile_text},
+          .texts = {vector_text, narrow_pair_text, takes_four_text, tile_halves_text, store_tile_text},
           .placed_call =
               "store_tile_columns({to}, {leading_dimension}, {first_row}, {first_column}, {height}, {width}, "
               "{lane_of_caller}, {sums});",
-          .placed_texts = {vector_text, narrow_pair_text, tile_halves_text, store_tile_columns_text}};
+          .placed_texts = {vector_text, narrow_pair_text, takes_four_text, tile_halves_text, store_tile_columns_text}};
 }
 
 /// Whether B allows that, by where it is alone. It makes no difference for the values.

@@ -14,7 +14,7 @@
 #include "generator/lower/lane_sums.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/thread_nest.h"
-#include "generator/lower/unpack_bitmap.h"
+#include "generator/lower/unpack_tiles.h"
 #include "generator/schedule/stream_schedule.h"
 
 namespace esc {
@@ -93,13 +93,13 @@ LoopNest cluster_iterations(const LoopNest& nest, const ClusterIterations& direc
   check_between(directive, "blocks", directive.blocks, StreamSchedule::max_cluster);
   refuse_if(directive.blocks < 2, directive, "a cluster of one block shares nothing", nearest(2));
   ThreadNest parts = take_apart(nest, directive);
-  const bool is_bitmap = nest.packed.kind == PackedForm::Kind::bitmap;
-  parts.body = is_bitmap ? with_k_tiles_of_cluster(parts.body) : with_iterations_of_cluster(parts.body);
+  const bool has_packed_tiles = nest.packed.has_packed_tiles();
+  parts.body = has_packed_tiles ? with_k_tiles_of_cluster(parts.body) : with_iterations_of_cluster(parts.body);
   Block finish = finish_of(parts.body.back());
   const Node store = finish.back();
   finish.pop_back();
   append(finish, store_to_owners(nest, directive.blocks));
-  const bool takes_places = is_bitmap || has_own_columns(nest);  // of operands
+  const bool takes_places = has_packed_tiles || has_own_columns(nest);  // of operands
   parts.body.pop_back();
   const std::size_t place = find_definition(parts.body, "place_of_lane");
   const bool has_place = place < parts.body.size();
@@ -129,10 +129,10 @@ LoopNest cluster_iterations(const LoopNest& nest, const ClusterIterations& direc
   result.constants.push_back(
       {"cluster_blocks", directive.blocks, "cluster: blocks that share the K tiles of their row tiles"});
   declare_cluster_sums(result, directive.blocks);
-  if (is_bitmap) {
+  if (has_packed_tiles) {
     widen_iterations(result, directive.blocks);
-    result.unpacking = {unpack_bitmap(result)};
-    result.repacking = {repack_bitmap(result)};
+    result.unpacking = {unpack_tiles(result)};
+    result.repacking = {repack_tiles(result)};
   }
   result.description.emplace_back(
       deals_sums(nest, directive.blocks)

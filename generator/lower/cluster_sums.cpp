@@ -45,8 +45,7 @@ Node move_own_sums(const LoopNest& nest, int blocks) {
 }  // namespace
 
 bool deals_sums(const LoopNest& nest, int blocks) {
-  return nest.packed.kind == PackedForm::Kind::bitmap &&
-         BitmapSchedule::deals_sums(nest.constant("tile_columns"), blocks);
+  return nest.packed.has_packed_tiles() && BitmapSchedule::deals_sums(nest.constant("tile_columns"), blocks);
 }
 
 Block define_place_for_owners(const LoopNest& nest, int blocks, bool has_place_of_lane) {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "generator/ir/build.h"
-#include "generator/lower/pack_bitmap.h"
 #include "generator/lower/packed_tile_copies.h"
+#include "generator/lower/packed_tiles.h"
 #include "generator/lower/staged_copies.h"
 #include "generator/lower/thread_nest.h"
 #include "generator/lower/tile_copies.h"

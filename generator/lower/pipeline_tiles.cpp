@@ -14,20 +14,20 @@
 #include "generator/ir/rewrite.h"
 #include "generator/lower/first_operands.h"
 #include "generator/lower/mainloop.h"
-#include "generator/lower/pack_bitmap.h"
 #include "generator/lower/packed_tile_copies.h"
+#include "generator/lower/packed_tiles.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/staged_copies.h"
 #include "generator/lower/thread_nest.h"
 #include "generator/lower/tile_copies.h"
-#include "generator/lower/unpack_bitmap.h"
+#include "generator/lower/unpack_tiles.h"
 #include "generator/schedule/bitmap_schedule.h"
 
 namespace esc {
 namespace {
 
-bool is_packed_tile_array(const std::string& array) {
-  return std::ranges::find(packed_tile_arrays(), array) != packed_tile_arrays().end();
+bool is_packed_tile_array(const LoopNest& nest, const std::string& array) {
+  return std::ranges::find(packed_tile_arrays(nest), array) != packed_tile_arrays(nest).end();
 }
 
 /// Whether an instruction reads a tile of B.
@@ -58,7 +58,7 @@ Block from_shared_memory(const LoopNest& nest, const Block& block) {
                      const Access* const part = argument.access();
                      if (part != nullptr && part->array == "B") {
                        argument = element("StagedB", {Affine::of("tile_stage"), Affine::of("part")});
-                     } else if (part != nullptr && is_packed_tile_array(part->array)) {
+                     } else if (part != nullptr && is_packed_tile_array(nest, part->array)) {
                        argument =
                            element(staged_name(part->array), {Affine::of("packed_tile_stage"), Affine::of("copy")});
                      } else if (parameters[at].name == "stage") {
@@ -101,8 +101,8 @@ Expression commits_behind_packed_tile(const LoopNest& nest, const PipelineTiles&
 
 Node meet(const LoopNest& nest) { return Node{Barrier{scope_of_tiles(nest)}}; }
 
-/// What pack_bitmap has left: an iteration finds the words of its packed tile and goes through halves of it, of which
-/// each has two K blocks.
+/// What is left of an iteration: it finds, where that has to be done, the words of its packed tile and goes through halves
+/// of it, of which each has two K blocks. Those of warpgroups are of bitmaps.
 struct Iteration {
   Iteration(const LoopNest& whole_nest, const Node& whole)
       : nest(whole_nest),
@@ -116,6 +116,7 @@ struct Iteration {
   const Loop& blocks;
 
   Node there(const Block& block) const { return Node{Branch{branch.condition, from_shared_memory(nest, block), {}}}; }
+  Block find() const { return {branch.then.begin(), branch.then.end() - 1}; }
   const Node& find_words() const { return branch.then.front(); }
   const Node& load_bits() const { return halves.body.front(); }
   const Node& find_places() const { return blocks.body.front(); }
@@ -144,9 +145,9 @@ Block packed_tile_of_later_iteration(const LoopNest& nest) {
 
 /// What the first K step of a K tile waits for besides.
 Block find_k_tile(const Iteration& iteration, const Expression& begins_k_tile) {
-  return at_first(iteration.nest, begins_k_tile,
-                  {perform("wait_for_packed_tile", {index("iteration"), index("packed_tile_stage"), index("copy")}),
-                   iteration.find_words()});
+  Block wait{perform("wait_for_packed_tile", {index("iteration"), index("packed_tile_stage"), index("copy")})};
+  append(wait, iteration.find());
+  return at_first(iteration.nest, begins_k_tile, std::move(wait));
 }
 
 Node define_step(const Expression& number) {
@@ -260,8 +261,8 @@ Loop block_steps(const LoopNest& nest, const Iteration& iteration) {
 
 /// The nest with K steps as the directive asks for them. Warpgroups have theirs of one K block.
 LoopNest with_steps(const LoopNest& nest, const PipelineTiles& directive) {
-  refuse_if(nest.packed.kind != PackedForm::Kind::bitmap, directive, "the sparse array is not stored as a bitmap",
-            "transform it first: transform(A, bitmap)");
+  refuse_if(!nest.packed.has_packed_tiles(), directive, "the sparse array is not stored as a bitmap",
+            "transform it first: transform(A, bitmap), or transform(A, sparse24_tiles)");
   if (directive.step == BitmapSchedule::half_tile) {
     return nest;
   }
@@ -318,7 +319,7 @@ LoopNest pipeline_tiles(const LoopNest& given, const PipelineTiles& directive) {
   result.constants.push_back(
       {"block_copies", index("iteration_k_tiles") * index("block_row_tiles"), "packed tiles of an iteration"});
   std::vector<ArrayDeclaration> staged = staged_copies(
-      nest, packed_tile_arrays(), {Affine::of("packed_tile_stages"), Affine::of("block_copies")}, "packed_tile");
+      nest, packed_tile_arrays(nest), {Affine::of("packed_tile_stages"), Affine::of("block_copies")}, "packed_tile");
   staged.push_back({"StagedB",
                     {Affine::of("tile_stages"), Affine::of("iteration_k_tiles"), Affine::of("tile_rows"),
                      Affine::of("tile_columns")},
@@ -332,8 +333,8 @@ LoopNest pipeline_tiles(const LoopNest& given, const PipelineTiles& directive) {
       "Both operands are copied to shared memory past the registers, several iterations ahead of their use: tiles of B "
       "by the threads of a consumer group, packed tiles of A by their warps, from compute capability 9.0 on as bulk "
       "copies, which one thread asks for.");
-  result.unpacking = {unpack_bitmap(result)};
-  result.repacking = {repack_bitmap(result)};
+  result.unpacking = {unpack_tiles(result)};
+  result.repacking = {repack_tiles(result)};
   return result;
 }
 

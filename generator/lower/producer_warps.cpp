@@ -14,7 +14,7 @@
 #include "generator/ir/performed_instructions.h"
 #include "generator/ir/rewrite.h"
 #include "generator/ir/roles.h"
-#include "generator/lower/pack_bitmap.h"
+#include "generator/lower/packed_tiles.h"
 #include "generator/lower/refusals.h"
 #include "generator/lower/thread_nest.h"
 #include "generator/schedule/bitmap_schedule.h"

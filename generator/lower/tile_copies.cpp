@@ -7,7 +7,7 @@
 #include "generator/ir/build.h"
 #include "generator/ir/joined_digits.h"
 #include "generator/ir/roles.h"
-#include "generator/lower/pack_bitmap.h"
+#include "generator/lower/packed_tiles.h"
 
 namespace esc {
 

@@ -93,6 +93,25 @@ MatrixStatistics statistics(const SparseMatrix& matrix) {
   return result;
 }
 
+FullestFour fullest_four(const SparseMatrix& matrix) {
+  constexpr std::int32_t neighbours = 4;
+  FullestFour fullest;
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    const auto end = static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row) + 1]);
+    std::int32_t four = -1;
+    int found = 0;
+    for (auto at = static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row)]); at < end; ++at) {
+      found = matrix.column_of[at] / neighbours == four ? found : 0;
+      four = matrix.column_of[at] / neighbours;
+      found += matrix.values[at] != 0 ? 1 : 0;
+      if (found > fullest.nonzeros) {
+        fullest = {row, std::int64_t{four} * neighbours, found};
+      }
+    }
+  }
+  return fullest;
+}
+
 std::uint64_t csr_bytes(const SparseMatrix& matrix) {
   return csr_bytes(matrix.rows, matrix.nonzeros(), matrix.element);
 }

@@ -43,6 +43,19 @@ MatrixStatistics statistics(const SparseMatrix& matrix);
 /// The row_lengths of the statistics alone.
 LengthStatistics row_statistics(const SparseMatrix& matrix);
 
+/// Four neighbours in a row, from a multiple of four on.
+struct FullestFour {
+  std::int64_t row = 0;
+  std::int64_t column = 0;  ///< the first of them
+  int nonzeros = 0;
+};
+
+/// Those with the most non-zeros, the first such ones.
+FullestFour fullest_four(const SparseMatrix& matrix);
+
+/// Whether these have two at most, as the sparse tensor core asks.
+inline bool is_sparse24(const SparseMatrix& matrix) { return fullest_four(matrix).nonzeros <= 2; }
+
 /// The csr_bytes of the statistics alone, which need no look at the rows.
 std::uint64_t csr_bytes(const SparseMatrix& matrix);
 /// The same of a matrix of which these numbers alone are known.

@@ -78,6 +78,19 @@ class NonzeroBits {
     return sum;
   }
 
+  /// Whether of each four bits from `begin` to `end` two at most are set.
+  bool has_two_of_four(std::uint64_t begin, std::uint64_t end) const {
+    for (std::uint64_t at = begin; at < end; at += word_bits) {
+      const std::uint64_t word = bits_at(at, std::min<std::uint64_t>(word_bits, end - at));
+      const std::uint64_t pairs = word - (word >> 1 & 0x5555555555555555);
+      const std::uint64_t fours = (pairs & 0x3333333333333333) + (pairs >> 2 & 0x3333333333333333);
+      if (((fours + 0x5555555555555555) & 0x8888888888888888) != 0) {  // 3 and 4 become 8 and 9
+        return false;
+      }
+    }
+    return true;
+  }
+
   /// Calls visit(place of the word's first bit, word) for the words of the bits from `begin` to `end`, other bits
   /// cleared.
   template <typename Visit>
@@ -96,6 +109,16 @@ class NonzeroBits {
   }
 
  private:
+  /// So many bits, 1 to 64, from `first` on.
+  std::uint64_t bits_at(std::uint64_t first, std::uint64_t count) const {
+    const std::uint64_t shift = first % word_bits;
+    std::uint64_t bits = words_[first / word_bits] >> shift;
+    if (shift + count > word_bits) {
+      bits |= words_[first / word_bits + 1] << (word_bits - shift);
+    }
+    return count == word_bits ? bits : bits & ((std::uint64_t{1} << count) - 1);
+  }
+
   std::vector<std::uint64_t> words_;
 };
 
@@ -185,8 +208,10 @@ WeightSurvey survey_rows(const Weight& weight, StageProgress& progress) {
   }
   std::vector<std::int64_t> lengths(static_cast<std::size_t>(weight.rows()));
   const auto columns = static_cast<std::uint64_t>(weight.columns());
+  survey.sparse24 = true;
   for (std::uint64_t row = 0; row < lengths.size(); ++row) {
     lengths[row] = bits.count(row * columns, (row + 1) * columns);
+    survey.sparse24 = survey.sparse24 && bits.has_two_of_four(row * columns, (row + 1) * columns);
   }
   const auto [shortest, longest] = std::ranges::minmax_element(lengths);
   survey.shortest_row = *shortest;
@@ -223,6 +248,7 @@ WeightSurvey survey_matrix(const Weight& weight, StageProgress& progress) {
           .nonfinite = std::ranges::count_if(matrix.values, [](double value) { return !std::isfinite(value); }),
           .shortest_row = lengths.shortest,
           .longest_row = lengths.longest,
+          .sparse24 = is_sparse24(matrix),
           .fingerprint = fingerprint(matrix)};
 }
 

@@ -16,6 +16,7 @@ struct WeightSurvey {
   std::int64_t nonfinite = 0;  ///< NaN and infinite ones among them
   std::int64_t shortest_row = 0;
   std::int64_t longest_row = 0;
+  bool sparse24 = false;  ///< whether of four neighbours in a row two at most are not zero
   /// As `fingerprint` has it of the matrix in the type of the weight.
   Fingerprint fingerprint;
 };

@@ -15,11 +15,13 @@ namespace {
 constexpr double launch = 1.96;
 constexpr double of_packed_tile = 0.0965;              ///< counting bits and loading words
 constexpr double of_packed_tile_and_n8_tile = 0.0238;  ///< its products with 8 columns of C
-constexpr double of_iteration = 0.105;                 ///< a block's latency in one
-constexpr double of_step = 0.0356;                     ///< and in each of its K steps: its warps meet
-constexpr double of_wave = 0.989;      ///< each but the first: its blocks begin, and wait for their first operands
-constexpr double of_cluster = 1.21;    ///< its blocks begin together, and meet
-constexpr double bytes_of_a = 39.2e3;  ///< that it reads in one
+constexpr double of_sparse24_packed_tile = 0.02;       ///< nothing is counted
+constexpr double of_sparse24_packed_tile_and_n8_tile = 0.018;
+constexpr double of_iteration = 0.105;  ///< a block's latency in one
+constexpr double of_step = 0.0356;      ///< and in each of its K steps: its warps meet
+constexpr double of_wave = 0.989;       ///< each but the first: its blocks begin, and wait for their first operands
+constexpr double of_cluster = 1.21;     ///< its blocks begin together, and meet
+constexpr double bytes_of_a = 39.2e3;   ///< that it reads in one
 constexpr double bytes_of_b = 49.5e3;
 constexpr double known_gigabytes = 4800;
 
@@ -38,6 +40,8 @@ constexpr double bits_of_packed_tile = 544;
 constexpr double padding_of_packed_tile = 352;
 constexpr double fullest_packed_tile = 1.08;
 constexpr double room_in_front = 224;
+/// Of each four elements two, and four bits.
+constexpr double bytes_of_sparse24_packed_tile = packed_tile_elements * (2 * 2 + 0.5) / 4;
 
 double up(double value, double divisor) { return std::ceil(value / divisor); }
 
@@ -61,10 +65,13 @@ struct Work {
 double time_of_warps(const BitmapSchedule& schedule, const LayerShape& shape, const Work& work, double gigabytes) {
   constexpr double element_bytes = 2;
   const double n8_tiles = schedule.columns / 8.0;
-  const double instructions = work.packed_tiles * (of_packed_tile + of_packed_tile_and_n8_tile * n8_tiles);
+  const double instructions =
+      work.packed_tiles * (schedule.is_sparse24()
+                               ? of_sparse24_packed_tile + of_sparse24_packed_tile_and_n8_tile * n8_tiles
+                               : of_packed_tile + of_packed_tile_and_n8_tile * n8_tiles);
   const double memory = gigabytes / known_gigabytes * bytes_of_a;
   const double packed_tiles =
-      work.busiest * schedule.row_tiles * work.tiles * expected_packed_tile_bytes(shape.density()) / memory;
+      work.busiest * schedule.row_tiles * work.tiles * expected_packed_tile_bytes(schedule, shape.density()) / memory;
   const double tiles_of_b =
       work.busiest * work.tiles * BitmapSchedule::tile_columns_of_a * schedule.columns * element_bytes / bytes_of_b;
   const double steps = static_cast<double>(BitmapSchedule::tile_columns_of_a) / schedule.step_columns();
@@ -90,12 +97,16 @@ int expected_registers(const BitmapSchedule& schedule) {
   return std::min(most, (needed + at_once - 1) / at_once * at_once);
 }
 
-double expected_packed_tile_bytes(double density) {
+double expected_packed_tile_bytes(const BitmapSchedule& schedule, double density) {
+  if (schedule.is_sparse24()) {
+    return bytes_of_sparse24_packed_tile;
+  }
   return bits_of_packed_tile + padding_of_packed_tile + 2 * packed_tile_elements * density;
 }
 
-std::int64_t expected_packed_tile_room(double density) {
-  return static_cast<std::int64_t>(expected_packed_tile_bytes(density) * fullest_packed_tile + room_in_front);
+std::int64_t expected_packed_tile_room(const BitmapSchedule& schedule, double density) {
+  const double bytes = expected_packed_tile_bytes(schedule, density);
+  return static_cast<std::int64_t>(schedule.is_sparse24() ? bytes : bytes * fullest_packed_tile + room_in_front);
 }
 
 Cost bitmap_cost(const BitmapSchedule& schedule, const LayerShape& shape, const DeviceKey& device,

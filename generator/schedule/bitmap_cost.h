@@ -12,10 +12,10 @@
 
 namespace esc {
 
-/// Bytes that a packed tile of a bitmap is expected to have where so many elements are not zero, and what the fullest
-/// one of many takes of shared memory.
-double expected_packed_tile_bytes(double density);
-std::int64_t expected_packed_tile_room(double density);
+/// Bytes that a packed tile is expected to have where so many elements are not zero, and what the fullest one of many
+/// takes of shared memory.
+double expected_packed_tile_bytes(const BitmapSchedule& schedule, double density);
+std::int64_t expected_packed_tile_room(const BitmapSchedule& schedule, double density);
 
 /// Registers that the compiler is expected to give a thread.
 int expected_registers(const BitmapSchedule& schedule);

@@ -101,6 +101,9 @@ BitmapSchedule parse_bitmap(std::string_view text, std::string_view settings) {
   schedule.mma = given.word("mma", "mma", {"mma", "wgmma"}, {"warp", "warpgroup"}) == "wgmma"
                      ? BitmapSchedule::Mma::warpgroup
                      : BitmapSchedule::Mma::warp;
+  schedule.format = given.word("format", "bitmap", {"bitmap", "sparse24"}) == "sparse24"
+                        ? BitmapSchedule::Format::sparse24
+                        : BitmapSchedule::Format::bitmap;
   return schedule;
 }
 
@@ -114,6 +117,7 @@ std::string print(const BitmapSchedule& schedule) {
            : key == "step"     ? schedule.step == BitmapSchedule::half_tile ? "" : std::to_string(schedule.step)
            : key == "mma"      ? schedule.has_warpgroups() ? "wgmma" : ""
            : key == "cluster"  ? schedule.cluster == 1 ? "" : std::to_string(schedule.cluster)
+           : key == "format"   ? schedule.is_sparse24() ? "sparse24" : ""
                                : on_or_off(schedule.pdl);
   });
 }
@@ -136,6 +140,10 @@ void check_ranges(const BitmapSchedule& schedule) {
   check_range(text, "cluster", schedule.cluster, 1, BitmapSchedule::max_cluster, 1);
   if (has_warpgroups) {
     check_warpgroups(schedule);
+    if (schedule.is_sparse24()) {
+      throw ScheduleError(text.str(), "format=sparse24 is multiplied by each warp by itself",
+                          "leave out mma=wgmma, or format=sparse24");
+    }
   }
   if (schedule.step != BitmapSchedule::half_tile &&
       (has_warpgroups || schedule.step != BitmapSchedule::tile_columns_of_a)) {
@@ -208,9 +216,13 @@ std::vector<BitmapSchedule> legal_bitmap_schedules(const ProductColumns& given) 
 
 std::vector<Directive> expand(const BitmapSchedule& schedule) {
   std::vector<Directive> directives{Mainloop{"i", schedule.row_tiles, schedule.warps},
-                                    FragmentColumns{"j", schedule.columns},
-                                    PackBitmap{"A", schedule.has_warpgroups() ? BitmapSchedule::warpgroup_warps : 1},
-                                    PipelineTiles{"k", schedule.stages, schedule.packed_tiles, schedule.step}};
+                                    FragmentColumns{"j", schedule.columns}};
+  if (schedule.is_sparse24()) {
+    directives.emplace_back(PackSparse24{"A"});
+  } else {
+    directives.emplace_back(PackBitmap{"A", schedule.has_warpgroups() ? BitmapSchedule::warpgroup_warps : 1});
+  }
+  directives.emplace_back(PipelineTiles{"k", schedule.stages, schedule.packed_tiles, schedule.step});
   if (schedule.cluster > 1) {
     directives.emplace_back(ClusterIterations{"k", schedule.cluster});
   }

@@ -12,7 +12,8 @@
 namespace esc {
 
 /// A schedule of family bitmap, for 16-bit weights of which one packed matrix serves every number of columns: a bit for
-/// each weight, and the non-zeros as mma.m16n8k16 takes them. A block owns `row_tiles` row tiles of 16 rows and goes
+/// each weight, and the non-zeros as mma.m16n8k16 takes them, or, of weights with two non-zeros in each four, two of
+/// these as mma.sp.m16n8k32 takes them. A block owns `row_tiles` row tiles of 16 rows and goes
 /// through all columns of A, a K tile of 256 at a time; `warps` warps of each row tile take K tiles in turn and add up
 /// their sums in the end (split-K within the block).
 struct BitmapSchedule {
@@ -35,6 +36,10 @@ struct BitmapSchedule {
   /// the same).
   enum class Mma { warp, warpgroup };
 
+  /// What packed tiles of A have: bits and non-zeros, or two of each four elements (where each warp multiplies by
+  /// itself).
+  enum class Format { bitmap, sparse24 };
+
   int columns = 8;       ///< columns of C that a block computes: 8 to 64, of warpgroups 32 to 256
   int row_tiles = 2;     ///< row tiles of a block
   int warps = 8;         ///< warps of a row tile
@@ -44,6 +49,7 @@ struct BitmapSchedule {
       half_tile;  ///< columns of A of a K step, where each warp multiplies by itself: half a K tile, or all of it
   Mma mma = Mma::warp;
   int cluster = 1;  ///< blocks of a cluster that take K tiles in turn, too (split-K), from compute capability 9.0 on
+  Format format = Format::bitmap;
   bool pdl = true;  ///< programmatic dependent launch: the packed matrix is read before the previous kernel has ended
 
   int consumer_threads() const { return 32 * row_tiles * warps; }
@@ -52,6 +58,7 @@ struct BitmapSchedule {
   /// Whether blocks of a cluster own as many of a tile's columns each: in tiles of 16, which are stored whole.
   static constexpr bool deals_sums(std::int64_t columns, int cluster) { return columns % (16 * cluster) == 0; }
   bool has_warpgroups() const { return mma == Mma::warpgroup; }
+  bool is_sparse24() const { return format == Format::sparse24; }
   /// Columns of A, and rows of B, of a K step: what a stage of B holds.
   int step_columns() const { return has_warpgroups() ? block_columns : step; }
 
@@ -84,8 +91,8 @@ class ProducerWarps {
 /// Reads the settings after "bitmap:". `text` is the whole schedule, the place of errors. Throws ScheduleError.
 BitmapSchedule parse_bitmap(std::string_view text, std::string_view settings);
 
-/// "bitmap: tile=32x256x8, warps=16, stages=3, stages_a=2, pdl=on", with "step=256", "mma=wgmma" and "cluster=2" before
-/// pdl where they are not the usual ones.
+/// "bitmap: tile=32x256x8, warps=16, stages=3, stages_a=2, pdl=on", with "step=256", "mma=wgmma", "cluster=2" and
+/// "format=sparse24" before pdl where they are not the usual ones.
 std::string print(const BitmapSchedule& schedule);
 
 /// Throws ScheduleError where a value is out of range whatever the columns are; the second one also where it is for

@@ -9,7 +9,7 @@ namespace {
 constexpr int steps[] = {BitmapSchedule::half_tile, BitmapSchedule::tile_columns_of_a};
 constexpr int clusters[] = {1, 2};  ///< larger ones were never faster
 
-void add_warps(int columns, std::vector<BitmapSchedule>& space) {
+void add_warps(int columns, BitmapSchedule::Format format, std::vector<BitmapSchedule>& space) {
   constexpr int most_row_tiles = 8, most_stages = 4, most_packed_tiles = 3;
   for (int row_tiles = 1; row_tiles <= most_row_tiles; ++row_tiles) {
     for (int warps = 1; warps <= BitmapSchedule::max_warps / row_tiles; ++warps) {
@@ -23,7 +23,8 @@ void add_warps(int columns, std::vector<BitmapSchedule>& space) {
                                .stages = stages,
                                .packed_tiles = packed_tiles,
                                .step = step,
-                               .cluster = cluster});
+                               .cluster = cluster,
+                               .format = format});
             }
           }
         }
@@ -64,11 +65,14 @@ void add_warpgroups(int columns, std::vector<BitmapSchedule>& space) {
 
 }  // namespace
 
-std::vector<BitmapSchedule> bitmap_space(const ProductColumns& given) {
+std::vector<BitmapSchedule> bitmap_space(const ProductColumns& given, bool sparse24) {
   std::vector<BitmapSchedule> space;
   for (int columns = BitmapSchedule::least_columns; columns <= widest_bitmap_tile(given.count); columns *= 2) {
     if (columns <= BitmapSchedule::max_warp_columns) {
-      add_warps(columns, space);
+      add_warps(columns, BitmapSchedule::Format::bitmap, space);
+      if (sparse24) {
+        add_warps(columns, BitmapSchedule::Format::sparse24, space);
+      }
     }
     if (columns >= BitmapSchedule::least_warpgroup_columns) {
       add_warpgroups(columns, space);

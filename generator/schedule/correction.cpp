@@ -76,6 +76,7 @@ void add(std::vector<double>& point, const BitmapSchedule& schedule) {
     point.push_back(octaves(value));
   }
   point.push_back(schedule.has_warpgroups() ? 1 : 0);
+  point.push_back(schedule.is_sparse24() ? 1 : 0);
 }
 
 /// How far two points are from each other, in octaves.

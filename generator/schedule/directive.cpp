@@ -217,6 +217,12 @@ void form(PackBitmap& directive, Form& parts) {
   parts.keyed_unless_usual("warps", directive.warps, 1);
 }
 template <typename Form>
+void form(PackSparse24& directive, Form& parts) {
+  parts.directive("transform");
+  parts.name("ARRAY", directive.array);
+  parts.word("sparse24_tiles");
+}
+template <typename Form>
 void form(PipelineKTiles& directive, Form& parts) {
   parts.directive("pipeline");
   parts.name("LOOP", directive.loop);

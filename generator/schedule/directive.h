@@ -203,6 +203,12 @@ struct PackBitmap {
   int warps = 1;
   bool operator==(const PackBitmap&) const = default;
 };
+/// transform(A, sparse24_tiles): two of each four elements of the sparse array, and which two, as the sparse tensor core
+/// takes them (mma.sp).
+struct PackSparse24 {
+  std::string array;
+  bool operator==(const PackSparse24&) const = default;
+};
 /// pipeline(k, 4): K tiles of the dense array and what the packed one has for them are copied to shared memory,
 /// `stages` of them at a time.
 struct PipelineKTiles {
@@ -246,12 +252,13 @@ struct StoreTiles {
   std::string array;
   bool operator==(const StoreTiles&) const = default;
 };
-using Directive = std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns,
-                               AssignRowTiles, TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums,
-                               PackRegions, Vectorize, BatchColumns, Prefetch, StageRegions, Overlap, CutRows,
-                               PackTasks, AssignTasks, PlaceEpilogue, Mainloop, FragmentColumns, PackFragments,
-                               PackDense, PackListed, PackPlaced, PipelineKTiles, CopyInBulk, CopyPackedTiles,
-                               ClusterIterations, WarpSpecialize, PackGathered, PackBitmap, PipelineTiles, StoreTiles>;
+using Directive =
+    std::variant<Unroll, Enumerate, MapGrid, MapLanes, Coarsen, Transform, Compact, MergePatterns, AssignRowTiles,
+                 TileColumns, SplitColumns, AccumulateSums, ShuffleSums, ShareSums, PackRegions, Vectorize,
+                 BatchColumns, Prefetch, StageRegions, Overlap, CutRows, PackTasks, AssignTasks, PlaceEpilogue,
+                 Mainloop, FragmentColumns, PackFragments, PackDense, PackListed, PackPlaced, PipelineKTiles,
+                 CopyInBulk, CopyPackedTiles, ClusterIterations, WarpSpecialize, PackGathered, PackBitmap, PackSparse24,
+                 PipelineTiles, StoreTiles>;
 
 /// "unroll(i, 4)", "map(i, grid)", "row_tiles(i, block=4, warp=2)", "merge()", ...
 std::string print(const Directive& directive);

@@ -143,12 +143,13 @@ KernelFacts estimated_kernel(const GatherSchedule& schedule, const LayerShape& s
 KernelFacts estimated_kernel(const BitmapSchedule& schedule, const LayerShape& shape) {
   const std::int64_t row_tiles = whole_up(static_cast<double>(shape.rows) / BitmapSchedule::row_tile_rows);
   const std::int64_t tiles = whole_up(static_cast<double>(shape.columns) / BitmapSchedule::tile_columns_of_a);
-  return {.registers = expected_registers(schedule),
-          .shared_bytes = static_cast<int>(shared_bytes(schedule, expected_packed_tile_room(shape.density()))),
-          .threads = schedule.threads(),
-          .blocks = schedule.cluster * whole_up(static_cast<double>(row_tiles) / schedule.row_tiles) *
-                    whole_up(static_cast<double>(shape.bcol) / schedule.columns),
-          .packed_bytes = row_tiles * tiles * whole_up(expected_packed_tile_bytes(shape.density()))};
+  return {
+      .registers = expected_registers(schedule),
+      .shared_bytes = static_cast<int>(shared_bytes(schedule, expected_packed_tile_room(schedule, shape.density()))),
+      .threads = schedule.threads(),
+      .blocks = schedule.cluster * whole_up(static_cast<double>(row_tiles) / schedule.row_tiles) *
+                whole_up(static_cast<double>(shape.bcol) / schedule.columns),
+      .packed_bytes = row_tiles * tiles * whole_up(expected_packed_tile_bytes(schedule, shape.density()))};
 }
 
 KernelFacts estimated_kernel(const Schedule& schedule, const LayerShape& shape) {

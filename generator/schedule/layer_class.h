@@ -25,6 +25,7 @@ struct LayerShape {
   std::string layout = "kn";     ///< how B and C lie: databases know the layers of each layout apart
   bool contiguous = true;        ///< whether columns of a row of B are one after the other
   std::string dtype = "f32";     ///< of the elements: databases know those of each type apart
+  bool sparse24 = false;         ///< whether of four neighbours in a row two at most are not zero
   bool scattered = true;         ///< whether the non-zeros are without a structure, as those of classes do
   CacheState cache = CacheState::warm;
 

@@ -32,7 +32,7 @@ std::string form_of(const GatherSchedule& schedule) {
   return fmt::format("gather: sets={}, warps={}", schedule.sets, schedule.warps);
 }
 
-std::string form_of(const BitmapSchedule&) { return "bitmap"; }
+std::string form_of(const BitmapSchedule& schedule) { return schedule.is_sparse24() ? "sparse24" : "bitmap"; }
 
 }  // namespace
 

@@ -66,6 +66,8 @@ const std::vector<ScheduleFamily>& schedule_families() {
         {"step", "NUMBER", "columns of A of a K step, where each warp multiplies by itself: 128 or 256", "step"},
         {"mma", "mma|wgmma", "who multiplies at once: a warp, or four of them (sm_90a)", "mma"},
         {"cluster", "NUMBER", "blocks of a cluster that take K tiles in turn", "cluster"},
+        {"format", "bitmap|sparse24",
+         "A: a bit for each weight, or two of each four for the sparse tensor core (mma.sp)", "format"},
         pdl}},
       {"atomic",
        "the paper's kernel: a block for each pattern of a row tile, atomic adds",

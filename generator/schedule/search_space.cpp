@@ -299,7 +299,8 @@ std::set<std::string> families_for(const std::set<std::string>& families, const 
   return usable;
 }
 
-std::vector<Schedule> search_space(const ProductColumns& columns, const std::set<std::string>& families) {
+std::vector<Schedule> search_space(const ProductColumns& columns, const std::set<std::string>& families,
+                                   bool sparse24) {
   if (columns.count < 1) {
     throw UserError(fmt::format("--bcol {}", columns.count), "is less than 1", "B has at least one column");
   }
@@ -327,7 +328,7 @@ std::vector<Schedule> search_space(const ProductColumns& columns, const std::set
     }
   }
   if (families.contains("bitmap")) {
-    std::ranges::for_each(bitmap_space(columns), [&](const BitmapSchedule& one) { found.add(one); });
+    std::ranges::for_each(bitmap_space(columns, sparse24), [&](const BitmapSchedule& one) { found.add(one); });
   }
   if (families.contains("gather")) {
     add_gather_family(found);
@@ -336,11 +337,12 @@ std::vector<Schedule> search_space(const ProductColumns& columns, const std::set
 }
 
 const std::vector<Schedule>& usual_space(const LayerShape& shape) {
-  thread_local std::map<std::tuple<std::string, std::string, long long, bool>, std::vector<Schedule>> spaces;
-  const auto [place, is_new] =
-      spaces.try_emplace({shape.dtype, shape.layout, shape.bcol, shape.contiguous}, std::vector<Schedule>());
+  thread_local std::map<std::tuple<std::string, std::string, long long, bool, bool>, std::vector<Schedule>> spaces;
+  const auto [place, is_new] = spaces.try_emplace(
+      {shape.dtype, shape.layout, shape.bcol, shape.contiguous, shape.sparse24}, std::vector<Schedule>());
   if (is_new) {
-    place->second = search_space(shape.product(), families_for(usual_families(), shape.dtype, shape.layout));
+    place->second =
+        search_space(shape.product(), families_for(usual_families(), shape.dtype, shape.layout), shape.sparse24);
   }
   return place->second;
 }

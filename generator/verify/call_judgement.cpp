@@ -58,7 +58,8 @@ void CallJudgement::judge_unpacking(std::size_t number) {
   const bool repacks = *one.function == UnpackFunction::values;
   const std::string call = print_unpacking(one.call, *one.function);
   const std::optional<EmulatedProduct> result =
-      made(number, repacks ? values_to_take(*one.source, one.compared_rows()) : TypedElements(one.matrix.element, 0));
+      made(number, repacks ? values_to_take(*one.source, one.packed, one.compared_rows())
+                           : TypedElements(one.matrix.element, 0));
   if (!result) {
     report_.skipped.push_back(fmt::format("{} was not run: a process here has not enough addresses", call));
     return;

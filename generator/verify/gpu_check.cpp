@@ -66,7 +66,7 @@ class GpuKernel {
   /// Every byte that NAME_values makes of the packed matrix.
   void repack(const KernelCall& call, const OtherMatrix& other, const std::vector<std::byte>& packed) {
     if (can_unpack(call, other.matrix)) {
-      const GpuProduct result = gpu_repacking(on_gpu(packed, other.matrix), call, values_to_take(other.matrix));
+      const GpuProduct result = gpu_repacking(on_gpu(packed, other.matrix), call, values_to_take(other.matrix, packed));
       tell(print_unpacking(call, UnpackFunction::values),
            result.problem.empty() ? wrong_byte_of_packed(packed, other.packed, result.c.bytes()) : result.problem);
     }

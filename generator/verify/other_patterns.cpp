@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "generator/matrix/statistics.h"
 #include "generator/patterns/csr_view.h"
 #include "transformer/pack.h"
 #include "transformer/unpack.h"
@@ -19,10 +20,14 @@ namespace esc {
 namespace {
 
 using transformer::BitmapFormat;
+using transformer::Sparse24Format;
+
+/// The formats of kernels that take any pattern.
+using OpenFormat = std::variant<BitmapFormat, Sparse24Format>;
 
 /// The format of a bundle whose kernel takes any pattern.
-std::optional<BitmapFormat> open_format(std::span<const std::byte> packed) {
-  std::optional<BitmapFormat> found;
+std::optional<OpenFormat> open_format(std::span<const std::byte> packed) {
+  std::optional<OpenFormat> found;
   try {
     std::visit(
         [&](const auto& format) {
@@ -37,6 +42,10 @@ std::optional<BitmapFormat> open_format(std::span<const std::byte> packed) {
   return found;
 }
 
+std::uint64_t bytes_of(const OpenFormat& format) {
+  return std::visit([](const auto& one) { return one.bytes; }, format);
+}
+
 std::size_t first_entry(const SparseMatrix& matrix, std::int64_t row) {
   return static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row)]);
 }
@@ -48,10 +57,11 @@ struct RowTile {
   std::int64_t nonzeros = 0;
 };
 
-std::vector<RowTile> row_tiles_of(const SparseMatrix& matrix, const BitmapFormat& format) {
+template <typename Shape>
+std::vector<RowTile> row_tiles_of(const SparseMatrix& matrix, const Shape& shape) {
   std::vector<RowTile> row_tiles;
-  for (std::int64_t row_tile = 0; row_tile < format.shape.row_tiles(); ++row_tile) {
-    const std::int64_t first = format.shape.first_row(row_tile), rows = format.shape.rows_in(row_tile);
+  for (std::int64_t row_tile = 0; row_tile < shape.row_tiles(); ++row_tile) {
+    const std::int64_t first = shape.first_row(row_tile), rows = shape.rows_in(row_tile);
     row_tiles.push_back(
         {first, rows,
          matrix.offsets[static_cast<std::size_t>(first + rows)] - matrix.offsets[static_cast<std::size_t>(first)]});
@@ -122,9 +132,35 @@ std::optional<SparseMatrix> with_moved_nonzero(const SparseMatrix& matrix, std::
 
 /// What a kernel was made of, and what it has room for.
 struct KernelOfPatterns {
-  BitmapFormat own;
-  std::uint32_t packed_tile_words;
+  OpenFormat own;
+  std::uint32_t packed_tile_words;  ///< of bitmaps
 };
+
+/// What a matrix asks of a kernel, how much of that this has, and, where it is enough, the matrix as it is to be packed.
+struct PatternNeed {
+  std::uint64_t needed = 0;
+  std::uint64_t room = 0;
+  std::vector<std::byte> packed = {};
+};
+
+template <typename Format>
+std::vector<std::byte> bytes_of(const transformer::Packed<Format>& packed) {
+  return {packed.bytes.span().begin(), packed.bytes.span().end()};
+}
+
+/// Rows of words of a packed tile.
+PatternNeed need_of(const SparseMatrix& matrix, const BitmapFormat& own, const KernelOfPatterns& kernel) {
+  const auto packed = transformer::pack(csr_view(matrix), own.shape);
+  return {packed.format.shape.most_words, kernel.packed_tile_words, bytes_of(packed)};
+}
+
+/// Non-zeros of four neighbours.
+PatternNeed need_of(const SparseMatrix& matrix, const Sparse24Format& own, const KernelOfPatterns&) {
+  constexpr std::uint64_t stored = 2;
+  const auto most = static_cast<std::uint64_t>(fullest_four(matrix).nonzeros);
+  return {most, stored,
+          most > stored ? std::vector<std::byte>() : bytes_of(transformer::pack(csr_view(matrix), own.shape))};
+}
 
 /// Of one matrix what is right, and the calls that have to do it.
 class JudgedPattern {
@@ -136,22 +172,21 @@ class JudgedPattern {
         kernel_(kernel),
         arrays_(csr_of(matrix)),
         values_(matrix.element, matrix.values) {
-    const auto packed = transformer::pack(csr_view(matrix), kernel.own.shape);
-    words_ = packed.format.shape.most_words;
-    packed_.assign(packed.bytes.span().begin(), packed.bytes.span().end());
+    need_ = std::visit([&](const auto& own) { return need_of(matrix, own, kernel); }, kernel.own);
   }
 
-  bool has_room() const { return words_ <= kernel_.packed_tile_words; }
-  const std::vector<std::byte>& packed() const { return packed_; }
+  bool has_room() const { return need_.needed <= need_.room; }
+  const std::vector<std::byte>& packed() const { return need_.packed; }
+  std::uint64_t own_bytes() const { return bytes_of(kernel_.own); }
 
   void measure() {
-    calls_.measure(what_, has_room() ? packed_.size() : 0, [&] {
+    calls_.measure(what_, has_room() ? packed().size() : 0, [&] {
       return calls_.transformer().bytes_for_csr(arrays_.offsets.data(), arrays_.columns.data(), values_.data());
     });
   }
   /// Into a buffer of the kernel's own size.
   void pack() {
-    expect("", kernel_.own.bytes, [&](void* to, std::size_t) {
+    expect("", own_bytes(), [&](void* to, std::size_t) {
       return calls_.transformer().transform_csr(arrays_.offsets.data(), arrays_.columns.data(), values_.data(), to);
     });
   }
@@ -164,9 +199,9 @@ class JudgedPattern {
   /// The same three from dense.
   void pack_dense(std::size_t bytes) {
     const TypedElements a = dense_elements(matrix_, matrix_.columns + 1, -0.0);
-    calls_.measure(what_ + ", dense", has_room() ? packed_.size() : 0,
+    calls_.measure(what_ + ", dense", has_room() ? packed().size() : 0,
                    [&] { return calls_.transformer().bytes_for(a.data(), matrix_.columns + 1); });
-    expect(", dense", kernel_.own.bytes,
+    expect(", dense", own_bytes(),
            [&](void* to, std::size_t) { return calls_.transformer().transform(a.data(), matrix_.columns + 1, to); });
     expect(fmt::format(", dense, into {} bytes", bytes), bytes, [&](void* to, std::size_t room) {
       return calls_.transformer().transform_into(a.data(), matrix_.columns + 1, to, room);
@@ -176,7 +211,7 @@ class JudgedPattern {
  private:
   template <typename Function>
   void expect(const std::string& how, std::size_t bytes, const Function& function) {
-    const bool fits = has_room() && packed_.size() <= bytes;
+    const bool fits = has_room() && packed().size() <= bytes;
     PackedRoom room(bytes);
     room.poison();
     const std::string call = what_ + how;
@@ -188,13 +223,13 @@ class JudgedPattern {
       calls_.add(fmt::format("the transformer writes outside the buffer for {}", call));
     }
     if (fits) {
-      std::vector<std::byte> expected = packed_;
+      std::vector<std::byte> expected = packed();
       expected.resize(bytes);
       if (room.contents() != expected) {
         calls_.add(fmt::format("the transformer packs {} otherwise than it is", call));
       }
     } else {
-      expect_numbers(call, has_room() ? packed_.size() : words_, has_room() ? 0 : kernel_.packed_tile_words);
+      expect_numbers(call, has_room() ? packed().size() : need_.needed, has_room() ? 0 : need_.room);
     }
   }
 
@@ -213,8 +248,7 @@ class JudgedPattern {
   KernelOfPatterns kernel_;
   CsrArrays arrays_;
   TypedElements values_;
-  std::vector<std::byte> packed_;  ///< as it is to be
-  std::uint32_t words_ = 0;
+  PatternNeed need_;
 };
 
 /// Bad arguments of the functions that other kernels' transformers do not have.
@@ -259,18 +293,20 @@ std::vector<std::size_t> other_sizes(std::size_t needed, Breadth breadth) {
 bool has_any_pattern(std::span<const std::byte> packed) { return open_format(packed).has_value(); }
 
 FurtherRoom room_for_other_patterns(const SparseMatrix& matrix, std::span<const std::byte> packed) {
-  const std::optional<BitmapFormat> format = open_format(packed);
+  const std::optional<OpenFormat> format = open_format(packed);
   if (!format) {
     return {};
   }
-  const std::uint64_t full_row_tile = format->tiles() * format->packed_tile_bytes(transformer::max_bitmap_words);
-  return {.entries = format->shape.height * matrix.columns,
+  const auto* const bitmap = std::get_if<BitmapFormat>(&*format);
+  const std::uint64_t full_row_tile =
+      bitmap == nullptr ? 0 : bitmap->tiles() * bitmap->packed_tile_bytes(transformer::max_bitmap_words);
+  return {.entries = transformer::packed_tile_rows * matrix.columns,
           .packed_bytes = static_cast<std::size_t>(full_row_tile) + 64};
 }
 
 std::vector<OtherMatrix> check_other_patterns(JudgedCalls& calls, const SparseMatrix& matrix,
                                               std::span<const std::byte> packed, const TransformEffort& effort) {
-  const std::optional<BitmapFormat> own = open_format(packed);
+  const std::optional<OpenFormat> own = open_format(packed);
   std::vector<OtherMatrix> others;
   if (!own || !calls.transformer().takes_any_pattern()) {
     return others;
@@ -297,7 +333,8 @@ std::vector<OtherMatrix> check_other_patterns(JudgedCalls& calls, const SparseMa
     }
   };
   judge_whole("a matrix with a third less of its non-zeros", with_third_less(matrix, random));
-  const std::vector<RowTile> row_tiles = row_tiles_of(matrix, *own);
+  const std::vector<RowTile> row_tiles =
+      std::visit([&](const auto& format) { return row_tiles_of(matrix, format.shape); }, *own);
   const auto fullest = std::ranges::max_element(row_tiles, {}, &RowTile::nonzeros);
   const auto emptiest = std::ranges::min_element(row_tiles, {}, &RowTile::nonzeros);
   if (fullest != emptiest) {
@@ -307,7 +344,7 @@ std::vector<OtherMatrix> check_other_patterns(JudgedCalls& calls, const SparseMa
   JudgedPattern judged_full(calls, "a matrix with a full row tile", full, kernel);
   judged_full.measure();
   judged_full.pack();
-  judged_full.pack_into(judged_full.packed().size());
+  judged_full.pack_into(std::max(judged_full.packed().size(), packed.size()));
   const auto nonzeros = static_cast<std::uint64_t>(matrix.nonzeros());
   const std::vector<std::uint64_t> moved =
       nonzeros == 0 ? std::vector<std::uint64_t>() : std::vector<std::uint64_t>{0, random() % nonzeros};
@@ -315,6 +352,9 @@ std::vector<OtherMatrix> check_other_patterns(JudgedCalls& calls, const SparseMa
     if (const auto other = with_moved_nonzero(matrix, static_cast<std::size_t>(from))) {
       JudgedPattern judged(calls, "a matrix with a non-zero in another place", *other, kernel);
       judged.pack();
+      if (judged.packed().empty()) {
+        continue;  // nobody has such a file
+      }
       PackedRoom room(packed.size());
       calls.call("the packed file of another pattern", TransformStatus::bad_file,
                  [&] { return calls.transformer().load({PackedFile::Path::file, judged.packed()}, room.data()); });

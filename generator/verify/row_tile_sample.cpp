@@ -80,15 +80,22 @@ void RowTileSample::take(const transformer::GatherReader& gathered) {
   }
 }
 
-void RowTileSample::take(const transformer::BitmapReader& bitmap) {
-  const transformer::BitmapFormat& format = bitmap.format();
-  const std::int64_t block_rows = std::max<std::int64_t>(block_rows_, format.shape.height);
-  const auto blocks = static_cast<std::uint64_t>((format.shape.rows + block_rows - 1) / block_rows);
+void RowTileSample::take_packed_tiles(std::int64_t rows, std::int64_t row_tile_rows) {
+  const std::int64_t block_rows = std::max(block_rows_, row_tile_rows);
+  const auto blocks = static_cast<std::uint64_t>((rows + block_rows - 1) / block_rows);
   begin_in(blocks);
   for (std::uint64_t block = 0; block < blocks; ++block) {
     blocks_.push_back(takes(block));
   }
-  take_rows(format.shape.rows, block_rows);
+  take_rows(rows, block_rows);
+}
+
+void RowTileSample::take(const transformer::BitmapReader& bitmap) {
+  take_packed_tiles(bitmap.format().shape.rows, bitmap.format().shape.height);
+}
+
+void RowTileSample::take(const transformer::Sparse24Reader& packed) {
+  take_packed_tiles(packed.format().shape.rows, packed.format().shape.height);
 }
 
 void RowTileSample::take(const transformer::TaskReader& tasks) {

@@ -40,6 +40,8 @@ class RowTileSample {
   void take(const transformer::FragmentReader& fragments);
   void take(const transformer::GatherReader& gathered);
   void take(const transformer::BitmapReader& bitmap);
+  void take(const transformer::Sparse24Reader& packed);
+  void take_packed_tiles(std::int64_t rows, std::int64_t row_tile_rows);
   /// Adds the blocks that work on the rows for which `wanted` is set.
   void take_blocks_of(const transformer::TaskReader& tasks, const std::vector<bool>& wanted);
   /// The rows of which no task is in a block that is not taken.

@@ -30,8 +30,9 @@ std::string wrong_element_of_a(const SparseMatrix& matrix, const TypedElements& 
                                const std::vector<bool>& compared = {});
 
 /// What NAME_values is given: the rows of the matrix for which `compared` is set, all where it is empty, without gaps,
-/// and poison where it has no entries, as nobody is to look there.
-TypedElements values_to_take(const SparseMatrix& matrix, const std::vector<bool>& compared = {});
+/// and poison where `packed`, of the same pattern, stores nothing, as nobody is to look there.
+TypedElements values_to_take(const SparseMatrix& matrix, std::span<const std::byte> packed,
+                             const std::vector<bool>& compared = {});
 
 /// The first byte after the header in which what NAME_values has made of the packed matrix `before` is not the one of
 /// the other values: "byte 600 of the packed matrix is 3, not 5"; empty where there is none. Where row tiles have no

@@ -18,8 +18,10 @@
 #include "generator/ir/linear_nk_nest.h"
 #include "generator/matrix/round_values.h"
 #include "generator/matrix/sample.h"
+#include "generator/matrix/statistics.h"
 #include "generator/schedule/target.h"
 #include "tests/support/emulated_layer.h"
+#include "tests/support/nest_memory.h"
 #include "tests/support/random_case.h"
 
 namespace esc {
@@ -94,10 +96,18 @@ GeneratedLayer fitting_layer(const SparseMatrix& matrix, std::int64_t bcol, Bitm
   }
 }
 
+/// Of a matrix that the sparse tensor core takes, either format.
+BitmapSchedule in_either_format(BitmapSchedule schedule, const SparseMatrix& matrix) {
+  const bool sparse24 = is_sparse24(matrix) && !schedule.has_warpgroups() &&
+                        *rc::gen::arbitrary<bool>().as("two of each four elements are stored");
+  schedule.format = sparse24 ? BitmapSchedule::Format::sparse24 : BitmapSchedule::Format::bitmap;
+  return schedule;
+}
+
 /// The kernel agrees with the float64 product in whatever order its blocks and threads run, on devices with an engine
 /// for bulk copies and without, and does nothing that the emulator forbids.
 void check_kernel(const SparseMatrix& matrix, std::int64_t bcol, Lies lies) {
-  const auto schedule = *small_schedule(bcol).as("schedule");
+  const BitmapSchedule schedule = in_either_format(*small_schedule(bcol).as("schedule"), matrix);
   const int major = schedule.cluster > 1 ? 9 : *rc::gen::element(8, 9, 12).as("major compute capability");
   const auto order = *rc::gen::arbitrary<std::uint64_t>().as("order of blocks and threads");
   const auto products = *rc::gen::container<std::vector<ProductCase>>(2, half_product_case(bcol)).as("products");
@@ -127,7 +137,7 @@ SparseMatrix matrix_of_tiles() {
        .structure = *rc::gen::element(SampleStructure::uniform, SampleStructure::powerlaw).as("structure"),
        .seed = *rc::gen::inRange<std::uint64_t>(1, 1000).as("seed")});
   round_values(matrix, *rc::gen::element(ScalarType::f16, ScalarType::bf16).as("element"));
-  return matrix;
+  return *rc::gen::arbitrary<bool>().as("two of four") ? tests::with_two_of_four(matrix) : matrix;
 }
 
 RC_GTEST_PROP(EmittedBitmapKernel, AgreesWithTheReference, ()) {
@@ -153,7 +163,8 @@ RC_GTEST_PROP(EmittedBitmapKernel, OfSeveralTransposedTilesAgreesWithTheReferenc
 RC_GTEST_PROP(EmittedBitmapTransformer, WritesThePackedFile, ()) {
   const auto lies = *rc::gen::element(Lies::in_rows, Lies::transposed).as("lies");
   const SparseMatrix matrix = matrix_of_tiles();
-  RC_ASSERT(transformer_problem(fitting_layer(matrix, 32, *small_schedule(32).as("schedule"), lies), matrix) == "");
+  const BitmapSchedule schedule = in_either_format(*small_schedule(32).as("schedule"), matrix);
+  RC_ASSERT(transformer_problem(fitting_layer(matrix, 32, schedule, lies), matrix) == "");
 }
 
 SparseMatrix drawn_halves(std::int64_t rows, std::int64_t columns, double sparsity, std::uint64_t seed) {

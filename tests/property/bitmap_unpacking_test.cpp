@@ -19,6 +19,7 @@
 #include "generator/matrix/sample.h"
 #include "tests/support/covering_sample.h"
 #include "tests/support/emulated_layer.h"
+#include "tests/support/nest_memory.h"
 #include "tests/support/run_size.h"
 
 namespace esc {
@@ -33,6 +34,13 @@ constexpr BitmapSchedule of_warpgroups{
 
 constexpr BitmapSchedule of_clusters{
     .columns = 8, .row_tiles = 1, .warps = 2, .stages = 3, .packed_tiles = 2, .cluster = 2};
+
+constexpr BitmapSchedule of_sparse24{.columns = 8,
+                                     .row_tiles = 2,
+                                     .warps = 2,
+                                     .stages = 3,
+                                     .packed_tiles = 2,
+                                     .format = BitmapSchedule::Format::sparse24};
 
 SparseMatrix sampled(std::int64_t rows, std::int64_t columns, double sparsity, ScalarType element,
                      std::uint64_t seed = 3) {
@@ -70,7 +78,10 @@ struct Tails {
   ScalarType element;
   const BitmapSchedule* schedule;
 
-  SparseMatrix matrix() const { return sampled(rows, columns, rows == 1 ? 0 : 0.6, element); }
+  SparseMatrix matrix() const {
+    const SparseMatrix whole = sampled(rows, columns, rows == 1 ? 0 : 0.6, element);
+    return schedule->is_sparse24() ? tests::with_two_of_four(whole) : whole;
+  }
 };
 
 /// All of them in a whole run, else those in which all pairs of shape, type and schedule come up.
@@ -79,14 +90,14 @@ std::vector<Tails> tails_of_the_run() {
   for (const auto& [rows, columns] :
        {std::pair(1, 1), {15, 255}, {16, 256}, {17, 257}, {33, 64}, {40, 1030}, {70, 63}}) {
     for (const ScalarType element : {ScalarType::f16, ScalarType::bf16}) {
-      for (const BitmapSchedule* const schedule : {&of_warps, &of_warpgroups, &of_clusters}) {
+      for (const BitmapSchedule* const schedule : {&of_warps, &of_warpgroups, &of_clusters, &of_sparse24}) {
         all.push_back({rows, columns, element, schedule});
       }
     }
   }
   return tests::full_sweep() ? all : tests::covering_part(all, [](const Tails& tails) {
     return std::vector{static_cast<int>(tails.rows), static_cast<int>(tails.element), tails.schedule->cluster,
-                       static_cast<int>(tails.schedule->mma)};
+                       static_cast<int>(tails.schedule->mma), static_cast<int>(tails.schedule->is_sparse24())};
   });
 }
 
@@ -102,6 +113,17 @@ TEST(BitmapUnpacking, WritesTheZerosOfEmptyRows) {
 }
 
 TEST(BitmapUnpacking, GivesAMatrixWithoutZeros) { expect_unpacked(sampled(20, 300, 0, ScalarType::bf16), of_warps); }
+
+TEST(Sparse24Unpacking, DoesNotDependOnTheOrderOfThreads) {
+  const SparseMatrix matrix = tests::with_two_of_four(sampled(70, 2563, 0.6, ScalarType::f16));
+  const EmulatedKernel kernel(layer_of(matrix, 64, of_sparse24, linear_nk_nest(matrix.element)));
+  for (KernelCall call : kernel.unpackings(matrix)) {
+    for (std::uint64_t order = 1; order <= 4; ++order) {
+      call.order = order;
+      EXPECT_EQ(kernel.unpacking_problem(matrix, call), "") << print_unpacking(call) << ", order " << order;
+    }
+  }
+}
 
 TEST(BitmapUnpacking, IsLeftOutWhereAFamilyCannot) {
   EXPECT_EQ(header_source(layer_of(sampled(20, 64, 0.5, ScalarType::f16), 64, PanelSchedule{}).layer).find("_unpack"),

@@ -109,9 +109,10 @@ Packing<transformer::GatherFormat> pack_gathered(const InstructionExample& examp
   return {std::move(packed), std::move(sizes)};
 }
 
-Packing<transformer::BitmapFormat> pack_bitmap(const InstructionExample& example) {
-  auto packed = transformer::pack(csr_view(example.matrix), transformer::BitmapCut{});
-  Environment sizes = bitmap_sizes(packed.format);
+template <typename Format, typename Cut>
+Packing<Format> pack_tiles(const InstructionExample& example, const Cut& cut) {
+  auto packed = transformer::pack(csr_view(example.matrix), cut);
+  Environment sizes = packed_tile_sizes(packed.format);
   sizes["M"] = example.matrix.rows;
   sizes["K"] = example.matrix.columns;
   return {std::move(packed), std::move(sizes)};
@@ -128,7 +129,9 @@ auto with_packed(const InstructionExample& example, const Use& use) {
     case PackedForm::Kind::gathered:
       return use(pack_gathered(example));
     case PackedForm::Kind::bitmap:
-      return use(pack_bitmap(example));
+      return use(pack_tiles<transformer::BitmapFormat>(example, transformer::BitmapCut{}));
+    case PackedForm::Kind::sparse24:
+      return use(pack_tiles<transformer::Sparse24Format>(example, transformer::Sparse24Cut{}));
     default:
       return use(pack_tasks(example));
   }
@@ -202,7 +205,9 @@ std::string first_difference(const Operand& operand, const Tensor& expected, con
 }
 
 /// Whether what is changed is not C, but the values of the packed matrix.
-bool repacks(const InstructionExample& example) { return performs(example.nest, "store_words"); }
+bool repacks(const InstructionExample& example) {
+  return performs(example.nest, "store_words") || performs(example.nest, "store_sparse_words");
+}
 
 std::string value_difference(const Tensor& expected, const Tensor& found) {
   for (std::size_t at = 0; at < expected.elements.size(); ++at) {
@@ -301,7 +306,7 @@ class Comparison {
     }
     const Tensor& expected = meaning(example_, round, std::move(memory));
     if (repacks(example_)) {
-      return value_difference(expected, bitmap_values(packed));
+      return value_difference(expected, packed_tile_values(packed));
     }
     return expected == before ? "the example does nothing" : first_difference(c, expected, c_memory);
   }
@@ -398,7 +403,7 @@ std::string difference(const InstructionExample& example, const std::string& tex
     });
   };
   std::string found = asks_for_own_features(text) ? difference_with(with_features()) : "";
-  if (found.empty() && has_bitmap(example.nest) && !has_clusters(example.nest)) {
+  if (found.empty() && example.nest.packed.has_packed_tiles() && !has_clusters(example.nest)) {
     found = difference_with(
         {.headers = {}, .defines = {"__CUDA_ARCH__=800"}});  // packed tiles are not copied in bulk there
   }

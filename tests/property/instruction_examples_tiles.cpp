@@ -11,6 +11,7 @@
 #include "generator/pipeline.h"
 #include "generator/schedule/bitmap_schedule.h"
 #include "tests/property/instruction_example.h"
+#include "tests/support/nest_memory.h"
 
 namespace esc::tests {
 namespace {
@@ -30,6 +31,22 @@ BitmapSchedule of_warpgroups(int columns, int row_tiles, int warps, int stages) 
           .packed_tiles = 2,
           .mma = BitmapSchedule::Mma::warpgroup,
           .pdl = false};
+}
+
+/// One whose packed tiles have two of each four elements.
+BitmapSchedule of_sparse24(int columns, int row_tiles, int warps, int stages) {
+  return {.columns = columns,
+          .row_tiles = row_tiles,
+          .warps = warps,
+          .stages = stages,
+          .packed_tiles = 2,
+          .format = BitmapSchedule::Format::sparse24,
+          .pdl = false};
+}
+
+SparseMatrix two_of_four(std::int64_t rows, std::int64_t columns, double density, ScalarType element,
+                         std::uint64_t seed) {
+  return with_two_of_four(small_matrix(rows, columns, density, element, seed));
 }
 
 /// Both transposed.
@@ -81,7 +98,7 @@ InstructionExample unpacked(std::string name, const BitmapSchedule& schedule, Sp
                             std::int64_t least_columns) {
   const LoopNest product = lower(spmm_nest(matrix.element), expand(schedule));
   LoopNest nest = between_b_and_c(product, product.unpacking.front(), [](Perform& perform) {
-    if (perform.instruction == "store_a") {
+    if (perform.instruction == "store_a" || perform.instruction == "store_sparse_a") {
       perform.arguments[0] = element("C");
       perform.arguments[4] = index("N");
     }
@@ -93,7 +110,7 @@ InstructionExample unpacked(std::string name, const BitmapSchedule& schedule, Sp
 InstructionExample repacked(std::string name, const BitmapSchedule& schedule, SparseMatrix matrix) {
   const LoopNest product = lower(spmm_nest(matrix.element), expand(schedule));
   LoopNest nest = between_b_and_c(product, product.repacking.front(), [](Perform& perform) {
-    if (perform.instruction == "store_words") {
+    if (perform.instruction == "store_words" || perform.instruction == "store_sparse_words") {
       perform.arguments[0] = element("B");
     }
   });
@@ -162,7 +179,16 @@ std::vector<InstructionExample> tile_examples() {
                small_matrix(37, 700, 0.5, f16, 20)),
       repacked("tiles_repacked_one",
                {.columns = 8, .row_tiles = 1, .warps = 1, .stages = 2, .packed_tiles = 3, .pdl = false},
-               small_matrix(21, 40, 0.6, bf16, 21))};
+               small_matrix(21, 40, 0.6, bf16, 21)),
+      // Two of each four elements.
+      in_rows("tiles_sparse24", of_sparse24(8, 2, 2, 3), two_of_four(37, 999, 0.4, f16, 22), true),
+      in_rows("tiles_sparse24_wide", of_sparse24(32, 3, 1, 2), two_of_four(37, 700, 0.7, bf16, 23), false),
+      in_rows("tiles_sparse24_one", of_sparse24(16, 1, 1, 2), two_of_four(21, 37, 0.3, f16, 24), true),
+      transposed("tiles_sparse24_columns", of_sparse24(16, 2, 2, 2), two_of_four(37, 703, 0.5, bf16, 25), 12),
+      unpacked("tiles_sparse24_stored", of_sparse24(8, 2, 2, 3), two_of_four(37, 700, 0.5, f16, 26), 700),
+      unpacked("tiles_sparse24_stored_one", of_sparse24(8, 1, 1, 2), two_of_four(21, 39, 0.6, bf16, 27), 39),
+      repacked("tiles_sparse24_repacked", of_sparse24(8, 2, 2, 3), two_of_four(37, 700, 0.5, f16, 28)),
+      repacked("tiles_sparse24_repacked_one", of_sparse24(8, 1, 1, 2), two_of_four(21, 39, 0.6, bf16, 29))};
 }
 
 }  // namespace esc::tests

@@ -112,7 +112,7 @@ EmulatedProduct EmulatedKernel::repacked(const SparseMatrix& values, const Kerne
   EmulatedDevice device;
   return emulate_repacking(
       device, {programs_.for_call(call), name_, {packed_.get(), packed_bytes_}, values.rows, dispatch_, &nest_}, call,
-      values_to_take(values), {});
+      values_to_take(values, {packed_.get(), packed_bytes_}), {});
 }
 
 void EmulatedKernel::take_packed(std::span<const std::byte> packed) {

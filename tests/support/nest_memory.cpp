@@ -177,7 +177,7 @@ Memory fragment_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, co
 
 /// The words of a bitmap's packed tiles; NaN where a packed tile has no more of them.
 Tensor values_of(const transformer::BitmapReader& reader, const transformer::BitmapFormat& format) {
-  constexpr std::int64_t lanes = transformer::bitmap_lanes;
+  constexpr std::int64_t lanes = transformer::packed_tile_lanes;
   const auto row_tiles = static_cast<std::int64_t>(format.row_tiles()),
              tiles = static_cast<std::int64_t>(format.tiles());
   const std::int64_t most_words = format.shape.most_words;
@@ -202,7 +202,7 @@ Memory bitmap_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, std:
   const transformer::BitmapReader reader(packed.bytes.span(), format);
   const auto row_tiles = static_cast<std::int64_t>(format.row_tiles()),
              tiles = static_cast<std::int64_t>(format.tiles());
-  constexpr std::int64_t lanes = transformer::bitmap_lanes, blocks = transformer::bitmap_blocks;
+  constexpr std::int64_t lanes = transformer::packed_tile_lanes, blocks = transformer::packed_tile_blocks;
   Tensor words{{row_tiles, tiles}, {}}, odd_columns{{row_tiles, tiles, lanes}, {}},
       bits{{row_tiles, tiles, blocks, lanes}, {}};
   for (std::int64_t number = 0; number < row_tiles * tiles; ++number) {
@@ -225,6 +225,44 @@ Memory bitmap_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, std:
   memory.arrays["Values"] = values_of(reader, format);
   memory.sizes["most_words"] = format.shape.most_words;
   memory.sizes["packed_tile_begins"] = static_cast<std::int64_t>(format.packed_tiles()) + 1;
+  return memory;
+}
+
+/// The array Values of packed tiles of which two of each four elements are stored.
+Tensor values_of(const transformer::Sparse24Reader& reader, const transformer::Sparse24Format& format) {
+  constexpr std::int64_t lanes = transformer::packed_tile_lanes, blocks = transformer::packed_tile_blocks, groups = 2,
+                         registers = 4;
+  const auto row_tiles = static_cast<std::int64_t>(format.row_tiles()),
+             tiles = static_cast<std::int64_t>(format.tiles());
+  Tensor values{{row_tiles, tiles, blocks, groups, lanes, registers, 2}, {}};
+  for (std::int64_t number = 0; number < row_tiles * tiles; ++number) {
+    for (std::uint32_t place = 0; place < blocks * groups * lanes * registers * 2; ++place) {
+      const std::uint32_t of_block = place / 2 / registers / lanes / groups,
+                          group = place / 2 / registers / lanes % groups;
+      values.elements.push_back(reader.value(static_cast<std::uint64_t>(number), of_block, group,
+                                             place / 2 / registers % lanes, place / 2 % registers, place % 2));
+    }
+  }
+  return values;
+}
+
+Memory sparse24_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, std::uint64_t seed) {
+  Memory memory = product_memory(matrix, columns_of_b, seed);
+  const auto packed = transformer::pack(csr_view(matrix), transformer::Sparse24Cut{});
+  const transformer::Sparse24Format& format = packed.format;
+  const transformer::Sparse24Reader reader(packed.bytes.span(), format);
+  const auto row_tiles = static_cast<std::int64_t>(format.row_tiles()),
+             tiles = static_cast<std::int64_t>(format.tiles());
+  constexpr std::int64_t lanes = transformer::packed_tile_lanes, blocks = transformer::packed_tile_blocks;
+  Tensor metadata{{row_tiles, tiles, blocks, lanes}, {}};
+  for (std::int64_t number = 0; number < row_tiles * tiles; ++number) {
+    for (std::uint32_t place = 0; place < blocks * lanes; ++place) {
+      metadata.elements.push_back(reader.metadata(static_cast<std::uint64_t>(number), place / lanes, place % lanes));
+    }
+  }
+  memory.arrays["Metadata"] = std::move(metadata);
+  memory.arrays["Values"] = values_of(reader, format);
+  memory.sizes["packed_tile_pieces"] = transformer::Sparse24Format::packed_tile_bytes / transformer::bitmap_piece_bytes;
   return memory;
 }
 
@@ -337,6 +375,8 @@ Memory memory_for(const LoopNest& last, const SparseMatrix& matrix, std::int64_t
       return fragment_memory(matrix, columns_of_b, form, seed);
     case PackedForm::Kind::bitmap:
       return bitmap_memory(matrix, columns_of_b, seed);
+    case PackedForm::Kind::sparse24:
+      return sparse24_memory(matrix, columns_of_b, seed);
     case PackedForm::Kind::gathered:
       return gather_memory(matrix, columns_of_b, form, seed);
     case PackedForm::Kind::none:
@@ -345,9 +385,33 @@ Memory memory_for(const LoopNest& last, const SparseMatrix& matrix, std::int64_t
   return product_memory(matrix, columns_of_b, seed);
 }
 
-Tensor bitmap_values(std::span<const std::byte> packed) {
-  const auto format = std::get<transformer::BitmapFormat>(transformer::read_format(packed));
-  return values_of(transformer::BitmapReader(packed, format), format);
+Tensor packed_tile_values(std::span<const std::byte> packed) {
+  const transformer::PackedFormat format = transformer::read_format(packed);
+  if (const auto* const sparse24 = std::get_if<transformer::Sparse24Format>(&format)) {
+    return values_of(transformer::Sparse24Reader(packed, *sparse24), *sparse24);
+  }
+  const auto& bitmap = std::get<transformer::BitmapFormat>(format);
+  return values_of(transformer::BitmapReader(packed, bitmap), bitmap);
+}
+
+SparseMatrix with_two_of_four(const SparseMatrix& matrix) {
+  constexpr std::int32_t neighbours = 4;
+  SparseMatrix kept{matrix.rows, matrix.columns, {0}, {}, {}, matrix.element};
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    std::int32_t four = -1;
+    int found = 0;
+    for (auto at = static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row)]);
+         at < static_cast<std::size_t>(matrix.offsets[static_cast<std::size_t>(row) + 1]); ++at) {
+      found = matrix.column_of[at] / neighbours == four ? found + 1 : 1;
+      four = matrix.column_of[at] / neighbours;
+      if (found <= 2) {
+        kept.column_of.push_back(matrix.column_of[at]);
+        kept.values.push_back(matrix.values[at]);
+      }
+    }
+    kept.offsets.push_back(kept.nonzeros());
+  }
+  return kept;
 }
 
 double largest_difference(const Memory& a, const Memory& b) {

@@ -29,8 +29,11 @@ Memory rows_nest_memory(const SparseMatrix& matrix, std::int64_t columns_of_b, c
 /// last of them reads of the packed matrix.
 Memory memory_for(const LoopNest& last, const SparseMatrix& matrix, std::int64_t columns_of_b, std::uint64_t seed);
 
-/// The array Values of a packed matrix that is a bitmap.
-Tensor bitmap_values(std::span<const std::byte> packed);
+/// The array Values of a packed matrix that has packed tiles.
+Tensor packed_tile_values(std::span<const std::byte> packed);
+
+/// The matrix with the first two non-zeros of each four neighbours in a row.
+SparseMatrix with_two_of_four(const SparseMatrix& matrix);
 
 /// Largest difference of any element of C between two runs.
 double largest_difference(const Memory& a, const Memory& b);

@@ -16,6 +16,7 @@
 #include <random>
 #include <set>
 
+#include "tests/unit/half_matrices.h"
 #include "tests/unit/transformer_matrices.h"
 #include "transformer/pack.h"
 #include "transformer/packed_reader.h"
@@ -26,43 +27,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
-
-bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b) { return std::ranges::equal(a, b); }
-
-/// All elements, those that are not stored as -0, with a one between the end of a row and the next.
-template <typename Half>
-struct DenseHalves {
-  std::int64_t columns;
-  std::vector<Half> elements;
-
-  explicit DenseHalves(const CsrMatrix& matrix) : columns(matrix.columns) {
-    const auto lda = static_cast<std::size_t>(columns + 1);
-    elements.assign(static_cast<std::size_t>(matrix.rows) * lda, Half(-0.0));
-    for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
-      elements[(row + 1) * lda - 1] = Half(1);
-      const auto behind = static_cast<std::size_t>(matrix.offsets[row + 1]);
-      for (auto at = static_cast<std::size_t>(matrix.offsets[row]); at < behind; ++at) {
-        elements[row * lda + static_cast<std::size_t>(matrix.column_of[at])] = Half(matrix.values[at]);
-      }
-    }
-  }
-  DenseRows<Half> source() const { return {elements.data(), columns + 1, columns}; }
-};
-
-CsrMatrix without_zeros(const CsrMatrix& matrix) {
-  CsrMatrix kept{matrix.rows, matrix.columns, {0}, {}, {}, matrix.element};
-  for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
-    for (auto at = static_cast<std::size_t>(matrix.offsets[row]);
-         at < static_cast<std::size_t>(matrix.offsets[row + 1]); ++at) {
-      if (matrix.values[at] != 0) {
-        kept.column_of.push_back(matrix.column_of[at]);
-        kept.values.push_back(matrix.values[at]);
-      }
-    }
-    kept.offsets.push_back(std::ssize(kept.values));
-  }
-  return kept;
-}
 
 /// What the serial text makes of a source; nothing where it finds that it needs something else.
 template <typename Source>
@@ -98,10 +62,10 @@ std::string problem_of_packed_tiles(const BitmapReader& reader) {
     if (packed_tile.at != format.packed_tile_at(begin)) {
       return "a packed tile that is not after the one before";
     }
-    std::array<std::uint32_t, bitmap_lanes> even_words{}, odd_words{};
+    std::array<std::uint32_t, packed_tile_lanes> even_words{}, odd_words{};
     std::set<std::uint32_t> odd_columns;
-    for (std::uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
-      for (std::uint32_t block = 0; block < bitmap_blocks; ++block) {
+    for (std::uint32_t lane = 0; lane < packed_tile_lanes; ++lane) {
+      for (std::uint32_t block = 0; block < packed_tile_blocks; ++block) {
         std::uint32_t counts[4] = {};
         for (std::uint32_t p = 0; p < 16; ++p) {
           ++counts[reader.code(packed_tile, block, lane, p)];
@@ -111,11 +75,11 @@ std::string problem_of_packed_tiles(const BitmapReader& reader) {
       }
       odd_columns.insert(reader.odd_column(packed_tile, lane));
     }
-    if (odd_columns.size() != bitmap_lanes) {
+    if (odd_columns.size() != packed_tile_lanes) {
       return "an odd column of two lanes";
     }
     std::uint32_t longest = 0;
-    for (std::uint32_t column = 0; column < bitmap_lanes; ++column) {
+    for (std::uint32_t column = 0; column < packed_tile_lanes; ++column) {
       longest = std::max(longest, even_words.at(column) + std::max(odd_words.at(column), 1U));
     }
     if (longest != packed_tile.words) {
@@ -149,8 +113,6 @@ std::string problem_of(const CsrMatrix& matrix) {
   return matrix.element == ScalarType::f16 ? problem_of_serial_packing<Float16>(matrix, packed)
                                            : problem_of_serial_packing<BFloat16>(matrix, packed);
 }
-
-constexpr std::array half_types{ScalarType::f16, ScalarType::bf16};
 
 TEST(BitmapPacking, KeepsItsPromisesForAwkwardShapes) {
   std::uint64_t seed = 0;
@@ -333,7 +295,7 @@ TEST(BitmapFormat, NamesTheRegistersOfTensorCores) {
   for (std::uint32_t p = 0; p < element.block_registers(); ++p) {
     EXPECT_EQ(bits_in_front(p), bits);
     bits |= 3U << element.bit_of(p);
-    for (std::uint32_t lane = 0; lane < bitmap_lanes; ++lane) {
+    for (std::uint32_t lane = 0; lane < packed_tile_lanes; ++lane) {
       const RegisterPlace place = element.place_of(lane, p);
       places.emplace(place.row, place.column);
       EXPECT_EQ(place.row, lane / 4 + p % 2 * 8);

@@ -56,6 +56,7 @@ const std::vector<Written>& one_of_each() {
       {PackPlaced{"A"}, "transform(A, decompress)"},
       {PackGathered{"A"}, "transform(A, gathered)"},
       {PackBitmap{"A"}, "transform(A, bitmap)"},
+      {PackSparse24{"A"}, "transform(A, sparse24_tiles)"},
       {PipelineKTiles{"k", 3}, "pipeline(k, 3)"},
       {PipelineTiles{"k", 4, 3}, "pipeline(k, stages=4, stages_a=3)"},
       {StoreTiles{"C"}, "store(C)"},

@@ -11,6 +11,7 @@
 #include "generator/lower/fragment_columns.h"
 #include "generator/lower/mainloop.h"
 #include "generator/lower/pack_bitmap.h"
+#include "generator/lower/pack_sparse24.h"
 #include "generator/lower/pipeline_tiles.h"
 #include "generator/lower/store_tiles.h"
 #include "generator/pipeline.h"
@@ -68,6 +69,28 @@ TEST(PackBitmap, FindsFragmentsByTheirBits) {
                         "tile_columns, n8_tile, K, N, 0, part, lane, b);\n"
                         "for (q = 0; q < 2; q++)  // unrolled\n"
                         "mma(pair_sums[block_of_pair][4*n8_tile], a[2*group + q], b[q]);\n"));
+}
+
+TEST(PackSparse24, LoadsWhatTheSparseTensorCoreTakes) {
+  const LoopNest sparse24 = pack_sparse24(of_halves, {"A"});
+  EXPECT_THAT(
+      without_blanks_in_front(print(sparse24)),
+      HasSubstr("if ((0 < k_tiles % k_tiles_of_iteration ? k_tile < k_tiles : 1) && row_tile < row_tiles) {\n"
+                "for (half = 0; half < 2; half++) {  // unrolled\n"
+                "load_bits(Metadata[packed_tile_row_tile][k_tile], half, 0, 0, lane, bits);\n"
+                "for (block_of_pair = 0; block_of_pair < 2; block_of_pair++) {  // unrolled\n"
+                "for (group = 0; group < 2; group++)  // unrolled\n"
+                "load_sparse_a(Values[packed_tile_row_tile][k_tile], block_of_pair + 2*half, group, 0, 0, lane, "
+                "a[group]);\n"
+                "for (n8_tile = 0; n8_tile < n8_tiles; n8_tile++)  // unrolled\n"
+                "for (group = 0; group < 2; group++) {  // unrolled\n"
+                "load_b(B, k_tile * k_tile_columns + 128*half, 64*block_of_pair + 32*group, tile * "
+                "tile_columns, n8_tile, K, N, 0, part, lane, b);\n"
+                "mma_sp(pair_sums[block_of_pair][4*n8_tile], a[group], b, bits[block_of_pair], group);\n"));
+  EXPECT_EQ(sparse24.packed, (PackedForm{.kind = PackedForm::Kind::sparse24, .height = 16}));
+  EXPECT_EQ(sparse24.find_array("PackedTileBegins"), nullptr) << "all packed tiles have the same size";
+  EXPECT_THAT(print(pipeline_tiles(sparse24, {"k", 3, 2})),
+              AllOf(HasSubstr("place_packed_tile("), HasSubstr("copy_sparse24_packed_tile("), Not(HasSubstr("find_"))));
 }
 
 TEST(PackBitmap, HasSumsOfItsOwnForEachBlockOfAPair) {

@@ -272,7 +272,7 @@ TEST(UnpackRegions, SaysWhatIsWrong) {
   };
   refused([](ChangeableBytes& p) { p.bytes().resize(100); }, "100 bytes are too few");
   refused([](ChangeableBytes& p) { p.put(0, std::uint32_t{0}); },
-          "do not begin with ESCPACK, ESCREGN, ESCTASK, ESCFRAG, ESCGATH or ESCBITM");
+          "do not begin with ESCPACK, ESCREGN, ESCTASK, ESCFRAG, ESCGATH, ESCBITM or ESCSP24");
   refused([](ChangeableBytes& p) { p.put(offsetof(Header, version), std::uint32_t{9}).seal_header(); },
           "format version 9; this program reads version 3");
   refused([](ChangeableBytes& p) { p.put_number(0, 8); }, "the header is damaged");

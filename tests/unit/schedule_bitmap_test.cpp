@@ -37,6 +37,17 @@ TEST(BitmapSchedule, NamesClustersAlone) {
   EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule(print(split))), split);
 }
 
+TEST(BitmapSchedule, NamesTwoOfFourAlone) {
+  const BitmapSchedule sparse24{.columns = 16, .cluster = 2, .format = BitmapSchedule::Format::sparse24};
+  EXPECT_EQ(print(sparse24),
+            "bitmap: tile=32x256x16, warps=16, stages=3, stages_a=2, cluster=2, format=sparse24, pdl=on");
+  EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule(print(sparse24))), sparse24);
+  EXPECT_EQ(std::get<BitmapSchedule>(parse_schedule("bitmap: format=bitmap")), BitmapSchedule());
+  EXPECT_EQ(print(expand(parse_schedule("bitmap: format=sparse24, pdl=off"))),
+            "mainloop(i, row_tiles=2, warps=8); fragment(j, 8); transform(A, sparse24_tiles); pipeline(k, stages=3, "
+            "stages_a=2); store(C)");
+}
+
 TEST(BitmapSchedule, HasAWarpForEachPanelAndPart) {
   EXPECT_EQ((BitmapSchedule{.row_tiles = 3, .warps = 5}.threads()), 480);
 }
@@ -155,6 +166,9 @@ INSTANTIATE_TEST_SUITE_P(
                         "tile N=128 takes more registers than 512 threads can have", "tile=128x256x64"},
         ScheduleRefusal{"bitmap: tile=64x256x64, warps=4, stages=2, stages_a=2, mma=wgmma, pdl=on", 64,
                         "stages=2 is outside 3 to 8"},
+        ScheduleRefusal{"bitmap: tile=64x256x64, warps=4, stages=3, stages_a=2, mma=wgmma, format=sparse24, pdl=on", 64,
+                        "format=sparse24 is multiplied by each warp by itself"},
+        ScheduleRefusal{"bitmap: format=dense", 64, "format=dense is neither bitmap nor sparse24"},
         ScheduleRefusal{"bitmaps:units=2", 64, "there is no family 'bitmaps'; did you mean bitmap?"},
         ScheduleRefusal{"bitmap: tile=32x256x8, warps=16, stages=3, stages_a=2, pdl=maybe", 64,
                         "is neither on nor off"}));

@@ -48,6 +48,8 @@ const std::vector<OldAndNew>& pairs() {
        "bitmap: tile=16x256x8, warps=8, stages=3, stages_a=2, pdl=on"},
       {"bitmap:columns=8,panels=1,warps=8,stages=3,units=2,step=256,pdl=on",
        "bitmap: tile=16x256x8, warps=8, stages=3, stages_a=2, step=256, pdl=on"},
+      {"bitmap:columns=8,panels=1,warps=8,stages=3,units=2,format=sparse24,pdl=on",
+       "bitmap: tile=16x256x8, warps=8, stages=3, stages_a=2, format=sparse24, pdl=on"},
       {"atomic:ufi=4,ufk=7,warptile=1,threads=32", "atomic: thread=4x1, unroll_k=7, threads=32"},
       {"atomic:ufi=4,ufk=7,warptile=1,threads=32,compaction=off",
        "atomic: thread=4x1, unroll_k=7, threads=32, compaction=off"},

@@ -113,9 +113,9 @@ int main(int, char** arguments) {
 /// What the transformer of a matrix takes: bitmaps of any pattern with as full packed tiles, or with fuller ones.
 template <typename Format>
 TakenPatterns patterns_of(const CsrMatrix& matrix, const Format& format, std::uint32_t further_words) {
-  TakenPatterns patterns{pattern_digests(matrix.view(), format.shape.height), std::nullopt};
+  TakenPatterns patterns{pattern_digests(matrix.view(), format.shape.height), ""};
   if constexpr (Format::takes_any_pattern) {
-    patterns.packed_tile_room = format.shape.most_words + further_words;
+    patterns.kernel_shape = fmt::format("with_room(layer_format.shape, {})", format.shape.most_words + further_words);
   }
   return patterns;
 }

@@ -149,7 +149,8 @@ TEST(UnpackRefusal, HeaderFieldsThatDisagree) {
     packed.put(at, value).seal_header();
     EXPECT_THAT(unpacking(packed), refused_with(words));
   };
-  refused(offsetof(Header, magic), 1, "do not begin with ESCPACK, ESCREGN, ESCTASK, ESCFRAG, ESCGATH or ESCBITM");
+  refused(offsetof(Header, magic), 1,
+          "do not begin with ESCPACK, ESCREGN, ESCTASK, ESCFRAG, ESCGATH, ESCBITM or ESCSP24");
   refused(offsetof(Header, version), 1, "format version 1; this program reads version 2");
   refused(offsetof(Header, header_bytes), 512, "field header_bytes does not agree");
   refused(offsetof(Header, total_bytes), 2048, "has 1792 bytes; its header says 2048");

@@ -214,8 +214,8 @@ tuning::Candidates CandidateChoice::operator()(const tuning::WorkItem& item) con
     const std::vector<Schedule> winners = tuning::near_winners(*database, item, families);
     always.insert(always.end(), winners.begin(), winners.end());
   }
-  return tuning::choose_candidates(search_space(item.product(), families), item, {.most = line_.most}, always,
-                                   line_.exhaustive);
+  return tuning::choose_candidates(search_space(item.product(), families, item.layer.sparse24), item,
+                                   {.most = line_.most}, always, line_.exhaustive);
 }
 
 std::string loss_of_cuts(const TuningLine& line, const std::string& journal) {

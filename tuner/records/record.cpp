@@ -33,6 +33,7 @@ LayerShape shape_of(const WorkItem& item) {
           .layout = item.nest.layout,
           .contiguous = item.nest.contiguous,
           .dtype = item.dtype,
+          .sparse24 = item.layer.sparse24,
           .cache = item.cache};
 }
 

@@ -24,6 +24,7 @@ struct LayerFacts {
   std::int64_t nonzeros = 0;
   std::int64_t longest_row = 0;  ///< non-zeros
   double row_variation = 0;      ///< coefficient of variation of the rows' lengths
+  bool sparse24 = false;         ///< whether of four neighbours in a row two at most are not zero
 
   double sparsity() const {
     return 1.0 - static_cast<double>(nonzeros) / (static_cast<double>(rows) * static_cast<double>(columns));

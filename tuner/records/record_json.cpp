@@ -160,6 +160,9 @@ json to_json(const WorkItem& item) {
   if (format_of(item) == record_format_of_nests) {
     line["nest"] = to_json(item.nest);
   }
+  if (item.layer.sparse24) {
+    line["layer"]["sparse24"] = true;
+  }
   return line;
 }
 
@@ -171,7 +174,8 @@ WorkItem item_from(const json& line) {
                     .columns = count_at(layer, "columns"),
                     .nonzeros = count_at(layer, "nonzeros"),
                     .longest_row = count_at(layer, "longest_row"),
-                    .row_variation = layer.at("row_variation")},
+                    .row_variation = layer.at("row_variation"),
+                    .sparse24 = layer.value("sparse24", false)},
           .bcol = count_at(line, "bcol"),
           .dtype = word_at(line, "dtype"),
           .device = parse_device_key(line.at("device").get<std::string>()),

@@ -138,7 +138,8 @@ LayerFacts facts_of(const SparseMatrix& matrix, const std::string& file) {
           .columns = matrix.columns,
           .nonzeros = matrix.nonzeros(),
           .longest_row = lengths.longest,
-          .row_variation = lengths.coefficient_of_variation};
+          .row_variation = lengths.coefficient_of_variation,
+          .sparse24 = is_sparse24(matrix)};
 }
 
 LayerList read_layers(const std::vector<std::string>& files, ScalarType element) {
@@ -164,7 +165,7 @@ void keep_one_of_each_kind(LayerList& list, const std::set<std::string>& of_mode
     std::string first;
     std::size_t others = 0;
   };
-  std::map<std::tuple<std::int64_t, std::int64_t, LayerClass>, Kind> kinds;
+  std::map<std::tuple<std::int64_t, std::int64_t, bool, LayerClass>, Kind> kinds;
   std::size_t dense = 0;
   std::erase_if(list.layers, [&](const LayerFacts& layer) {
     if (!of_models.contains(layer.file)) {
@@ -179,7 +180,7 @@ void keep_one_of_each_kind(LayerList& list, const std::set<std::string>& of_mode
                                       .nonzeros = layer.nonzeros,
                                       .longest_row = layer.longest_row,
                                       .row_variation = layer.row_variation});
-    const auto [kind, is_new] = kinds.try_emplace({layer.rows, layer.columns, like}, Kind{layer.file});
+    const auto [kind, is_new] = kinds.try_emplace({layer.rows, layer.columns, layer.sparse24, like}, Kind{layer.file});
     kind->second.others += is_new ? 0 : 1;
     return !is_new;
   });

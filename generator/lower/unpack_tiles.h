@@ -5,7 +5,7 @@
 
 namespace esc {
 
-/// The nest that writes A as it was, zeros too, from its bitmap. Blocks, warps and copies of packed tiles are those of
+/// The nest that writes A as it was, zeros too, from its packed tiles. Blocks, warps and copies of packed tiles are those of
 /// the product, whose constants and shared memory it has; in place of the products a warp stores what it has found:
 ///
 ///   grid (block..) warps (part, place..) lanes (..) {
@@ -26,15 +26,18 @@ namespace esc {
 ///     }
 ///   }
 ///
-/// `nest` has its tiles copied by pipeline(k, stages=D, stages_a=U).
-LoopNest unpack_bitmap(const LoopNest& nest);
-
-/// The other way round: the nest that writes the values of A into its bitmap, whose pattern stays. A warp has the same
-/// packed tiles, and finds their words likewise; in place of load_a and store_a there is
+/// Where two of four elements are stored, nothing has to be found, and for the two groups of 32 columns of a K block
+/// there is { load_sparse_a(.., tile); store_sparse_a(A, .., tile); }.
 ///
-///   store_words(A, .., Values, ..);
+/// `nest` has its tiles copied by pipeline(k, stages=D, stages_a=U).
+LoopNest unpack_tiles(const LoopNest& nest);
+
+/// The other way round: the nest that writes the values of A into its packed tiles, whose pattern stays. A warp has the
+/// same packed tiles, and finds their words likewise; in place of load_a and store_a there is
+///
+///   store_words(A, .., Values, ..);    or store_sparse_words(A, .., Values, ..);
 ///
 /// and the packed tile's place in the packed matrix is asked for once more, as copies are of later ones.
-LoopNest repack_bitmap(const LoopNest& nest);
+LoopNest repack_tiles(const LoopNest& nest);
 
 }  // namespace esc
