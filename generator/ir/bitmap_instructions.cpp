@@ -54,7 +54,7 @@ Instruction find_packed_tile() {
           .parameters = {array("begins"), value("number"), array("packed_tile")},
           .meaning = {begin(0), begin(1)},
           .call = "find_packed_tile(packed, {number}, {packed_tile});",
-          .texts = {cache_policies_text, find_packed_tile_text, bytes_of_packed_tile_text}};
+          .texts = {find_packed_tile_text, bytes_of_packed_tile_text}};
 }
 
 Instruction make_packed_tile_barriers() {

@@ -183,8 +183,7 @@ Instruction store_sparse_words() {
           .call = std::string("store_sparse_words({from}, {leading_dimension}, {first_row}, {first_column}, {height}, "
                               "{width}, ") +
                   copied_packed_tile + ", {block}, {group}, {lane}, packed, {packed_tile});",
-          .texts = {bitmap_packed_tile_text, cache_policies_text, bytes_of_packed_tile_text, stored_places_text,
-                    store_sparse_words_text}};
+          .texts = {bitmap_packed_tile_text, bytes_of_packed_tile_text, stored_places_text, store_sparse_words_text}};
 }
 
 }  // namespace

@@ -13,7 +13,10 @@ namespace esc {
 ///   LOAD_HALF       load_bits(.., half, .., bits);
 ///   MULTIPLY_BLOCK  find_places(bits[block_of_pair], .., places, word_at[block_of_pair]);
 ///                   for (t < 4) load_a(.., places, .., a[t]);
-///                   for (n8_tile) for (group < 2) { load_b(B, .., b); mma(pair_sums[block_of_pair][..], a[..], b[..]); .. }
+///                   for (n8_tile) for (group < 2) {
+///                     load_b(B, .., b);
+///                     for (q < 2) mma(pair_sums[block_of_pair][..], a[..], b[q]);
+///                   }
 ///   COMPLETE_SUMS   sums[..] += pair_sums[..][..];
 ///
 /// Of warpgroups (`warps` = 4) four warps multiply at once, 16 columns of A and all columns of C at a time: wgmma in

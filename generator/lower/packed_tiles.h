@@ -10,8 +10,8 @@
 
 namespace esc {
 
-// What the encodings of packed tiles have in common. A packed tile is what A has in 16 rows and a K tile of 256 columns;
-// a warp takes one in each iteration, through its halves and their two K blocks of 64 columns:
+// What the encodings of packed tiles have in common. A packed tile is what A has in 16 rows and a K tile of 256
+// columns; a warp takes one in each iteration, through its halves and their two K blocks of 64 columns:
 //
 //   for (iteration < iterations) {
 //     k_tile = iteration * k_tiles_of_iteration + first_k_tile;
@@ -33,8 +33,8 @@ struct PackedTileSteps {
   bool has_warpgroups = false;
 };
 
-/// Throws ScheduleError where a warp does not have all columns of C in the 16 rows of a row tile, or elements have not 16
-/// bits.
+/// Throws ScheduleError where a warp does not have all columns of C in the 16 rows of a row tile, or elements have not
+/// 16 bits.
 void check_lanes(const LoopNest& nest, const ThreadNest& parts, const Directive& directive);
 
 /// The nest with these steps in place of its loop over the K tiles of a warp.

@@ -101,8 +101,8 @@ Expression commits_behind_packed_tile(const LoopNest& nest, const PipelineTiles&
 
 Node meet(const LoopNest& nest) { return Node{Barrier{scope_of_tiles(nest)}}; }
 
-/// What is left of an iteration: it finds, where that has to be done, the words of its packed tile and goes through halves
-/// of it, of which each has two K blocks. Those of warpgroups are of bitmaps.
+/// What is left of an iteration: it finds, where that has to be done, the words of its packed tile and goes through
+/// halves of it, of which each has two K blocks. Those of warpgroups are of bitmaps.
 struct Iteration {
   Iteration(const LoopNest& whole_nest, const Node& whole)
       : nest(whole_nest),

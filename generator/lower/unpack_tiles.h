@@ -5,8 +5,9 @@
 
 namespace esc {
 
-/// The nest that writes A as it was, zeros too, from its packed tiles. Blocks, warps and copies of packed tiles are those of
-/// the product, whose constants and shared memory it has; in place of the products a warp stores what it has found:
+/// The nest that writes A as it was, zeros too, from its packed tiles. Blocks, warps and copies of packed tiles are
+/// those of the product, whose constants and shared memory it has; in place of the products a warp stores what it has
+/// found:
 ///
 ///   grid (block..) warps (part, place..) lanes (..) {
 ///     find_packed_tile(..); make_packed_tile_barriers(..);

@@ -203,8 +203,8 @@ struct PackBitmap {
   int warps = 1;
   bool operator==(const PackBitmap&) const = default;
 };
-/// transform(A, sparse24_tiles): two of each four elements of the sparse array, and which two, as the sparse tensor core
-/// takes them (mma.sp).
+/// transform(A, sparse24_tiles): two of each four elements of the sparse array, and which two, as the sparse tensor
+/// core takes them (mma.sp).
 struct PackSparse24 {
   std::string array;
   bool operator==(const PackSparse24&) const = default;

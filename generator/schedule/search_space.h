@@ -24,8 +24,8 @@ std::set<std::string> families_for(const std::set<std::string>& families, const 
 /// parameters that measurements found worth a try, as far as the family's own rules allow them for these columns;
 /// without repetitions, in a fixed order, with programmatic dependent launches. Where
 /// columns are not one after the other, a lane has 8 or 16 of them, and lanes that share a column of A take other
-/// columns of A rather than of C. Those of bitmaps that take two of each four elements are there for matrices that allow
-/// it (`sparse24`). Throws UserError for a family that there is not and for less than one column.
+/// columns of A rather than of C. Those of bitmaps that take two of each four elements are there for matrices that
+/// allow it (`sparse24`). Throws UserError for a family that there is not and for less than one column.
 std::vector<Schedule> search_space(const ProductColumns& columns, const std::set<std::string>& families,
                                    bool sparse24 = false);
 

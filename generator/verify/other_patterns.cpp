@@ -136,7 +136,8 @@ struct KernelOfPatterns {
   std::uint32_t packed_tile_words;  ///< of bitmaps
 };
 
-/// What a matrix asks of a kernel, how much of that this has, and, where it is enough, the matrix as it is to be packed.
+/// What a matrix asks of a kernel, how much of that this has, and, where it is enough, the matrix as it is to be
+/// packed.
 struct PatternNeed {
   std::uint64_t needed = 0;
   std::uint64_t room = 0;

@@ -32,8 +32,8 @@ std::vector<Element> dense_row(const SparseMatrix& matrix, std::int64_t row, Ele
   return elements;
 }
 
-/// Sets what is stored of a row beside its non-zeros to zero: where four neighbours have fewer than two, the last places
-/// without one fill up.
+/// Sets what is stored of a row beside its non-zeros to zero: where four neighbours have fewer than two, the last
+/// places without one fill up.
 template <typename Element>
 void clear_fillers(const SparseMatrix& matrix, std::int64_t row, std::vector<Element>& elements) {
   constexpr std::int32_t neighbours = 4;

@@ -161,10 +161,11 @@ INSTANTIATE_TEST_SUITE_P(Kept, GeneratedBundle,
                          ::testing::Values(Kept{"digits_hidden", 2}, Kept{"digits_hidden_panel", 3},
                                            Kept{"awkward_panel", 3}, Kept{"awkward_rows", 4}, Kept{"awkward_double", 3},
                                            Kept{"awkward_half", 3}, Kept{"awkward_stream", 3}, Kept{"awkward_bulk", 3},
-                                           Kept{"awkward_bitmap", 5}, Kept{"awkward_cluster", 3, "90"},
-                                           Kept{"awkward_tf32", 3}, Kept{"awkward_split", 2},
-                                           Kept{"awkward_epilogue", 3}, Kept{"awkward_nk", 3}, Kept{"awkward_conv", 2},
-                                           Kept{"awkward", 2}, Kept{"one_row", 2}, Kept{"all_zero", 0}),
+                                           Kept{"awkward_bitmap", 5}, Kept{"awkward_sparse24", 4},
+                                           Kept{"awkward_cluster", 3, "90"}, Kept{"awkward_tf32", 3},
+                                           Kept{"awkward_split", 2}, Kept{"awkward_epilogue", 3}, Kept{"awkward_nk", 3},
+                                           Kept{"awkward_conv", 2}, Kept{"awkward", 2}, Kept{"one_row", 2},
+                                           Kept{"all_zero", 0}),
                          [](const auto& kept) { return kept.param.name; });
 
 TEST_F(GeneratedBundles, HeaderIsC99WithCuda) {
