@@ -85,7 +85,7 @@ TEST_F(GeneratedBundles, GrantTheirUseWithoutConditions) {
       ++texts;
     }
   }
-  EXPECT_EQ(texts, 19u * 4);
+  EXPECT_EQ(texts, 20u * 4);
 }
 
 class GeneratedBundle : public GeneratedBundles, public ::testing::WithParamInterface<Kept> {};

@@ -344,7 +344,7 @@ Harness packed_harness() {
       .words = {std::string(8, '\0'), std::string("\1\0\0\0\0\0\0\0", 8), std::string("\2\0\0\0\0\0\0\0", 8),
                 std::string("\xff\xff\xff\x7f\0\0\0\0", 8), std::string(8, '\xff'), std::string("\0\0\x80\x7f", 4),
                 std::string("\0\0\xc0\x7f", 4), std::string("\0\0\0\x80", 4), std::string("\0\0\1\0", 4), "ESCPACK\x1a",
-                "ESCREGN\x1a", "ESCTASK\x1a", "ESCFRAG\x1a", "ESCBITM\x1a"},
+                "ESCREGN\x1a", "ESCTASK\x1a", "ESCFRAG\x1a", "ESCGATH\x1a", "ESCBITM\x1a", "ESCSP24\x1a"},
       .mutants = 5300};
   for (const GeneratedLayer& layer : layers_of_bundles()) {
     const std::span<const std::byte> bytes = layer.bytes();
