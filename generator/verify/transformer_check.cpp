@@ -24,6 +24,8 @@ namespace {
 
 /// Up to here a transformer that is not known is called for whatever may be wrong with an entry.
 constexpr std::int64_t few_nonzeros = 1 << 16;
+/// And up to here it packs values that are not finite, too.
+constexpr std::int64_t most_infinite = 1 << 20;
 
 /// The rows of "... rows 8 to 15 ...", the first time that a text says so; nothing where it does not.
 std::optional<std::pair<std::int64_t, std::int64_t>> rows_in(std::string_view text) {
@@ -339,7 +341,7 @@ TransformCheck check_transformer(const TransformerFunctions& transformer, const 
     if (other_packed) {
       check.expect_holds(*other_packed, other);
     }
-    if (effort.breadth == Breadth::unknown && matrix.nonzeros() <= few_nonzeros) {
+    if (effort.breadth == Breadth::unknown && matrix.nonzeros() <= most_infinite) {
       const SparseMatrix infinite = with_infinite_values(matrix, effort.seed);
       if (const auto infinite_packed = check.pack("values that are not finite", csr_of(infinite))) {
         check.expect_holds(*infinite_packed, infinite);

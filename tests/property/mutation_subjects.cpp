@@ -16,6 +16,7 @@
 #include "generator/matrix/sample.h"
 #include "generator/schedule/schedule_choice.h"
 #include "tests/support/full_row_tile.h"
+#include "tests/support/nest_memory.h"
 
 namespace esc::tests {
 namespace {
@@ -206,6 +207,9 @@ std::vector<MutationSubject> mutation_subjects() {
       {"bitmap_tokens", linear_nk_nest(ScalarType::bf16),
        of_many_k_tiles(SampleStructure::powerlaw, 0.6, ScalarType::bf16), 20,
        "bitmap: tile=32x256x8, warps=2, stages=2, stages_a=3, pdl=off"},
+      // Two of each four elements.
+      {"sparse24", linear_nk_nest(ScalarType::f16), tests::with_two_of_four(of_five_tiles(ScalarType::f16)), 20,
+       "bitmap: tile=32x256x16, warps=4, stages=2, stages_a=2, format=sparse24, pdl=on"},
       // Products of warpgroups: tiles that tensor copies move, where lines of B begin at multiples of 16 bytes, and
       // threads elsewhere; the second ones of two blocks.
       {"bitmap_groups", spmm_nest(ScalarType::bf16), of_five_tiles(ScalarType::bf16), 72,
