@@ -113,7 +113,7 @@ LoopNest pack_bitmap(const LoopNest& nest, const PackBitmap& directive) {
   LoopNest result = with_packed_tiles(
       nest, std::move(parts),
       {.find = {perform("find_words", {of_packed_tile("PackedTileWords"), 0, 0, index("lane"), element("word_at")})},
-       .load_half = perform("load_bits", {of_packed_tile("Bits"), index("half"), 0, 0, index("lane"), element("bits")}),
+       .bits = "Bits",
        .multiply_block = std::move(block),
        // Odd blocks have had sums of their own, since a product waits for the one before that it adds to.
        .complete_sums = has_warpgroups ? perform("warpgroup_wait_all", {element("sums")}) : add_pair_sums(),

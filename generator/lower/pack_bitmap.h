@@ -10,7 +10,6 @@ namespace esc {
 /// their bits (packed_tiles.h has what is around that):
 ///
 ///   FIND            find_words(.., word_at);
-///   LOAD_HALF       load_bits(.., half, .., bits);
 ///   MULTIPLY_BLOCK  find_places(bits[block_of_pair], .., places, word_at[block_of_pair]);
 ///                   for (t < 4) load_a(.., places, .., a[t]);
 ///                   for (n8_tile) for (group < 2) {

@@ -41,8 +41,7 @@ LoopNest pack_sparse24(const LoopNest& nest, const PackSparse24& directive) {
   LoopNest result = with_packed_tiles(
       nest, std::move(parts),
       {.find = {},
-       .load_half =
-           perform("load_bits", {of_packed_tile("Metadata"), index("half"), 0, 0, index("lane"), element("bits")}),
+       .bits = "Metadata",
        .multiply_block = multiply_block(),
        .complete_sums = add_pair_sums(),
        .registers = {{"bits", {pair_blocks}, ArrayRole::registers, ScalarType::u32},

@@ -9,7 +9,6 @@ namespace esc {
 /// Takes the elements of a K tile of 256 columns as tiles of the sparse tensor core, of which two of each four columns
 /// are stored, and which two (packed_tiles.h has what is around that):
 ///
-///   LOAD_HALF       load_bits(Metadata, half, .., bits);
 ///   MULTIPLY_BLOCK  for (group < 2) load_sparse_a(Values, .., a[group]);
 ///                   for (n8_tile) for (group < 2) {
 ///                     load_b(B, .., b);

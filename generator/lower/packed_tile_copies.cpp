@@ -9,12 +9,6 @@
 
 namespace esc {
 
-namespace {
-
-bool is_bitmap(const LoopNest& nest) { return nest.packed.kind == PackedForm::Kind::bitmap; }
-
-}  // namespace
-
 const std::vector<std::string>& packed_tile_arrays(const LoopNest& nest) {
   static const std::vector<std::string> of_bitmap{"PackedTileWords", "OddColumns", "Bits", "Values"};
   static const std::vector<std::string> of_sparse24{"Metadata", "Values"};

@@ -19,7 +19,9 @@ constexpr int group_columns = 32;
 /// The loop over the iterations of a block, in which each warp takes a K tile.
 Node iterations_of_k_tiles(const PackedTileSteps& steps) {
   Block tile = steps.find;
-  tile.push_back(unrolled("half", 2, {steps.load_half, unrolled("block_of_pair", pair_blocks, steps.multiply_block)}));
+  const Node load_bits =
+      perform("load_bits", {of_packed_tile(steps.bits), index("half"), 0, 0, index("lane"), element("bits")});
+  tile.push_back(unrolled("half", 2, {load_bits, unrolled("block_of_pair", pair_blocks, steps.multiply_block)}));
   const Expression is_there = steps.has_warpgroups
                                   ? is_k_tile(index("k_tile"))
                                   : all_of({is_k_tile(index("k_tile")), less(index("row_tile"), index("row_tiles"))});
@@ -124,5 +126,7 @@ Expression is_k_tile(const Expression& number) {
 }
 
 bool has_warpgroups(const LoopNest& nest) { return performs(nest, "wgmma"); }
+
+bool is_bitmap(const LoopNest& nest) { return nest.packed.kind == PackedForm::Kind::bitmap; }
 
 }  // namespace esc

@@ -15,7 +15,7 @@ namespace esc {
 //
 //   for (iteration < iterations) {
 //     k_tile = iteration * k_tiles_of_iteration + first_k_tile;
-//     if (..) { FIND; for (half < 2) { LOAD_HALF; for (block_of_pair < 2) MULTIPLY_BLOCK; } }
+//     if (..) { FIND; for (half < 2) { load_bits(BITS, ..); for (block_of_pair < 2) MULTIPLY_BLOCK; } }
 //   }
 //   COMPLETE_SUMS
 
@@ -25,7 +25,7 @@ inline constexpr int block_groups = 2;  ///< of 32 columns in a K block, whose f
 /// The steps and arrays of an encoding.
 struct PackedTileSteps {
   Block find;            ///< before the halves of a packed tile
-  Node load_half;        ///< before the K blocks of a half
+  const char* bits;      ///< of which a lane loads a word for each K block of a half, before these
   Block multiply_block;  ///< fragments of a K block, and their products with all columns of C of a warp
   Node complete_sums;    ///< after all iterations
   std::vector<ArrayDeclaration> registers = {};
@@ -68,5 +68,8 @@ Expression is_k_tile(const Expression& number);
 
 /// Whether products of four warps at once are made.
 bool has_warpgroups(const LoopNest& nest);
+
+/// Whether packed tiles are those of a bitmap.
+bool is_bitmap(const LoopNest& nest);
 
 }  // namespace esc

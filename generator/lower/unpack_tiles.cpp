@@ -229,8 +229,6 @@ LoopNest repacked(const LoopNest& nest) {
   return nest_of_packed_tiles<Tiles>(nest, std::move(arrays), std::move(own_packed_tile), std::move(of_packed_tile));
 }
 
-bool is_bitmap(const LoopNest& nest) { return nest.packed.kind == PackedForm::Kind::bitmap; }
-
 }  // namespace
 
 LoopNest unpack_tiles(const LoopNest& nest) {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A model that a Python package ships, pruned by magnitude: the bundle of all its linear layers, and what comes out.
 
-    real_model.py make PACKAGE.whl OUT --zeros 0.5 --escgen build/release/bin/escgen    # numpy; gguf for GGUF files
+    real_model.py make PACKAGE.whl OUT --zeros 0.5 --escgen build/release/bin/escgen    # numpy, safetensors (gguf)
     real_model.py build OUT                                                             # cmake and nvcc
     real_model.py compare OUT                                                           # a GPU, nvcc and PyTorch
 
@@ -25,7 +25,6 @@ import os
 import pathlib
 import re
 import resource
-import struct
 import subprocess
 import sys
 import tempfile
@@ -33,9 +32,9 @@ import time
 import zipfile
 
 import numpy
+from safetensors.numpy import load_file, save_file
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TYPES = {"F64": numpy.float64, "F32": numpy.float32, "F16": numpy.float16}
 SEED = 7
 # Sequences and their tokens; of each size so many draws.
 SIZES = ((1, 1), (1, 16), (16, 1), (4, 64))
@@ -52,30 +51,7 @@ GGUF_NAMES = {
 
 def read_safetensors(path):
     """The floating-point tensors of a file, by name."""
-    with open(path, "rb") as file:
-        size, = struct.unpack("<Q", file.read(8))
-        header = json.loads(file.read(size))
-        content = file.read()
-    tensors = {}
-    for name, facts in header.items():
-        if facts.get("dtype") in TYPES:
-            begin, end = facts["data_offsets"]
-            tensors[name] = numpy.frombuffer(content[begin:end], TYPES[facts["dtype"]]).reshape(facts["shape"])
-    return tensors
-
-
-def write_safetensors(path, tensors):
-    """Tensors of float16, by name."""
-    header, end = {}, 0
-    for name, values in tensors.items():
-        header[name] = {"dtype": "F16", "shape": values.shape, "data_offsets": [end, end + values.nbytes]}
-        end += values.nbytes
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        for values in tensors.values():
-            file.write(values.tobytes())
+    return {name: values for name, values in load_file(path).items() if values.dtype.kind == "f"}
 
 
 def read_bert(path):
@@ -154,8 +130,8 @@ def make(arguments):
         else:
             rest[name] = values.astype(numpy.float16)
     arguments.out.mkdir(parents=True, exist_ok=True)
-    write_safetensors(arguments.out / "model.safetensors", layers)
-    write_safetensors(arguments.out / "rest.safetensors", rest)
+    save_file(layers, arguments.out / "model.safetensors")
+    save_file(rest, arguments.out / "rest.safetensors")
     (arguments.out / "model.json").write_text(json.dumps(facts, indent=2) + "\n")
 
     has_biases = all(name.replace(".weight", ".bias") in rest for name in layers)
